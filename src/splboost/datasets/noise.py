@@ -1,0 +1,157 @@
+"""Turn labels at random, and remember which ones."""
+
+import numbers
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+
+def flip_labels(
+    y: ArrayLike,
+    rate: float | Mapping[Any, float],
+    *,
+    mode: Literal["count", "probability"] = "count",
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Give some of the samples a wrong label.
+
+    A turned label becomes one of the other classes, all equally likely, and
+    never stays what it was.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The labels, numbers or strings, of at least two classes. Not modified.
+    rate : float or dict {class: float}
+        The share of labels to turn, between 0 and 1. A dict gives each class its
+        own share, classes that it does not name keep all their labels.
+    mode : {'count', 'probability'}, default='count'
+        With 'count' the number of turned labels is exact, ``round(rate * n)``,
+        where n is the number of samples, or of samples of the class if `rate` is
+        a dict. With 'probability' each label is turned with probability `rate`,
+        independently of the others.
+    random_state : int, RandomState instance or None, default=None
+        Pass an int to turn the same labels at every call.
+
+    Returns
+    -------
+    y_noisy : ndarray of shape (n_samples,)
+        The labels after turning.
+    flipped : ndarray of bool of shape (n_samples,)
+        True where the label was turned.
+
+    Notes
+    -----
+    For one int as `random_state` the noise grows with the rate: a label turned
+    at a lower rate is turned into the same class at every higher rate. Curves
+    over the noise level are smoother for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splboost.datasets import flip_labels
+    >>> y = np.repeat(["cat", "dog"], 10)
+    >>> y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
+    >>> int(flipped.sum())
+    4
+    >>> bool(((y_noisy != y) == flipped).all())
+    True
+
+    Noise in one class only:
+
+    >>> y_noisy, flipped = flip_labels(y, {"cat": 0.5}, random_state=0)
+    >>> [int(flipped[y == animal].sum()) for animal in ("cat", "dog")]
+    [5, 0]
+    """
+    if mode not in ("count", "probability"):
+        raise ValueError(f"mode={mode!r} is unknown; pass 'count' or 'probability'.")
+    labels = _check_labels(y)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds the classes {classes.tolist()}; to turn a label there must be "
+            "another class: pass labels of at least two."
+        )
+    rates = _rate_per_class(rate, classes)
+
+    # Every sample's draws are made whatever the rate: this nests the noise levels.
+    rng = check_random_state(random_state)
+    other_codes = (codes + rng.randint(1, len(classes), size=len(codes))) % len(classes)
+    if mode == "probability":
+        flipped = rng.random_sample(len(codes)) < rates[codes]
+    else:
+        order = rng.permutation(len(codes))
+        groups = (
+            [(order[codes[order] == c], rates[c]) for c in range(len(classes))]
+            if isinstance(rate, Mapping)
+            else [(order, rate)]
+        )
+        flipped = np.zeros(len(codes), dtype=bool)
+        for members, share in groups:
+            flipped[members[: round(float(share) * len(members))]] = True
+    return np.where(flipped, classes[other_codes], labels), flipped
+
+
+def _check_labels(y: ArrayLike) -> NDArray[Any]:
+    # As object, because numpy turns a NaN or a number beside strings into a string.
+    raw = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+    if raw.ndim != 1:
+        raise ValueError(
+            f"y has shape {raw.shape}; pass one label per sample, "
+            "that is shape (n_samples,)."
+        )
+    missing = np.flatnonzero(_is_missing(raw))
+    if len(missing):
+        raise ValueError(
+            f"y[{missing[0]}] is {raw[missing[0]]!r}, a missing label "
+            f"({len(missing)} in all); drop these samples first."
+        )
+    if raw.dtype == object and len({isinstance(label, str) for label in raw}) == 2:
+        raise ValueError(
+            "y mixes strings and other labels; pass labels of one type, "
+            "for example [str(label) for label in y]."
+        )
+    return np.asarray(y)
+
+
+def _is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
+    if raw.dtype != object:
+        unequal: NDArray[np.bool_] = raw != raw  # true for NaN and NaT only
+        return unequal
+    return np.fromiter(map(_is_missing_value, raw), dtype=bool, count=len(raw))
+
+
+def _is_missing_value(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def _rate_per_class(
+    rate: float | Mapping[Any, float], classes: NDArray[Any]
+) -> NDArray[np.float64]:
+    if not isinstance(rate, Mapping):
+        return np.full(len(classes), _check_rate("rate", rate))
+    position = {label: code for code, label in enumerate(classes)}
+    rates = np.zeros(len(classes))
+    for label, share in rate.items():
+        if label not in position:
+            raise ValueError(
+                f"rate names the class {label!r}, which y does not hold; "
+                f"its classes are {classes.tolist()}."
+            )
+        rates[position[label]] = _check_rate(f"rate[{label!r}]", share)
+    return rates
+
+
+def _check_rate(name: str, value: float) -> float:
+    if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
+        raise ValueError(
+            f"{name}={value!r} is not a share; pass a number between 0 and 1, "
+            "such as 0.1 to turn a tenth of the labels."
+        )
+    return float(value)

@@ -1,0 +1,292 @@
+"""From the user's data to columns: arrays, pandas and polars frames alike.
+
+A :class:`Table` is a thin view of what the user passed. It copies nothing up front:
+numeric cells are read block by block (arrays) or column by column (frames) when they
+are binned or predicted on, and a categorical column is handed out as the list of its
+distinct values with one index per row. Categories are therefore matched *by value*,
+so a model fitted on a pandas frame predicts on a polars one.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+BLOCK_ROWS = 65_536
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame (pandas, polars, anything narwhals knows)."""
+    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
+
+
+def read_table(
+    estimator: BaseEstimator, X: Any, categorical_features: Any = None, *, reset: bool
+) -> Table:
+    """Check X on behalf of an estimator and wrap it.
+
+    With ``reset`` the estimator learns ``n_features_in_`` and ``feature_names_in_``;
+    without it they are compared.
+    """
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise TypeError("X is a lazy frame; call .collect() on it first.")
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        frame = nw.from_native(X, eager_only=True)
+        if frame.shape[1] == 0:
+            raise ValueError("X has 0 feature(s): a frame without columns.")
+        if frame.shape[0] == 0:
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum "
+                "of 1 is required: X is an empty frame."
+            )
+        return FrameTable(frame, categorical_features)
+    if categorical_features is not None and _is_object_array(X):
+        X = validate_data(estimator, X, reset=reset, dtype=object, **_FINITE)
+        return ObjectTable(X, categorical_features)
+    X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
+    return ArrayTable(X, categorical_features)
+
+
+_FINITE = {"ensure_all_finite": "allow-nan"}
+
+
+def _is_object_array(X: Any) -> bool:
+    dtype = getattr(X, "dtype", None)
+    return dtype is not None and getattr(dtype, "kind", "") in "OUS"
+
+
+class Table:
+    """Rows and columns of the user's data; see the module's docstring."""
+
+    n_rows: int
+    n_features: int
+    names: list[str]
+    is_categorical: NDArray[np.bool_]
+
+    def numeric(self, j: int) -> NDArray[np.floating]:
+        """Column j as floats, missing cells as NaN."""
+        raise NotImplementedError
+
+    def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
+        """Distinct values of column j, and each row's index into them (-1: missing)."""
+        raise NotImplementedError
+
+    def numeric_blocks(
+        self, features: NDArray[np.intp]
+    ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.floating]]]:
+        """Yield blocks of floats ``(first row, feature of each column, 2-d block)``.
+
+        Together they cover the given features; a column that was not asked for is
+        marked -1.
+        """
+        for j in features:
+            yield 0, np.array([j]), self.numeric(j)[:, None]
+
+    def float_matrix(self) -> NDArray[np.floating] | None:
+        """All cells as one matrix of floats, where they are one already."""
+        return None
+
+    def numeric_sample(
+        self, features: NDArray[np.intp], rows: NDArray[np.int64] | slice
+    ) -> NDArray[np.float64]:
+        """A copy of some columns at some rows, one column per row of the result."""
+        return np.array([self.numeric(j)[rows] for j in features], dtype=np.float64)
+
+    def _mark_categorical(self, listed: Any, from_dtype: Sequence[bool]) -> None:
+        if listed is None:
+            self.is_categorical = np.array(from_dtype, dtype=bool)
+            return
+        wanted = list(np.atleast_1d(np.asarray(listed, dtype=object)))
+        mask = np.zeros(self.n_features, dtype=bool)
+        if all(isinstance(item, bool | np.bool_) for item in wanted) and wanted:
+            if len(wanted) != self.n_features:
+                raise ValueError(
+                    f"categorical_features is a mask of length {len(wanted)}, but X "
+                    f"has {self.n_features} features; give one entry per feature."
+                )
+            mask[:] = wanted
+        else:
+            for item in wanted:
+                mask[self._position(item)] = True
+        self.is_categorical = mask | np.array(from_dtype, dtype=bool)
+
+    def _position(self, item: Any) -> int:
+        if isinstance(item, str):
+            if item not in self.names:
+                raise ValueError(
+                    f"categorical_features names {item!r}, which is not a column of X; "
+                    f"the columns are {_shortened(self.names)}."
+                )
+            return self.names.index(item)
+        if isinstance(item, numbers.Integral) and 0 <= item < self.n_features:
+            return int(item)
+        raise ValueError(
+            f"categorical_features contains {item!r}; give column names, indices from "
+            f"0 to {self.n_features - 1}, or one boolean per column."
+        )
+
+
+def _shortened(names: Sequence[str], limit: int = 8) -> str:
+    shown = ", ".join(map(repr, names[:limit]))
+    return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"
+
+
+class ArrayTable(Table):
+    """A numeric two-dimensional array."""
+
+    def __init__(self, X: NDArray[Any], categorical_features: Any) -> None:
+        self.X = X
+        self.n_rows, self.n_features = X.shape
+        self.names = [f"x{j}" for j in range(self.n_features)]
+        self._mark_categorical(categorical_features, [False] * self.n_features)
+
+    def numeric(self, j: int) -> NDArray[np.floating]:
+        return _as_float(self.X[:, j])
+
+    def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
+        return _distinct_numbers(self.X[:, j])
+
+    def float_matrix(self) -> NDArray[np.floating] | None:
+        return self.X if self.X.dtype in (np.float64, np.float32) else None
+
+    def numeric_blocks(
+        self, features: NDArray[np.intp]
+    ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.floating]]]:
+        of_column = np.full(self.n_features, -1)
+        of_column[features] = features
+        if self.X.dtype in (np.float64, np.float32):
+            yield 0, of_column, self.X
+            return
+        for start in range(0, self.n_rows, BLOCK_ROWS):
+            yield start, of_column, _as_float(self.X[start : start + BLOCK_ROWS])
+
+    def numeric_sample(
+        self, features: NDArray[np.intp], rows: NDArray[np.int64] | slice
+    ) -> NDArray[np.float64]:
+        return np.array(self.X[rows][:, features].T, dtype=np.float64, order="C")
+
+
+class ObjectTable(Table):
+    """An object array of which the user has named the categorical columns."""
+
+    def __init__(self, X: NDArray[Any], categorical_features: Any) -> None:
+        self.X = X
+        self.n_rows, self.n_features = X.shape
+        self.names = [f"x{j}" for j in range(self.n_features)]
+        self._mark_categorical(categorical_features, [False] * self.n_features)
+
+    def numeric(self, j: int) -> NDArray[np.floating]:
+        try:
+            return np.asarray(self.X[:, j], dtype=np.float64)
+        except (TypeError, ValueError) as why:
+            raise ValueError(
+                f"Column {j} of X holds values that are not numbers ({why}); list it "
+                "in categorical_features or encode it."
+            ) from None
+
+    def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
+        return _distinct_objects(self.X[:, j])
+
+
+class FrameTable(Table):
+    """A pandas or polars frame, read through narwhals."""
+
+    def __init__(self, frame: nw.DataFrame[Any], categorical_features: Any) -> None:
+        self.frame = frame
+        self.n_rows, self.n_features = frame.shape
+        self.names = [str(name) for name in frame.columns]
+        dtypes = list(frame.schema.values())
+        from_dtype = [isinstance(t, nw.Categorical | nw.Enum) for t in dtypes]
+        self._mark_categorical(categorical_features, from_dtype)
+        for j, dtype in enumerate(dtypes):
+            if not self.is_categorical[j]:
+                self._require_numeric(j, dtype)
+
+    def _series(self, j: int) -> nw.Series[Any]:
+        return self.frame[:, j]
+
+    def _require_numeric(self, j: int, dtype: Any) -> None:
+        if dtype.is_numeric() or dtype == nw.Boolean:
+            return
+        if dtype == nw.Object and not _holds_strings(self._series(j)):
+            return
+        raise ValueError(
+            f"Column {self.names[j]!r} has dtype {dtype}, which is neither numeric nor "
+            "categorical. Convert it to a categorical dtype, or list it in "
+            "categorical_features, or encode or drop it."
+        )
+
+    def numeric(self, j: int) -> NDArray[np.floating]:
+        series = self._series(j)
+        if series.dtype == nw.Object:
+            values = np.asarray(series.to_numpy(), dtype=np.float64)
+        else:
+            target = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+            values = np.asarray(series.cast(target).to_numpy())
+            if values.dtype == object:  # nullable columns of older pandas
+                values = values.astype(np.float64)
+        if np.isinf(values).any():
+            raise ValueError(
+                f"Input X contains infinity in column {self.names[j]!r}; replace "
+                "infinite cells by a large number or by NaN (missing)."
+            )
+        return values
+
+    def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
+        series = self._series(j)
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            return _distinct_numbers(self.numeric(j))
+        native = series.to_native()
+        if series.implementation.is_pandas_like():
+            coded = native.astype("category")
+            return list(coded.cat.categories), np.asarray(coded.cat.codes)
+        if series.implementation.is_polars():
+            import polars
+
+            coded = native
+            if coded.dtype not in (polars.Categorical, polars.Enum):
+                coded = coded.cast(polars.Categorical)
+            distinct = coded.drop_nulls().unique()
+            values = distinct.cast(polars.String).to_list()
+            physical = distinct.to_physical().to_numpy().astype(np.int64)
+            lookup = np.full(physical.max(initial=-1) + 2, -1, dtype=np.int32)
+            lookup[physical] = np.arange(len(values))
+            index = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
+            return values, lookup[index]
+        return _distinct_objects(np.asarray(series.to_numpy(), dtype=object))
+
+
+def _holds_strings(series: nw.Series[Any]) -> bool:
+    return any(isinstance(value, str | bytes) for value in series.to_numpy())
+
+
+def _as_float(values: NDArray[Any]) -> NDArray[np.floating]:
+    if values.dtype in (np.float64, np.float32):
+        return values
+    return values.astype(np.float64)
+
+
+def _distinct_numbers(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.integer]]:
+    column = _as_float(column)
+    missing = np.isnan(column)
+    values, inverse = np.unique(column[~missing], return_inverse=True)
+    index = np.full(column.size, -1, dtype=np.int32)
+    index[~missing] = inverse
+    return values.tolist(), index
+
+
+def _distinct_objects(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.integer]]:
+    position: dict[Any, int] = {}
+    index = np.empty(column.size, dtype=np.int32)
+    for i, value in enumerate(column.tolist()):
+        absent = value is None or value != value  # NaN, NaT and pandas' NA alike
+        index[i] = -1 if absent else position.setdefault(value, len(position))
+    return list(position), index

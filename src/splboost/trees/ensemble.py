@@ -1,0 +1,323 @@
+"""Fitted trees as flat arrays, and prediction with them.
+
+A :class:`TreeEnsemble` holds thresholds in the user's units and knows nothing of bins,
+except for categories, which it knows by the codes of the table the trees were grown on.
+What a node contributes to a score is not part of it: that belongs to whoever grew the
+trees (a vote, a class distribution, a mean) and is passed to :meth:`TreeEnsemble.add`.
+
+An ensemble of stumps is an additive model. :class:`AdditiveTables` collapses it into
+one lookup table per feature, whose cost does not grow with the number of stumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.trees.columns import Table
+from splboost.trees.threads import run
+import itertools
+
+PREDICT_ROWS = 2048
+Coding = list[dict[Any, int] | None]
+
+
+class GrownTree(NamedTuple):
+    """One tree as the grower leaves it: rows of its workspace."""
+
+    node: NDArray[np.int64]
+    number: NDArray[np.float64]
+    total: NDArray[np.int64]
+    bins: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class TreeEnsemble:
+    """Many trees, node after node.
+
+    The children of a node are ``child`` and ``child + 1``; tree t has the nodes
+    ``start[t]`` to ``start[t + 1]``, of which the first is its root.
+
+    Attributes
+    ----------
+    start : (n_trees + 1,) first node of each tree
+    feature : feature that a node splits by, -1 in a leaf
+    child : number of the left child, -1 in a leaf
+    threshold : values up to it go left; NaN in leaves and in categorical splits
+    missing_left : whether missing cells (and unknown categories) go left
+    which_set : row of ``sets`` for a categorical split, else -1
+    sets : 32 bytes a row, one bit for each category code that goes left
+    value : class weights, or weight and weighted sum of the target, per node
+    gain : impurity removed by the node's split, per unit of its weight
+    coding : per feature None, or the table from a category to its code
+    """
+
+    start: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    child: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    which_set: NDArray[np.int32]
+    sets: NDArray[np.uint8]
+    value: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    coding: Coding
+
+    @classmethod
+    def from_grown(
+        cls, grown: list[GrownTree], n_slots: int, coding: Coding
+    ) -> TreeEnsemble:
+        """Join trees; ``n_slots`` of each node's sums become its value."""
+        from splboost.trees.workspace import (
+            CHILD,
+            FEATURE,
+            GAIN,
+            MISSING_LEFT,
+            THRESHOLD,
+        )
+
+        sizes = [tree.node.shape[0] for tree in grown]
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        node = np.concatenate([tree.node for tree in grown])
+        number = np.concatenate([tree.number for tree in grown])
+        inner = node[:, CHILD] >= 0
+        child = np.where(inner, node[:, CHILD] + np.repeat(start[:-1], sizes), -1)
+        feature = np.where(inner, node[:, FEATURE], -1).astype(np.int32)
+        categorical = np.array([table is not None for table in coding])
+        by_set = inner & categorical[feature]
+        which_set = np.where(by_set, np.cumsum(by_set) - 1, -1).astype(np.int32)
+        return cls(
+            start=start,
+            feature=feature,
+            child=child.astype(np.int32),
+            threshold=np.where(inner, number[:, THRESHOLD], np.nan),
+            missing_left=node[:, MISSING_LEFT] == 1,
+            which_set=which_set,
+            sets=np.concatenate([tree.bins for tree in grown])[by_set],
+            value=np.concatenate([tree.total[:, :n_slots] for tree in grown]).astype(
+                np.float64
+            ),
+            gain=np.where(inner, number[:, GAIN], 0.0),
+            coding=coding,
+        )
+
+    @property
+    def n_trees(self) -> int:
+        return self.start.size - 1
+
+    def tree(self, t: int) -> TreeEnsemble:
+        """Tree t as an ensemble of one."""
+        return self.slice(t, t + 1)
+
+    def slice(self, first: int, last: int) -> TreeEnsemble:
+        """Trees first to last as an ensemble of their own."""
+        lo, hi = self.start[first], self.start[last]
+        nodes = slice(lo, hi)
+        child = self.child[nodes]
+        return TreeEnsemble(
+            start=self.start[first : last + 1] - lo,
+            feature=self.feature[nodes],
+            child=np.where(child >= 0, child - lo, -1).astype(np.int32),
+            threshold=self.threshold[nodes],
+            missing_left=self.missing_left[nodes],
+            which_set=self.which_set[nodes],
+            sets=self.sets,
+            value=self.value[nodes],
+            gain=self.gain[nodes],
+            coding=self.coding,
+        )
+
+    @property
+    def is_stumps(self) -> bool:
+        """Whether no tree has more than one split."""
+        return bool(np.diff(self.start).max(initial=0) <= 3)
+
+    def importances(self, n_features: int, share: NDArray[np.float64]) -> NDArray:
+        """Impurity removed by each feature, trees weighted by ``share``; sums to 1."""
+        weight = self.value.sum(axis=1) if self.value.shape[1] > 1 else self.value[:, 0]
+        root = np.repeat(weight[self.start[:-1]], np.diff(self.start))
+        per_node = self.gain * weight / root
+        removed = per_node * np.repeat(share, np.diff(self.start))
+        inner = self.child >= 0
+        sums = np.bincount(self.feature[inner], removed[inner], minlength=n_features)
+        return sums / sums.sum() if sums.sum() > 0 else sums
+
+    def add(
+        self,
+        table: Table,
+        output: NDArray[np.float64],
+        score: NDArray[np.float64],
+        *,
+        n_threads: int = 1,
+    ) -> None:
+        """Add to each row's score the output of its leaf, over all trees.
+
+        ``output`` has a row per node and ``score`` a row per row of the table.
+        """
+        from splboost.trees.predict import add_outputs
+
+        for lo, block in feature_blocks(table, self.coding, self._features_used()):
+            rows = score[lo : lo + block.shape[0]]
+            bounds = np.linspace(0, block.shape[0], n_threads + 1).astype(int)
+            run(
+                add_outputs,
+                [
+                    (
+                        block[a:b],
+                        self.start,
+                        self.feature,
+                        self.child,
+                        self.threshold,
+                        self.missing_left,
+                        self.which_set,
+                        self.sets,
+                        output,
+                        rows[a:b],
+                    )
+                    for a, b in itertools.pairwise(bounds)
+                ],
+            )
+
+    def apply(self, table: Table) -> NDArray[np.int32]:
+        """The node in which each row ends, for each tree; shape (n_rows, n_trees)."""
+        from splboost.trees.predict import find_leaves
+
+        leaves = np.empty((table.n_rows, self.n_trees), dtype=np.int32)
+        for lo, block in feature_blocks(table, self.coding, self._features_used()):
+            find_leaves(
+                block,
+                self.start,
+                self.feature,
+                self.child,
+                self.threshold,
+                self.missing_left,
+                self.which_set,
+                self.sets,
+                leaves[lo : lo + block.shape[0]],
+            )
+        return leaves
+
+    def _features_used(self) -> NDArray[np.intp]:
+        return np.unique(self.feature[self.feature >= 0]).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class AdditiveTables:
+    """An ensemble of stumps as one lookup table per feature.
+
+    A numeric value x of feature f scores ``cells[k]`` with k = ``offset[f]`` + the
+    number of cuts of f that lie below x; a category scores the cell of its code. The
+    last cell of a feature is for missing values.
+
+    Attributes
+    ----------
+    features : features that any stump splits by
+    offset : first cell of each of these, and the end
+    cuts : upper end of each numeric cell, the last ones +inf; NaN for categories
+    cells : (n_cells, n_outputs) summed output
+    intercept : (n_outputs,) what every row gets
+    """
+
+    features: NDArray[np.intp]
+    offset: NDArray[np.int64]
+    cuts: NDArray[np.float64]
+    cells: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    coding: Coding
+
+    @classmethod
+    def from_stumps(
+        cls, stumps: TreeEnsemble, output: NDArray[np.float64]
+    ) -> AdditiveTables:
+        """Collapse an ensemble whose trees have at most one split."""
+        roots = stumps.start[:-1]
+        inner = stumps.child[roots] >= 0
+        roots, leaves = roots[inner], roots[~inner]
+        features, cuts, cells = stumps._features_used(), [], []
+        for f in features:
+            here = roots[stumps.feature[roots] == f]
+            left, right = output[stumps.child[here]], output[stumps.child[here] + 1]
+            coding = stumps.coding[f]
+            if coding is None:
+                cut = np.unique(stumps.threshold[here])
+                cut = np.append(cut[np.isfinite(cut)], np.inf)
+                goes_left = cut[:, None] <= stumps.threshold[here]
+            else:
+                codes = np.arange(max(coding.values(), default=-1) + 1)
+                cut = np.full(codes.size, np.nan)
+                bits = stumps.sets[stumps.which_set[here]]
+                goes_left = (bits[:, codes >> 3] >> (codes & 7) & 1).T == 1
+            goes_left = np.vstack([goes_left, stumps.missing_left[here]])
+            cells.append(goes_left @ left + ~goes_left @ right)
+            cuts.append(np.append(cut, np.nan))
+        return cls(
+            features=features,
+            offset=np.cumsum([0, *map(len, cells)]),
+            cuts=np.concatenate([*cuts, np.empty(0)]),
+            cells=np.concatenate([*cells, np.empty((0, output.shape[1]))]),
+            intercept=output[leaves].sum(axis=0),
+            coding=stumps.coding,
+        )
+
+    def add(
+        self, table: Table, score: NDArray[np.float64], *, n_threads: int = 1
+    ) -> None:
+        """Add each row's score."""
+        from splboost.trees.predict import add_cells
+
+        score += self.intercept
+        categorical = np.array(
+            [self.coding[f] is not None for f in self.features], dtype=bool
+        )
+        for lo, block in feature_blocks(table, self.coding, self.features):
+            rows = score[lo : lo + block.shape[0]]
+            bounds = np.linspace(0, block.shape[0], n_threads + 1).astype(int)
+            run(
+                add_cells,
+                [
+                    (
+                        block[a:b],
+                        self.features,
+                        categorical,
+                        self.offset,
+                        self.cuts,
+                        self.cells,
+                        rows[a:b],
+                    )
+                    for a, b in itertools.pairwise(bounds)
+                ],
+            )
+
+
+def feature_blocks(
+    table: Table, coding: Coding, features: NDArray[np.intp]
+) -> Iterator[tuple[int, NDArray[np.floating]]]:
+    """Blocks of rows of the table as floats, categories as codes, unknown as NaN.
+
+    Column f of a block is feature f; columns of features not asked for are undefined.
+    """
+    matrix = table.float_matrix()
+    if matrix is not None and all(coding[f] is None for f in features):
+        yield 0, matrix
+        return
+    columns = {f: _float_column(table, coding[f], f) for f in features}
+    for lo in range(0, table.n_rows, PREDICT_ROWS):
+        size = min(PREDICT_ROWS, table.n_rows - lo)
+        block = np.empty((table.n_features, size))
+        for f, column in columns.items():
+            block[f] = column[lo : lo + size]
+        yield lo, block.T
+
+
+def _float_column(
+    table: Table, coding: dict[Any, int] | None, f: int
+) -> NDArray[np.floating]:
+    if coding is None:
+        return table.numeric(f)
+    values, index = table.category(f)
+    lookup = np.array([coding.get(value, np.nan) for value in values], dtype=float)
+    return np.append(lookup, np.nan)[index]

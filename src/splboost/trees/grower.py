@@ -1,0 +1,169 @@
+"""Tree after tree over one binned table: what a booster's loop calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.trees.binning import Binned
+from splboost.trees.ensemble import GrownTree
+from splboost.trees.grow import advance, leaf_of_rows, moments_to_fixed, to_fixed
+from splboost.trees.search import search
+from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
+from splboost.trees.threads import run
+from splboost.trees.workspace import (
+    N_CHANGED,
+    N_NODES,
+    STARTED,
+    UNLIMITED,
+    Data,
+    Limits,
+    make_workspace,
+)
+import itertools
+
+CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": LEAST_SQUARES}
+THREADED_WORK = (
+    200_000  # additions below which waking a thread costs more than it saves
+)
+START_TOTAL = 2.0**54  # sum of all weights in fixed point, with room to grow
+MOST_TOTAL = 2.0**60
+CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """What kind of tree: the constructor arguments of the tree estimators, resolved."""
+
+    criterion: str = "gini"
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: int | None = None
+
+
+class TreeGrower:
+    """Grows any number of trees over one binned table, each with its own weights.
+
+    Between trees it keeps the root's histogram. When few weights differ from those of
+    the last tree (and the classes are the same), the next root is that one plus the
+    difference; sums are exact, so nothing but the time depends on it.
+
+    Parameters
+    ----------
+    binned : Binned
+    y : array of shape (n_rows,)
+        Class numbers for classification; ignored for regression.
+    n_classes : int
+        Number of classes; 0 for regression.
+    options : TreeOptions
+    n_threads : int
+    seed : int
+        Used only when ``max_features`` is less than the number of features.
+
+    Attributes
+    ----------
+    leaf : int32 array of shape (n_rows,)
+        The node of the last tree in which each row ended.
+    """
+
+    def __init__(
+        self,
+        binned: Binned,
+        y: NDArray[np.integer],
+        n_classes: int,
+        options: TreeOptions,
+        *,
+        n_threads: int = 1,
+        seed: int = 0,
+    ) -> None:
+        d, n = binned.codes.shape
+        n_slots = n_classes or 2
+        counting = options.min_samples_leaf > 1
+        depth = options.max_depth
+        self.binned = binned
+        self.n_threads = n_threads
+        self.limits = Limits(
+            criterion=CRITERIA[options.criterion],
+            n_classes=n_slots,
+            shift=int(np.ceil(np.log2(n_slots + counting))),
+            counter=n_slots if counting else -1,
+            max_depth=-1 if depth is None else int(min(depth, n)),
+            max_leaves=int(options.max_leaf_nodes or UNLIMITED),
+            min_rows=int(options.min_samples_leaf),
+            min_share=float(options.min_weight_fraction_leaf),
+            max_features=int(min(options.max_features or d, d)),
+            threaded_work=THREADED_WORK if n_threads > 1 else UNLIMITED,
+        )
+        self.regression = n_classes == 0
+        self.data = Data(
+            binned.codes,
+            binned.n_bins,
+            binned.kind,
+            binned.offset,
+            binned.points,
+            np.zeros(n, np.uint8) if self.regression else y,
+        )
+        self.work = make_workspace(binned, self.data.y, self.limits)
+        self.work.seed[0] = 2 * seed + 1
+        self.leaf = np.empty(n, dtype=np.int32)
+        self._scale = 0.0
+
+    def grow(
+        self, weight: NDArray[np.float64], target: NDArray[np.float64] | None = None
+    ) -> GrownTree:
+        """Grow a tree on the rows of positive weight; regression needs a target.
+
+        The target of a regression is best centred and of unit spread: gains below
+        1e-12 count as none.
+        """
+        data, limits, work = self.data, self.limits, self.work
+        self._set_weights(weight, target)
+        work.progress[STARTED] = 0
+        while not advance(data, limits, work):
+            self._search_in_threads()
+        leaf_of_rows(data, limits, work, self.leaf)
+        size = work.progress[N_NODES]
+        return GrownTree(
+            work.node[:size].copy(),
+            work.number[:size].copy(),
+            work.total[:size].copy(),
+            work.bins[:size].copy(),
+        )
+
+    def _set_weights(
+        self, weight: NDArray[np.float64], target: NDArray[np.float64] | None
+    ) -> None:
+        """Put weights, and weighted targets, into fixed point."""
+        work = self.work
+        total = float(weight.sum())
+        fresh = not START_TOTAL / 64 <= total * self._scale <= MOST_TOTAL
+        if fresh:
+            self._scale = START_TOTAL / total
+        changed = to_fixed(weight, self._scale, self.data, work, fresh)
+        incremental = (
+            not fresh
+            and target is None
+            and self.limits.counter < 0
+            and changed <= CHANGED_SHARE * weight.size
+        )
+        work.progress[N_CHANGED] = changed if incremental else -1
+        if target is not None:
+            moments_to_fixed(target, weight, self._scale, work)
+
+    def _search_in_threads(self) -> None:
+        d = self.binned.n_bins.size
+        n_blocks = min(self.n_threads, d)
+        # Even block sizes where possible: features are summed two at a time.
+        bounds = 2 * np.linspace(0, (d + 1) // 2, n_blocks + 1).astype(int)
+        bounds[-1] = d
+        run(
+            search,
+            [
+                (self.data, self.limits, self.work, int(lo), int(hi))
+                for lo, hi in itertools.pairwise(bounds)
+            ],
+        )

@@ -1,0 +1,88 @@
+"""Histograms of a node: summed weight per bin, in fixed point.
+
+Sums are kept as 64-bit integers: a weight is rounded once to a multiple of a unit that
+is about 2**-54 of the total. Integer sums do not depend on the order of the rows, and
+differences leave no residue. So a larger child equals its parent minus its sibling, and
+the root of a boosting round equals that of the last round plus the rows that changed,
+*bit for bit*; a bin is empty if and only if its sum is 0; and the number of threads
+cannot matter.
+
+A histogram is flat: bin ``b`` of feature ``f`` has ``1 << shift`` slots from
+``(offset[f] + b) << shift`` on. For classification slot k is the weight of class k;
+for regression slot 0 is the weight and slot 1 the weighted sum of the target. Where
+leaves must hold a number of rows, the slot after these counts rows.
+
+Features are taken two at a time: one read of row, class and weight serves both, and
+the two chains of additions overlap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def add_classes(codes, y, weight, first, last, offset, shift, hist):
+    """Add all rows' weights at their classes, for features first to last."""
+    n = codes.shape[1]
+    for f in range(first, last - 1, 2):
+        c0, c1 = codes[f], codes[f + 1]
+        h0, h1 = hist[offset[f] << shift :], hist[offset[f + 1] << shift :]
+        for i in range(n):
+            k, w = np.int64(y[i]), weight[i]
+            h0[(np.int64(c0[i]) << shift) + k] += w
+            h1[(np.int64(c1[i]) << shift) + k] += w
+    if (last - first) % 2:
+        c0, h0 = codes[last - 1], hist[offset[last - 1] << shift :]
+        for i in range(n):
+            h0[(np.int64(c0[i]) << shift) + np.int64(y[i])] += weight[i]
+
+
+@njit(nogil=True, cache=True)
+def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
+    """Add the weights of some rows; ``y`` and ``weight`` belong to ``rows``."""
+    m = rows.size
+    for f in range(first, last - 1, 2):
+        c0, c1 = codes[f], codes[f + 1]
+        h0, h1 = hist[offset[f] << shift :], hist[offset[f + 1] << shift :]
+        for i in range(m):
+            row, k, w = np.int64(rows[i]), np.int64(y[i]), weight[i]
+            h0[(np.int64(c0[row]) << shift) + k] += w
+            h1[(np.int64(c1[row]) << shift) + k] += w
+    if (last - first) % 2:
+        c0, h0 = codes[last - 1], hist[offset[last - 1] << shift :]
+        for i in range(m):
+            h0[(np.int64(c0[rows[i]]) << shift) + np.int64(y[i])] += weight[i]
+
+
+@njit(nogil=True, cache=True)
+def add_moments(codes, weight, moment, first, last, offset, shift, hist):
+    """Add all rows' weights and weighted targets, for features first to last."""
+    n = codes.shape[1]
+    for f in range(first, last):
+        c, h = codes[f], hist[offset[f] << shift :]
+        for i in range(n):
+            b = np.int64(c[i]) << shift
+            h[b] += weight[i]
+            h[b + 1] += moment[i]
+
+
+@njit(nogil=True, cache=True)
+def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist):
+    """Add the weights and weighted targets of some rows."""
+    for f in range(first, last):
+        c, h = codes[f], hist[offset[f] << shift :]
+        for i in range(rows.size):
+            b = np.int64(c[rows[i]]) << shift
+            h[b] += weight[i]
+            h[b + 1] += moment[i]
+
+
+@njit(nogil=True, cache=True)
+def add_counts_of(codes, rows, slot, first, last, offset, shift, hist):
+    """Count rows in the given slot of their bins."""
+    for f in range(first, last):
+        c, h = codes[f], hist[offset[f] << shift :]
+        for i in range(rows.size):
+            h[(np.int64(c[rows[i]]) << shift) + slot] += 1

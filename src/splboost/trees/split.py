@@ -1,0 +1,203 @@
+"""The best split of one feature, from the sums of its bins.
+
+Every scan walks bins in a given order, keeps the sums to the left of the cut, and rates
+each cut by how much impurity it removes per unit of the node's weight. A cut lies
+between two *non-empty* bins, so rows of weight zero leave no trace. Rows with a missing
+cell are tried on the right side and on the left.
+
+The gains are written so that nothing cancels. With W, S the weight and the (first class
+or target) sum of the node, W_L, S_L those of the left side and D = S_L - W_L S / W,
+
+    least squares    D**2 / (W_L W_R)
+    Gini             sum over the classes of the same, with S the class weight
+
+Gains within a relative 1e-10 count as equal; then the first in order wins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
+TIE = 1e-10
+TIE_FLOOR = 1e-13
+MIN_GAIN = 1e-12
+
+
+@njit(nogil=True, cache=True)
+def is_better(gain, best):
+    """Whether a gain exceeds the best so far by more than rounding can explain."""
+    return gain > best + TIE * best + TIE_FLOOR
+
+
+@njit(nogil=True, cache=True)
+def scan_moments(
+    hist,
+    shift,
+    weight_slots,
+    counter,
+    order,
+    size,
+    missing,
+    total,
+    min_weight,
+    min_rows,
+):
+    """Best cut by least squares; two classes by Gini are the same up to a factor 2.
+
+    Bin b has weight = the sum of its first ``weight_slots`` slots and moment = slot 1.
+    ``order[:size]`` are the bins from left to right, ``missing`` is the bin of missing
+    cells, ``total`` holds the node's slots, ``counter`` is the slot that counts rows
+    (-1: none). Returns gain, position of the cut in ``order`` and the side of the
+    missing; the bins from that position on go right. The gain is 0 if no cut is
+    admissible.
+    """
+    all_weight = np.float64(total[0] + (total[1] if weight_slots == 2 else 0))
+    all_rows = total[counter] if counter >= 0 else 0
+    mean = np.float64(total[1]) / all_weight
+    base = missing << shift
+    missing_weight = hist[base] + (hist[base + 1] if weight_slots == 2 else 0)
+    missing_moment = hist[base + 1]
+    missing_rows = hist[base + counter] if counter >= 0 else 0
+    best, best_position, best_left = 0.0, -1, False
+    for to_left in range(2 if missing_weight > 0 else 1):
+        left_weight = missing_weight if to_left else 0
+        left_moment = missing_moment if to_left else 0
+        left_rows = missing_rows if to_left else 0
+        started = False
+        # One step past the end is the cut "all known left, missing right".
+        for k in range(size + (1 if missing_weight > 0 and not to_left else 0)):
+            bin_weight = 0
+            if k < size:
+                b = order[k] << shift
+                bin_weight = hist[b] + (hist[b + 1] if weight_slots == 2 else 0)
+                if bin_weight == 0:
+                    continue
+            if started:
+                lw = np.float64(left_weight)
+                rw = all_weight - lw
+                if lw >= min_weight and rw >= min_weight:
+                    deviation = np.float64(left_moment) - mean * lw
+                    gain = deviation * deviation / (lw * rw)
+                    enough = counter < 0 or (
+                        left_rows >= min_rows and all_rows - left_rows >= min_rows
+                    )
+                    if enough and is_better(gain, best):
+                        best, best_position, best_left = gain, k, to_left == 1
+            if k < size:
+                left_weight += bin_weight
+                left_moment += hist[b + 1]
+                if counter >= 0:
+                    left_rows += hist[b + counter]
+                started = True
+    return best, best_position, best_left
+
+
+@njit(nogil=True, cache=True)
+def scan_classes(
+    hist,
+    shift,
+    n_classes,
+    entropy,
+    counter,
+    order,
+    size,
+    missing,
+    total,
+    min_weight,
+    min_rows,
+):
+    """Best cut by Gini or entropy for any number of classes; see scan_moments."""
+    all_weight = 0
+    for c in range(n_classes):
+        all_weight += total[c]
+    all_rows = total[counter] if counter >= 0 else 0
+    left = np.empty(n_classes, dtype=np.int64)
+    missing_weight = 0
+    for c in range(n_classes):
+        missing_weight += hist[(missing << shift) + c]
+    best, best_position, best_left = 0.0, -1, False
+    for to_left in range(2 if missing_weight > 0 else 1):
+        left_weight = missing_weight if to_left else 0
+        left_rows = 0
+        if to_left and counter >= 0:
+            left_rows = hist[(missing << shift) + counter]
+        for c in range(n_classes):
+            left[c] = hist[(missing << shift) + c] if to_left else 0
+        started = False
+        for k in range(size + (1 if missing_weight > 0 and not to_left else 0)):
+            bin_weight = 0
+            if k < size:
+                b = order[k] << shift
+                for c in range(n_classes):
+                    bin_weight += hist[b + c]
+                if bin_weight == 0:
+                    continue
+            if started:
+                lw, rw = np.float64(left_weight), np.float64(all_weight - left_weight)
+                enough = lw >= min_weight and rw >= min_weight
+                if counter >= 0:
+                    enough = enough and (
+                        left_rows >= min_rows and all_rows - left_rows >= min_rows
+                    )
+                if enough:
+                    gain = class_gain(left, total, n_classes, lw, rw, entropy)
+                    if is_better(gain, best):
+                        best, best_position, best_left = gain, k, to_left == 1
+            if k < size:
+                left_weight += bin_weight
+                for c in range(n_classes):
+                    left[c] += hist[b + c]
+                if counter >= 0:
+                    left_rows += hist[b + counter]
+                started = True
+    return best, best_position, best_left
+
+
+@njit(nogil=True, cache=True)
+def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
+    """Impurity removed by a cut, per unit of the node's weight."""
+    weight = left_weight + right_weight
+    gain = 0.0
+    if entropy:
+        for c in range(n_classes):
+            a = np.float64(left[c])
+            b = np.float64(total[c] - left[c])
+            # a log(a / (W_L p)) + b log(b / (W_R p)), the divergence from the node
+            if a > 0:
+                gain += a * np.log(a / left_weight * (weight / (a + b)))
+            if b > 0:
+                gain += b * np.log(b / right_weight * (weight / (a + b)))
+        return gain / weight
+    for c in range(n_classes):
+        share = np.float64(total[c]) / weight
+        deviation = np.float64(left[c]) - share * left_weight
+        gain += deviation * deviation
+    return gain / (left_weight * right_weight)
+
+
+@njit(nogil=True, cache=True)
+def order_categories(hist, shift, n_slots, slot, n_bins, keys, order):
+    """Non-empty bins by the share of one slot in the bin's weight; their number.
+
+    For two classes and for least squares this order contains the optimal split among
+    its prefixes (Fisher 1958). ``n_slots`` slots make up the weight.
+    """
+    size = 0
+    for b in range(n_bins):
+        weight = 0
+        for c in range(n_slots):
+            weight += hist[(b << shift) + c]
+        if weight > 0:
+            keys[size] = np.float64(hist[(b << shift) + slot]) / np.float64(weight)
+            order[size] = b
+            size += 1
+    for i in range(1, size):  # insertion sort: stable, and few categories
+        key, b = keys[i], order[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j], order[j] = keys[j - 1], order[j - 1]
+            j -= 1
+        keys[j], order[j] = key, b
+    return size

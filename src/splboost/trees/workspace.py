@@ -1,0 +1,122 @@
+"""The memory a tree is grown in, made once per fit and used again by every tree.
+
+Kernels receive three tuples: ``Data`` (the binned table and the classes), ``Limits``
+(what kind of tree) and ``Work`` (everything that changes). Nodes are numbered from the
+root, 0, and the two children of a node have consecutive numbers.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from splboost.trees.binning import Binned
+from splboost.trees.split import LEAST_SQUARES
+
+SMALL_NODE = 128  # rows; below, a node is cheaper without a histogram of its own
+SET_BYTES = 32  # a set of bins, one bit each
+UNLIMITED = 1 << 62
+MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
+
+# Columns of Work.node
+START, END, DEPTH, SLOT, CHILD, FEATURE, BIN, MISSING_LEFT, DIVIDED = range(9)
+# Columns of Work.number
+GAIN, THRESHOLD = range(2)
+# How the histogram of a planned node comes about
+NOTHING, ROOT_FULL, ROOT_CHANGED, BUILD, SUBTRACT, DIRECT = range(6)
+# Cells of Work.plan: for each of two nodes its number, the way, and whether to search
+NODE_A, WAY_A, SEARCH_A, NODE_B, WAY_B, SEARCH_B = range(6)
+# Cells of Work.progress
+N_NODES, N_FRONTIER, N_FREE, N_LEAVES, N_CHANGED, STARTED = range(6)
+
+Data = namedtuple("Data", "codes n_bins kind offset points y")
+Limits = namedtuple(
+    "Limits",
+    "criterion n_classes shift counter max_depth max_leaves min_rows min_share "
+    "max_features threaded_work",
+)
+Work = namedtuple(
+    "Work",
+    "weight moment rows spare row_weight row_moment row_class hist free node number "
+    "total bins frontier plan progress gain low high left_set choice seed",
+)
+
+
+@njit(nogil=True, cache=True)
+def weight_of(limits, work, node):
+    if limits.criterion == LEAST_SQUARES:
+        return work.total[node, 0]
+    weight = 0
+    for c in range(limits.n_classes):
+        weight += work.total[node, c]
+    return weight
+
+
+@njit(nogil=True, cache=True)
+def goes_left(work, node, categorical, code, missing_code):
+    """Whether a code goes to the first child."""
+    if categorical:
+        return (work.bins[node, code >> 3] >> (code & 7)) & 1 == 1
+    if code == missing_code:
+        return work.node[node, MISSING_LEFT] == 1
+    return code <= work.node[node, BIN]
+
+
+@njit(nogil=True, cache=True)
+def gather(data, limits, work, start, end):
+    """Copy weights and targets of the rows in start:end beside them."""
+    regression = limits.criterion == LEAST_SQUARES
+    for i in range(start, end):
+        row = work.rows[i]
+        work.row_weight[i] = work.weight[row]
+        if regression:
+            work.row_moment[i] = work.moment[row]
+        else:
+            work.row_class[i] = data.y[row]
+
+
+def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
+    """Allocate what trees of this kind over this table need."""
+    d, n = binned.codes.shape
+    divided = n if limits.max_depth != 1 or limits.counter >= 0 else 0
+    regression = limits.criterion == LEAST_SQUARES
+    n_leaves = min(n, limits.max_leaves)
+    if limits.max_depth >= 0:
+        n_leaves = min(n_leaves, 1 << min(limits.max_depth, 60))
+    n_nodes = 2 * n_leaves - 1
+    n_cells = int(binned.offset[-1]) << limits.shift
+    if limits.max_leaves < UNLIMITED:  # best first: any leaf may still be split
+        n_slots = n_leaves + 2
+    else:  # depth first, smaller child first
+        n_slots = min(limits.max_depth % 64, int(np.log2(n + 1))) + 3
+    n_slots = max(3, min(n_slots, MAX_HISTOGRAM_BYTES // (8 * n_cells + 1)))
+    if limits.max_depth == 1:
+        n_slots = 1
+    return Work(
+        weight=np.zeros(n, dtype=np.int64),
+        moment=np.zeros(n if regression else 0, dtype=np.int64),
+        rows=np.empty(divided, dtype=np.int32),
+        spare=np.empty(n, dtype=np.int32),
+        row_weight=np.empty(n, dtype=np.int64),
+        row_moment=np.empty(divided if regression else 0, dtype=np.int64),
+        row_class=np.empty(n, dtype=y.dtype),
+        hist=np.zeros((n_slots, n_cells), dtype=np.int64),
+        free=np.empty(n_slots - 1, dtype=np.int64),
+        node=np.empty((n_nodes, 9), dtype=np.int64),
+        number=np.empty((n_nodes, 2)),
+        total=np.zeros((n_nodes, 1 << limits.shift), dtype=np.int64),
+        bins=np.zeros((n_nodes, SET_BYTES), dtype=np.uint8),
+        frontier=np.empty(n_leaves + 1, dtype=np.int64),
+        plan=np.empty(6, dtype=np.int64),
+        progress=np.zeros(6, dtype=np.int64),
+        gain=np.zeros((2, d)),
+        low=np.zeros((2, d), dtype=np.int64),
+        high=np.zeros((2, d), dtype=np.int64),
+        left_set=np.zeros((2, d, SET_BYTES), dtype=np.uint8),
+        choice=np.zeros((2, d, 2), dtype=np.int64),
+        seed=np.ones(1, dtype=np.uint64),
+    )

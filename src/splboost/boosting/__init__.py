@@ -1,0 +1,6 @@
+"""Boosters, all over one loop."""
+
+from splboost.boosting.ada import AdaBoostClassifier
+from splboost.boosting.spl import SPLBoostClassifier
+
+__all__ = ["AdaBoostClassifier", "SPLBoostClassifier"]

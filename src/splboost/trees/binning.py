@@ -11,6 +11,7 @@ whole columns.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from splboost.trees.columns import Table
 from splboost.trees.threads import run
-import itertools
 
 MAX_BINS = 255
 SAMPLE_ROWS = 50_000  # rows that the bins of a long table are chosen from
@@ -179,9 +179,7 @@ def _encode_numeric(
     edges = binned.points.copy()
     for j in numeric[binned.kind[numeric] == EXACT]:
         values = edges[binned.offset[j] : binned.offset[j + 1] - 1]
-        values[:-1] = [
-            middle(low, high) for low, high in itertools.pairwise(values)
-        ]
+        values[:-1] = [middle(low, high) for low, high in itertools.pairwise(values)]
     for first_row, features, block in table.numeric_blocks(numeric):
         bounds = np.linspace(0, block.shape[0], n_threads + 1).astype(np.int64)
         run(
@@ -200,7 +198,7 @@ def _encode_numeric(
         )
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def distinct_values(ascending, found):
     """Write the distinct values before NaN, at most ``found.size``; their number."""
     count = 0
@@ -214,7 +212,7 @@ def distinct_values(ascending, found):
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def collect_unlisted(column, listed, count):
     """Insert the column's values that sorted ``listed[:count]`` lacks; the new count.
 
@@ -234,7 +232,7 @@ def collect_unlisted(column, listed, count):
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def quantile_edges(ascending, weight, max_bins, edges):
     """Write the upper edges of bins of about equal weight; their number.
 
@@ -263,14 +261,14 @@ def quantile_edges(ascending, weight, max_bins, edges):
     return count + 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def middle(low, high):
     """A cut between two values: low <= cut < high, whatever the rounding."""
     cut = low / 2 + high / 2
     return low if cut >= high or cut < low else cut
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def encode_block(block, features, edges, offset, n_bins, codes):
     """Codes of a block of cells: the number of upper edges below each value.
 

@@ -100,6 +100,14 @@ class Table:
         """A copy of some columns at some rows, one column per row of the result."""
         return np.array([self.numeric(j)[rows] for j in features], dtype=np.float64)
 
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        """The same table with some of its rows."""
+        raise NotImplementedError
+
+    def native(self, X: Any) -> Any:
+        """The data as another library's estimator should get it."""
+        return X
+
     def _mark_categorical(self, listed: Any, from_dtype: Sequence[bool]) -> None:
         if listed is None:
             self.is_categorical = np.array(from_dtype, dtype=bool)
@@ -154,6 +162,12 @@ class ArrayTable(Table):
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         return _distinct_numbers(self.X[:, j])
 
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        return ArrayTable(self.X[kept], self.is_categorical)
+
+    def native(self, X: Any) -> Any:
+        return self.X
+
     def float_matrix(self) -> NDArray[np.floating] | None:
         return self.X if self.X.dtype in (np.float64, np.float32) else None
 
@@ -195,6 +209,9 @@ class ObjectTable(Table):
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         return _distinct_objects(self.X[:, j])
 
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        return ObjectTable(self.X[kept], self.is_categorical)
+
 
 class FrameTable(Table):
     """A pandas or polars frame, read through narwhals."""
@@ -210,8 +227,11 @@ class FrameTable(Table):
             if not self.is_categorical[j]:
                 self._require_numeric(j, dtype)
 
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        return FrameTable(self.frame[np.flatnonzero(kept), :], self.is_categorical)
+
     def _series(self, j: int) -> nw.Series[Any]:
-        return self.frame[:, j]
+        return self.frame[:, int(j)]
 
     def _require_numeric(self, j: int, dtype: Any) -> None:
         if dtype.is_numeric() or dtype == nw.Boolean:
@@ -226,6 +246,11 @@ class FrameTable(Table):
 
     def numeric(self, j: int) -> NDArray[np.floating]:
         series = self._series(j)
+        if isinstance(series.dtype, nw.Categorical | nw.Enum):
+            raise ValueError(
+                f"Column {self.names[j]!r} is categorical, but was numeric when the "
+                "model was fitted; convert it to numbers."
+            )
         if series.dtype == nw.Object:
             values = np.asarray(series.to_numpy(), dtype=np.float64)
         else:

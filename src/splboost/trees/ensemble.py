@@ -11,6 +11,7 @@ one lookup table per feature, whose cost does not grow with the number of stumps
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,9 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.trees.columns import Table
+from splboost.trees.columns import ArrayTable, Table
 from splboost.trees.threads import run
-import itertools
 
 PREDICT_ROWS = 2048
 Coding = list[dict[Any, int] | None]
@@ -33,6 +33,7 @@ class GrownTree(NamedTuple):
     number: NDArray[np.float64]
     total: NDArray[np.int64]
     bins: NDArray[np.uint8]
+    scale: float
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class TreeEnsemble:
     value : class weights, or weight and weighted sum of the target, per node
     gain : impurity removed by the node's split, per unit of its weight
     coding : per feature None, or the table from a category to its code
+    regression : whether ``value`` is of the second kind
     """
 
     start: NDArray[np.int64]
@@ -66,12 +68,13 @@ class TreeEnsemble:
     value: NDArray[np.float64]
     gain: NDArray[np.float64]
     coding: Coding
+    regression: bool
 
     @classmethod
     def from_grown(
-        cls, grown: list[GrownTree], n_slots: int, coding: Coding
+        cls, grown: list[GrownTree], n_classes: int, coding: Coding
     ) -> TreeEnsemble:
-        """Join trees; ``n_slots`` of each node's sums become its value."""
+        """Join trees; ``n_classes`` is 0 for regression."""
         from splboost.trees.workspace import (
             CHILD,
             FEATURE,
@@ -98,9 +101,10 @@ class TreeEnsemble:
             missing_left=node[:, MISSING_LEFT] == 1,
             which_set=which_set,
             sets=np.concatenate([tree.bins for tree in grown])[by_set],
-            value=np.concatenate([tree.total[:, :n_slots] for tree in grown]).astype(
-                np.float64
+            value=np.concatenate(
+                [tree.total[:, : n_classes or 2] / tree.scale for tree in grown]
             ),
+            regression=n_classes == 0,
             gain=np.where(inner, number[:, GAIN], 0.0),
             coding=coding,
         )
@@ -129,7 +133,21 @@ class TreeEnsemble:
             value=self.value[nodes],
             gain=self.gain[nodes],
             coding=self.coding,
+            regression=self.regression,
         )
+
+    @property
+    def categorical_features(self) -> list[bool] | None:
+        """Which features are categories; None if none is."""
+        mask = [table is not None for table in self.coding]
+        return mask if any(mask) else None
+
+    def depth(self) -> int:
+        """Splits on the longest way from a root to a leaf."""
+        level = np.zeros(self.child.size, dtype=np.int64)
+        for node in np.flatnonzero(self.child >= 0):
+            level[self.child[node] : self.child[node] + 2] = level[node] + 1
+        return int(level.max(initial=0))
 
     @property
     def is_stumps(self) -> bool:
@@ -138,7 +156,7 @@ class TreeEnsemble:
 
     def importances(self, n_features: int, share: NDArray[np.float64]) -> NDArray:
         """Impurity removed by each feature, trees weighted by ``share``; sums to 1."""
-        weight = self.value.sum(axis=1) if self.value.shape[1] > 1 else self.value[:, 0]
+        weight = self.value[:, 0] if self.regression else self.value.sum(axis=1)
         root = np.repeat(weight[self.start[:-1]], np.diff(self.start))
         per_node = self.gain * weight / root
         removed = per_node * np.repeat(share, np.diff(self.start))
@@ -200,6 +218,11 @@ class TreeEnsemble:
                 leaves[lo : lo + block.shape[0]],
             )
         return leaves
+
+    def matrix_of(self, table: Table) -> Table:
+        """The table read once and for all, for repeated prediction."""
+        blocks = feature_blocks(table, self.coding, self._features_used())
+        return ArrayTable(np.concatenate([block for _, block in blocks]), None)
 
     def _features_used(self) -> NDArray[np.intp]:
         return np.unique(self.feature[self.feature >= 0]).astype(np.intp)
@@ -301,7 +324,7 @@ def feature_blocks(
     Column f of a block is feature f; columns of features not asked for are undefined.
     """
     matrix = table.float_matrix()
-    if matrix is not None and all(coding[f] is None for f in features):
+    if matrix is not None and not table.is_categorical.any():
         yield 0, matrix
         return
     columns = {f: _float_column(table, coding[f], f) for f in features}

@@ -37,6 +37,7 @@ from splboost.trees.workspace import (
     N_NODES,
     NODE_A,
     NODE_B,
+    NONE_MISSING,
     NOTHING,
     ROOT_CHANGED,
     ROOT_FULL,
@@ -51,18 +52,24 @@ from splboost.trees.workspace import (
     UNLIMITED,
     WAY_A,
     WAY_B,
+    fill_sides,
     gather,
-    goes_left,
     weight_of,
 )
 
+CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
 
-@njit(nogil=True, cache=True)
-def advance(data, limits, work):
-    """Grow until done (True), or until a search is left to the caller (False)."""
-    p = work.progress
-    if not p[STARTED]:
-        p[STARTED] = 1
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def advance(data, limits, work, weight, target, scale, fresh, leaf):
+    """Grow until done (True), or until a search is left to the caller (False).
+
+    ``fresh`` says that the last tree's root is of no use, because the scale is another.
+    At the end ``leaf`` holds the node of every row.
+    """
+    if not work.progress[STARTED]:
+        work.progress[STARTED] = 1
+        set_weights(data, limits, work, weight, target, scale, fresh)
         plan_root(data, limits, work)
     else:
         choose_planned(data, limits, work)
@@ -70,7 +77,7 @@ def advance(data, limits, work):
         if work.plan[NODE_A] < 0:
             node = next_node(limits, work)
             if node < 0:
-                return True
+                break
             split_node(data, limits, work, node)
             plan_children(data, limits, work, node)
         if work.plan[NODE_A] >= 0:
@@ -78,9 +85,11 @@ def advance(data, limits, work):
                 return False
             search(data, limits, work, 0, data.n_bins.size)
             choose_planned(data, limits, work)
+    leaf_of_rows(data, work, leaf)
+    return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def planned_work(data, work):
     """Additions that the planned search will make."""
     rows = 0
@@ -99,7 +108,7 @@ def planned_work(data, work):
 # ------------------------------------------------------------------------- the root
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def plan_root(data, limits, work):
     """Make the root; its histogram comes from the changed rows or from all of them.
 
@@ -131,7 +140,7 @@ def plan_root(data, limits, work):
     plan[SEARCH_A] = 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def sum_all_rows(data, limits, work):
     """The root's sums."""
     total = work.total[0]
@@ -144,7 +153,7 @@ def sum_all_rows(data, limits, work):
             total[data.y[i]] += work.weight[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def make_node(work, node, start, end, depth):
     row = work.node[node]
     row[START], row[END], row[DEPTH], row[SLOT] = start, end, depth, -1
@@ -156,7 +165,7 @@ def make_node(work, node, start, end, depth):
 # --------------------------------------------------------------------- the next split
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def next_node(limits, work):
     """Take a node off the frontier, or -1 when the tree is finished."""
     p = work.progress
@@ -181,27 +190,38 @@ def next_node(limits, work):
     return node
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def split_node(data, limits, work, node):
-    """Make the two children: their sums, and their rows unless both must be leaves."""
+    """Make the two children: their sums, and their rows unless both must be leaves.
+
+    Where nothing was missing in training, missing cells follow the heavier child; a
+    category that the node has not seen goes where missing cells go.
+    """
     p = work.progress
     left = p[N_NODES]
     p[N_NODES] += 2
     p[N_LEAVES] += 1
     row = work.node[node]
-    f, start, end, depth = row[FEATURE], row[START], row[END], row[DEPTH]
+    start, end, depth = row[START], row[END], row[DEPTH]
     row[CHILD] = left
-    categorical = data.kind[f] == CATEGORICAL
     row[DIVIDED] = depth + 1 != limits.max_depth
+    sides = np.empty(256, dtype=np.uint8)
+    fill_sides(data, work, node, sides)
     if row[SLOT] >= 0:
-        sum_left_bins(data, limits, work, node, left, categorical)
+        sum_left_bins(data, limits, work, node, left, sides)
     else:
-        sum_left_rows(data, limits, work, node, left, categorical)
+        sum_left_rows(data, limits, work, node, left, sides)
     for s in range(work.total.shape[1]):
         work.total[left + 1, s] = work.total[node, s] - work.total[left, s]
-    settle_missing(data, limits, work, node, left, categorical)
+    if row[MISSING_LEFT] == NONE_MISSING:
+        heavier = weight_of(limits, work, left) >= weight_of(limits, work, left + 1)
+        row[MISSING_LEFT] = 1 if heavier else 0
+    if row[MISSING_LEFT] == 1 and data.kind[row[FEATURE]] == CATEGORICAL:
+        send_unseen_left(data, limits, work, node)
+    fill_sides(data, work, node, sides)
     if row[DIVIDED]:
-        cut = divide_rows(data, work, node, categorical)
+        codes = data.codes[row[FEATURE]]
+        cut = start + divide_rows(codes, sides, work.rows[start:end], work.spare)
         make_node(work, left, start, cut, depth + 1)
         make_node(work, left + 1, cut, end, depth + 1)
     else:
@@ -209,114 +229,75 @@ def split_node(data, limits, work, node):
         make_node(work, left + 1, end, end, depth + 1)
 
 
-@njit(nogil=True, cache=True)
-def sum_left_bins(data, limits, work, node, left, categorical):
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_left_bins(data, limits, work, node, left, sides):
     """Sums of the left child from the node's histogram."""
     f = work.node[node, FEATURE]
-    missing = data.n_bins[f]
     hist = work.hist[work.node[node, SLOT], data.offset[f] << limits.shift :]
-    for s in range(work.total.shape[1]):
-        work.total[left, s] = 0
-    for b in range(missing + 1):
-        if b == missing:
-            inside = work.node[node, MISSING_LEFT] == 1
-        elif categorical:
-            inside = goes_left(work, node, True, b, missing)
-        else:
-            inside = b <= work.node[node, BIN]
-        if inside:
-            for s in range(work.total.shape[1]):
-                work.total[left, s] += hist[(b << limits.shift) + s]
+    total = work.total[left]
+    total[:] = 0
+    for b in range(data.n_bins[f] + 1):
+        if sides[b] == 0:
+            for s in range(total.size):
+                total[s] += hist[(b << limits.shift) + s]
 
 
-@njit(nogil=True, cache=True)
-def sum_left_rows(data, limits, work, node, left, categorical):
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_left_rows(data, limits, work, node, left, sides):
     """Sums of the left child from the node's rows."""
-    f = work.node[node, FEATURE]
-    missing = data.n_bins[f]
-    for s in range(work.total.shape[1]):
-        work.total[left, s] = 0
-    for i in range(work.node[node, START], work.node[node, END]):
-        row = work.rows[i]
-        code = np.int64(data.codes[f, row])
-        if code == missing:
-            inside = work.node[node, MISSING_LEFT] == 1
-        else:
-            inside = goes_left(work, node, categorical, code, missing)
-        if inside:
-            if limits.criterion == LEAST_SQUARES:
-                work.total[left, 0] += work.weight[row]
-                work.total[left, 1] += work.moment[row]
+    start, end = work.node[node, START], work.node[node, END]
+    codes = data.codes[work.node[node, FEATURE]]
+    rows, weight, total = work.rows, work.row_weight, work.total[left]
+    regression = limits.criterion == LEAST_SQUARES
+    total[:] = 0
+    for i in range(start, end):
+        if sides[codes[rows[i]]] == 0:
+            if regression:
+                total[0] += weight[i]
+                total[1] += work.row_moment[i]
             else:
-                work.total[left, data.y[row]] += work.weight[row]
+                total[work.row_class[i]] += weight[i]
             if limits.counter >= 0:
-                work.total[left, limits.counter] += 1
+                total[limits.counter] += 1
 
 
-@njit(nogil=True, cache=True)
-def settle_missing(data, limits, work, node, left, categorical):
-    """Where nothing was missing in training, missing cells follow the heavier child.
-
-    In a categorical split so do the categories that the node has not seen.
-    """
-    row = work.node[node]
-    if row[MISSING_LEFT] == 2:
-        heavier = weight_of(limits, work, left) >= weight_of(limits, work, left + 1)
-        row[MISSING_LEFT] = 1 if heavier else 0
-    if not categorical or not row[MISSING_LEFT]:
-        return
-    # Left gets all but the categories seen on the right.
+@njit(nogil=True, cache=True, error_model="numpy")
+def send_unseen_left(data, limits, work, node):
+    """Let the categories without a row in the node go left, as missing cells do."""
+    row, bits = work.node[node], work.bins[node]
     f = row[FEATURE]
-    bits = work.bins[node]
+    seen = np.zeros(256, dtype=np.bool_)
     if row[SLOT] >= 0:
         hist = work.hist[row[SLOT], data.offset[f] << limits.shift :]
         slots = 1 if limits.criterion == LEAST_SQUARES else limits.n_classes
-        for b in range(data.n_bins[f] + 1):
-            weight = 0
+        for b in range(data.n_bins[f]):
             for s in range(slots):
-                weight += hist[(b << limits.shift) + s]
-            if weight == 0 or b == data.n_bins[f]:
-                bits[b >> 3] |= np.uint8(1 << (b & 7))
-        return
-    seen = np.zeros(256, dtype=np.bool_)
-    for i in range(row[START], row[END]):
-        seen[data.codes[f, work.rows[i]]] = True
-    for b in range(data.n_bins[f] + 1):
-        if not seen[b] or b == data.n_bins[f]:
+                seen[b] |= hist[(b << limits.shift) + s] > 0
+    else:
+        for i in range(row[START], row[END]):
+            seen[data.codes[f, work.rows[i]]] = True
+    for b in range(data.n_bins[f]):
+        if not seen[b]:
             bits[b >> 3] |= np.uint8(1 << (b & 7))
 
 
-@njit(nogil=True, cache=True)
-def divide_rows(data, work, node, categorical):
-    """Stable partition of the node's rows; where the right child starts."""
-    f = work.node[node, FEATURE]
-    start, end = work.node[node, START], work.node[node, END]
-    missing = data.n_bins[f]
-    codes = data.codes[f]
-    n_left, n_right = start, 0
-    if categorical or work.node[node, MISSING_LEFT] == 1:
-        for i in range(start, end):
-            row = work.rows[i]
-            left = goes_left(work, node, categorical, np.int64(codes[row]), missing)
-            work.rows[n_left] = row
-            work.spare[n_right] = row
-            n_left += left
-            n_right += not left
-    else:
-        last = work.node[node, BIN]
-        for i in range(start, end):
-            row = work.rows[i]
-            left = codes[row] <= last
-            work.rows[n_left] = row
-            work.spare[n_right] = row
-            n_left += left
-            n_right += not left
+@njit(nogil=True, cache=True, error_model="numpy")
+def divide_rows(codes, sides, rows, spare):
+    """Stable partition of rows by the side of their codes; how many go left."""
+    n_left, n_right = 0, 0
+    for i in range(rows.size):
+        row = rows[i]
+        right = np.int64(sides[codes[row]])
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += 1 - right
+        n_right += right
     for i in range(n_right):
-        work.rows[n_left + i] = work.spare[i]
+        rows[n_left + i] = spare[i]
     return n_left
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def plan_children(data, limits, work, node):
     """Decide how the children are searched, or that they are leaves."""
     plan, p = work.plan, work.progress
@@ -366,7 +347,7 @@ def plan_children(data, limits, work, node):
         gather(data, limits, work, work.node[larger, START], work.node[larger, END])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def may_split(limits, work, node):
     """Whether a node is deep, large and mixed enough to be looked at."""
     if work.node[node, DEPTH] == limits.max_depth:
@@ -384,76 +365,77 @@ def may_split(limits, work, node):
 # ---------------------------------------------------------------------- weights, rows
 
 
-@njit(nogil=True, cache=True)
-def to_fixed(weight, scale, data, work, first):
-    """Round weights to multiples of 1 / scale; the number of rows that changed.
+@njit(nogil=True, cache=True, error_model="numpy")
+def set_weights(data, limits, work, weight, target, scale, fresh):
+    """Put weights into fixed point; note which rows differ from the last tree's.
 
-    Writes the changed rows, their classes and the differences into ``work`` unless
-    ``first``. A positive weight stays positive.
+    A weight becomes a multiple of 1 / scale, and a positive one stays positive. The
+    changed rows, their classes and the differences go to where a later step of the same
+    tree has room for them.
     """
-    fixed = work.weight
+    fixed, y = work.weight, data.y
+    rows, change, classes = work.spare, work.row_weight, work.row_class
     changed = 0
     for i in range(weight.size):
         new = np.int64(np.rint(weight[i] * scale))
         if new == 0 and weight[i] > 0:
             new = 1
-        if new != fixed[i]:
-            if not first:
-                work.spare[changed] = i
-                work.row_weight[changed] = new - fixed[i]
-                work.row_class[changed] = data.y[i]
-            changed += 1
-            fixed[i] = new
-    return changed
+        rows[changed] = i  # kept if the weight differs: no branch to mispredict
+        change[changed] = new - fixed[i]
+        classes[changed] = y[i]
+        changed += new != fixed[i]
+        fixed[i] = new
+    usable = not fresh and limits.counter < 0 and limits.criterion != LEAST_SQUARES
+    few = changed <= CHANGED_SHARE * weight.size
+    work.progress[N_CHANGED] = changed if usable and few else -1
+    moment = work.moment
+    for i in range(moment.size):
+        moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
 
 
-@njit(nogil=True, cache=True)
-def moments_to_fixed(target, weight, scale, work):
-    """Round weighted targets to multiples of 1 / scale."""
-    for i in range(target.size):
-        work.moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
-
-
-@njit(nogil=True, cache=True)
-def leaf_of_rows(data, limits, work, leaf):
+@njit(nogil=True, cache=True, error_model="numpy")
+def leaf_of_rows(data, work, leaf):
     """Number of the node in which each row ends, also for rows of weight zero."""
-    p = work.progress
-    if p[N_NODES] == 1:
+    n_nodes = work.progress[N_NODES]
+    sides = np.empty(256, dtype=np.uint8)
+    if n_nodes == 1:
         leaf[:] = 0
         return
-    if p[N_NODES] == 3:
-        walk(data, work, leaf, False)
+    if n_nodes == 3:
+        fill_sides(data, work, 0, sides)
+        codes = data.codes[work.node[0, FEATURE]]
+        for i in range(leaf.size):
+            leaf[i] = 1 + np.int32(sides[codes[i]])
         return
     if work.node[0, END] < leaf.size:
-        walk(data, work, leaf, True)
-    for node in range(p[N_NODES]):
-        row = work.node[node]
-        start, end = row[START], row[END]
-        if row[CHILD] < 0:
-            if start < end:
-                for i in range(start, end):
-                    leaf[work.rows[i]] = node
-        elif not row[DIVIDED]:
-            f = row[FEATURE]
-            categorical = data.kind[f] == CATEGORICAL
+        walk_weightless(data, work, leaf)
+    rows = work.rows
+    for node in range(n_nodes):
+        start, end = work.node[node, START], work.node[node, END]
+        child = work.node[node, CHILD]
+        if child < 0:
             for i in range(start, end):
-                r = work.rows[i]
-                code = np.int64(data.codes[f, r])
-                left = goes_left(work, node, categorical, code, data.n_bins[f])
-                leaf[r] = row[CHILD] + (0 if left else 1)
+                leaf[rows[i]] = node
+        elif not work.node[node, DIVIDED]:
+            fill_sides(data, work, node, sides)
+            codes = data.codes[work.node[node, FEATURE]]
+            for i in range(start, end):
+                leaf[rows[i]] = child + np.int64(sides[codes[rows[i]]])
 
 
-@njit(nogil=True, cache=True)
-def walk(data, work, leaf, only_weightless):
-    """Send rows down the tree by their codes."""
+@njit(nogil=True, cache=True, error_model="numpy")
+def walk_weightless(data, work, leaf):
+    """Send the rows of weight zero down the tree by their codes."""
+    n_nodes = work.progress[N_NODES]
+    sides = np.empty((n_nodes, 256), dtype=np.uint8)
+    for node in range(n_nodes):
+        if work.node[node, CHILD] >= 0:
+            fill_sides(data, work, node, sides[node])
+    weight, nodes, codes = work.weight, work.node, data.codes
     for i in range(leaf.size):
-        if only_weightless and work.weight[i] > 0:
-            continue
-        node = 0
-        while work.node[node, CHILD] >= 0:
-            f = work.node[node, FEATURE]
-            categorical = data.kind[f] == CATEGORICAL
-            code = np.int64(data.codes[f, i])
-            left = goes_left(work, node, categorical, code, data.n_bins[f])
-            node = work.node[node, CHILD] + (0 if left else 1)
-        leaf[i] = node
+        if weight[i] == 0:
+            node = 0
+            while nodes[node, CHILD] >= 0:
+                code = codes[nodes[node, FEATURE], i]
+                node = nodes[node, CHILD] + np.int64(sides[node, code])
+            leaf[i] = node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,11 @@ from numpy.typing import NDArray
 
 from splboost.trees.binning import Binned
 from splboost.trees.ensemble import GrownTree
-from splboost.trees.grow import advance, leaf_of_rows, moments_to_fixed, to_fixed
+from splboost.trees.grow import advance
 from splboost.trees.search import search
 from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
 from splboost.trees.threads import run
 from splboost.trees.workspace import (
-    N_CHANGED,
     N_NODES,
     STARTED,
     UNLIMITED,
@@ -22,7 +22,6 @@ from splboost.trees.workspace import (
     Limits,
     make_workspace,
 )
-import itertools
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": LEAST_SQUARES}
 THREADED_WORK = (
@@ -30,7 +29,6 @@ THREADED_WORK = (
 )
 START_TOTAL = 2.0**54  # sum of all weights in fixed point, with room to grow
 MOST_TOTAL = 2.0**60
-CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
 
 
 @dataclass(frozen=True)
@@ -121,38 +119,25 @@ class TreeGrower:
         1e-12 count as none.
         """
         data, limits, work = self.data, self.limits, self.work
-        self._set_weights(weight, target)
+        total = float(weight.sum())
+        fresh = not START_TOTAL / 64 <= total * self._scale <= MOST_TOTAL
+        if fresh:
+            self._scale = START_TOTAL / total
+        if target is None:
+            target = weight
         work.progress[STARTED] = 0
-        while not advance(data, limits, work):
+        while not advance(
+            data, limits, work, weight, target, self._scale, fresh, self.leaf
+        ):
             self._search_in_threads()
-        leaf_of_rows(data, limits, work, self.leaf)
         size = work.progress[N_NODES]
         return GrownTree(
             work.node[:size].copy(),
             work.number[:size].copy(),
             work.total[:size].copy(),
             work.bins[:size].copy(),
+            self._scale,
         )
-
-    def _set_weights(
-        self, weight: NDArray[np.float64], target: NDArray[np.float64] | None
-    ) -> None:
-        """Put weights, and weighted targets, into fixed point."""
-        work = self.work
-        total = float(weight.sum())
-        fresh = not START_TOTAL / 64 <= total * self._scale <= MOST_TOTAL
-        if fresh:
-            self._scale = START_TOTAL / total
-        changed = to_fixed(weight, self._scale, self.data, work, fresh)
-        incremental = (
-            not fresh
-            and target is None
-            and self.limits.counter < 0
-            and changed <= CHANGED_SHARE * weight.size
-        )
-        work.progress[N_CHANGED] = changed if incremental else -1
-        if target is not None:
-            moments_to_fixed(target, weight, self._scale, work)
 
     def _search_in_threads(self) -> None:
         d = self.binned.n_bins.size

@@ -12,7 +12,8 @@ A histogram is flat: bin ``b`` of feature ``f`` has ``1 << shift`` slots from
 for regression slot 0 is the weight and slot 1 the weighted sum of the target. Where
 leaves must hold a number of rows, the slot after these counts rows.
 
-Features are taken two at a time: one read of row, class and weight serves both, and
+Indices into a histogram are unsigned: numba then leaves out the test for negative ones,
+which would cost as much as the addition. Features are taken two at a time: one read of row, class and weight serves both, and
 the two chains of additions overlap.
 """
 
@@ -22,67 +23,72 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_classes(codes, y, weight, first, last, offset, shift, hist):
     """Add all rows' weights at their classes, for features first to last."""
+    up = np.uint64(shift)
     n = codes.shape[1]
     for f in range(first, last - 1, 2):
         c0, c1 = codes[f], codes[f + 1]
         h0, h1 = hist[offset[f] << shift :], hist[offset[f + 1] << shift :]
         for i in range(n):
-            k, w = np.int64(y[i]), weight[i]
-            h0[(np.int64(c0[i]) << shift) + k] += w
-            h1[(np.int64(c1[i]) << shift) + k] += w
+            k, w = np.uint64(y[i]), weight[i]
+            h0[(np.uint64(c0[i]) << up) + k] += w
+            h1[(np.uint64(c1[i]) << up) + k] += w
     if (last - first) % 2:
         c0, h0 = codes[last - 1], hist[offset[last - 1] << shift :]
         for i in range(n):
-            h0[(np.int64(c0[i]) << shift) + np.int64(y[i])] += weight[i]
+            h0[(np.uint64(c0[i]) << up) + np.uint64(y[i])] += weight[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
     """Add the weights of some rows; ``y`` and ``weight`` belong to ``rows``."""
+    up = np.uint64(shift)
     m = rows.size
     for f in range(first, last - 1, 2):
         c0, c1 = codes[f], codes[f + 1]
         h0, h1 = hist[offset[f] << shift :], hist[offset[f + 1] << shift :]
         for i in range(m):
-            row, k, w = np.int64(rows[i]), np.int64(y[i]), weight[i]
-            h0[(np.int64(c0[row]) << shift) + k] += w
-            h1[(np.int64(c1[row]) << shift) + k] += w
+            row, k, w = np.uint64(rows[i]), np.uint64(y[i]), weight[i]
+            h0[(np.uint64(c0[row]) << up) + k] += w
+            h1[(np.uint64(c1[row]) << up) + k] += w
     if (last - first) % 2:
         c0, h0 = codes[last - 1], hist[offset[last - 1] << shift :]
         for i in range(m):
-            h0[(np.int64(c0[rows[i]]) << shift) + np.int64(y[i])] += weight[i]
+            h0[(np.uint64(c0[rows[i]]) << up) + np.uint64(y[i])] += weight[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_moments(codes, weight, moment, first, last, offset, shift, hist):
     """Add all rows' weights and weighted targets, for features first to last."""
+    up = np.uint64(shift)
     n = codes.shape[1]
     for f in range(first, last):
         c, h = codes[f], hist[offset[f] << shift :]
         for i in range(n):
-            b = np.int64(c[i]) << shift
+            b = np.uint64(c[i]) << up
             h[b] += weight[i]
-            h[b + 1] += moment[i]
+            h[b + np.uint64(1)] += moment[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist):
     """Add the weights and weighted targets of some rows."""
+    up = np.uint64(shift)
     for f in range(first, last):
         c, h = codes[f], hist[offset[f] << shift :]
         for i in range(rows.size):
-            b = np.int64(c[rows[i]]) << shift
+            b = np.uint64(c[rows[i]]) << up
             h[b] += weight[i]
-            h[b + 1] += moment[i]
+            h[b + np.uint64(1)] += moment[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_counts_of(codes, rows, slot, first, last, offset, shift, hist):
     """Count rows in the given slot of their bins."""
+    up = np.uint64(shift)
     for f in range(first, last):
         c, h = codes[f], hist[offset[f] << shift :]
         for i in range(rows.size):
-            h[(np.int64(c[rows[i]]) << shift) + slot] += 1
+            h[(np.uint64(c[rows[i]]) << up) + np.uint64(slot)] += 1

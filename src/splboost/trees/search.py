@@ -34,12 +34,16 @@ from splboost.trees.workspace import (
     END,
     FEATURE,
     GAIN,
+    HIGH,
+    LOW,
+    MISSING,
     MISSING_LEFT,
     N_CHANGED,
     N_FREE,
     N_FRONTIER,
     NODE_A,
     NODE_B,
+    NONE_MISSING,
     NOTHING,
     ROOT_CHANGED,
     ROOT_FULL,
@@ -50,55 +54,76 @@ from splboost.trees.workspace import (
     weight_of,
 )
 
+# (lowest bit * DE_BRUIJN) >> 58 is another number for each of the 64 bits.
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+BIT_NUMBER = np.zeros(64, dtype=np.int64)
+for _bit in range(64):
+    BIT_NUMBER[(int(DE_BRUIJN) << _bit & (1 << 64) - 1) >> 58] = _bit
 
-@njit(nogil=True, cache=True)
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def search(data, limits, work, first, last):
     """Best split by each of the features first to last, of the planned nodes."""
     min_weight = limits.min_share * np.float64(weight_of(limits, work, 0))
-    size = 256 << limits.shift
-    scratch = np.zeros(size, dtype=np.int64)
-    seen = np.zeros(256, dtype=np.bool_)
-    order = np.arange(256)
+    scratch = np.zeros(256 << limits.shift, dtype=np.int64)
+    met = np.zeros(4, dtype=np.uint64)
+    order = np.empty(256, dtype=np.int64)
     keys = np.empty(256)
     for k in (NODE_A, NODE_B):
         node, way, wanted = work.plan[k], work.plan[k + 1], work.plan[k + 2]
         if way == NOTHING:
             continue
-        side = 0 if k == NODE_A else 1
         if way != DIRECT:
             fill_slot(data, limits, work, node, way, first, last)
         if not wanted:
             continue
+        side = 0 if k == NODE_A else 1
+        start, end = work.node[node, START], work.node[node, END]
+        rows, total = work.rows[start:end], work.total[node]
+        row_class, row_weight = work.row_class[start:end], work.row_weight[start:end]
+        row_moment = work.row_moment[start:end]
+        slot_hist = work.hist[max(work.node[node, SLOT], 0)]
+        found, left_set, gain = work.found[side], work.left_set[side], work.gain[side]
         for f in range(first, last):
+            n_bins = data.n_bins[f]
+            categorical = data.kind[f] == CATEGORICAL
             if way == DIRECT:
                 hist = scratch
-                touched = fill_scratch(
-                    data, limits, work, node, f, scratch, seen, order
+                size = fill_scratch(
+                    data.codes[f],
+                    rows,
+                    row_class,
+                    row_weight,
+                    row_moment,
+                    limits,
+                    n_bins,
+                    scratch,
+                    met,
+                    order,
                 )
             else:
-                slot = work.node[node, SLOT]
-                hist = work.hist[slot, data.offset[f] << limits.shift :]
-                touched = data.n_bins[f]
-                for b in range(touched):
+                hist = slot_hist[data.offset[f] << limits.shift :]
+                size = n_bins
+                for b in range(size):
                     order[b] = b
-            search_feature(
-                data,
-                limits,
-                work,
-                min_weight,
-                node,
-                side,
-                f,
+            gain[f] = search_feature(
                 hist,
+                n_bins,
+                categorical,
+                total,
+                limits,
+                min_weight,
                 order,
-                touched,
+                size,
                 keys,
+                found[f],
+                left_set[f],
             )
             if way == DIRECT:
-                clear_scratch(data, limits, work, node, f, scratch, seen)
+                clear_scratch(order, size, n_bins, limits.shift, scratch)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def fill_slot(data, limits, work, node, way, first, last):
     """Bring the node's histogram about, for features first to last."""
     shift, counter = limits.shift, limits.counter
@@ -172,79 +197,83 @@ def fill_slot(data, limits, work, node, way, first, last):
         add_counts_of(data.codes, rows, counter, first, last, data.offset, shift, hist)
 
 
-@njit(nogil=True, cache=True)
-def fill_scratch(data, limits, work, node, f, scratch, seen, order):
-    """Sum a small node's rows over one feature; the bins met, in order, and how many."""
-    codes = data.codes[f]
-    shift = limits.shift
-    regression = limits.criterion == LEAST_SQUARES
-    missing = data.n_bins[f]
-    met = 0
-    for i in range(work.node[node, START], work.node[node, END]):
-        code = np.int64(codes[work.rows[i]])
-        b = code << shift
-        if regression:
-            scratch[b] += work.row_weight[i]
-            scratch[b + 1] += work.row_moment[i]
-        else:
-            scratch[b + work.row_class[i]] += work.row_weight[i]
-        if limits.counter >= 0:
-            scratch[b + limits.counter] += 1
-        if not seen[code] and code != missing:
-            seen[code] = True
-            order[met] = code
-            met += 1
-    if met <= 32:
-        for i in range(1, met):
-            code = order[i]
-            j = i
-            while j > 0 and order[j - 1] > code:
-                order[j] = order[j - 1]
-                j -= 1
-            order[j] = code
-        return met
-    met = 0
-    for code in range(missing):
-        if seen[code]:
-            order[met] = code
-            met += 1
-    return met
-
-
-@njit(nogil=True, cache=True)
-def clear_scratch(data, limits, work, node, f, scratch, seen):
-    codes = data.codes[f]
-    for i in range(work.node[node, START], work.node[node, END]):
-        code = np.int64(codes[work.rows[i]])
-        seen[code] = False
-        for b in range(code << limits.shift, (code + 1) << limits.shift):
-            scratch[b] = 0
-
-
-@njit(nogil=True, cache=True)
-def search_feature(
-    data, limits, work, min_weight, node, side, f, hist, order, size, keys
+@njit(nogil=True, cache=True, error_model="numpy")
+def fill_scratch(
+    codes, rows, row_class, row_weight, row_moment, limits, missing, scratch, met, order
 ):
-    """Note the best split of a node by one feature: gain, bins and missing side."""
-    missing = data.n_bins[f]
-    total = work.total[node]
+    """Sum a small node's rows over one feature; write the bins met, ascending.
+
+    Bins are marked as bits of ``met``, which is all zero before and after: no branch
+    depends on the data, and nothing is sorted.
+    """
+    shift = np.uint64(limits.shift)
+    regression = limits.criterion == LEAST_SQUARES
+    for i in range(rows.size):
+        code = np.uint64(codes[rows[i]])
+        b = code << shift
+        met[code >> np.uint64(6)] |= np.uint64(1) << (code & np.uint64(63))
+        if regression:
+            scratch[b] += row_weight[i]
+            scratch[b + np.uint64(1)] += row_moment[i]
+        else:
+            scratch[b + np.uint64(row_class[i])] += row_weight[i]
+        if limits.counter >= 0:
+            scratch[b + np.uint64(limits.counter)] += 1
+    size = 0
+    for k in range(4):
+        bits = met[k]
+        met[k] = 0
+        while bits:
+            lowest = bits & (~bits + np.uint64(1))
+            bits ^= lowest
+            order[size] = 64 * k + BIT_NUMBER[(lowest * DE_BRUIJN) >> np.uint64(58)]
+            size += 1
+    if size and order[size - 1] == missing:
+        size -= 1
+    return size
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def clear_scratch(order, size, missing, shift, scratch):
+    for k in range(size):
+        for s in range(1 << shift):
+            scratch[(order[k] << shift) + s] = 0
+    for s in range(1 << shift):
+        scratch[(missing << shift) + s] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def search_feature(
+    hist,
+    missing,
+    categorical,
+    total,
+    limits,
+    min_weight,
+    order,
+    size,
+    keys,
+    found,
+    left_set,
+):
+    """Gain of the best split by one feature, 0 if there is none; notes the split.
+
+    ``found`` gets the last non-empty bin left of the cut, the first one right of it (-1:
+    none) and the side of the missing; a split of categories goes into ``left_set``.
+    """
     shift, counter, min_rows = limits.shift, limits.counter, limits.min_rows
-    categorical = data.kind[f] == CATEGORICAL
-    moments = limits.criterion == LEAST_SQUARES or (
-        limits.n_classes == 2 and limits.criterion != ENTROPY
-    )
-    weight_slots = 1 if limits.criterion == LEAST_SQUARES else limits.n_classes
-    choice = work.choice[side, f]
-    choice[0] = 0
-    work.gain[side, f] = 0.0
+    regression = limits.criterion == LEAST_SQUARES
+    entropy = limits.criterion == ENTROPY
+    weight_slots = 1 if regression else limits.n_classes
     n_orders = limits.n_classes if categorical and limits.n_classes > 2 else 1
+    best = 0.0
     for turn in range(n_orders):
         if categorical:
             slot = turn if n_orders > 1 else 1
             size = order_categories(
                 hist, shift, weight_slots, slot, missing, keys, order
             )
-        if moments:
+        if regression or (limits.n_classes == 2 and not entropy):
             gain, position, left = scan_moments(
                 hist,
                 shift,
@@ -257,14 +286,13 @@ def search_feature(
                 min_weight,
                 min_rows,
             )
-            if limits.criterion != LEAST_SQUARES:
-                gain *= 2
+            gain *= weight_slots
         else:
             gain, position, left = scan_classes(
                 hist,
                 shift,
                 limits.n_classes,
-                limits.criterion == ENTROPY,
+                entropy,
                 counter,
                 order,
                 size,
@@ -273,50 +301,35 @@ def search_feature(
                 min_weight,
                 min_rows,
             )
-        if gain <= 0 or not is_better(gain, work.gain[side, f]):
+        if position < 0 or not is_better(gain, best):
             continue
-        work.gain[side, f] = gain
-        choice[0] = 1
+        best = gain
         if categorical:
-            note_set(work, side, f, order, position)
+            left_set[:] = 0
+            for k in range(position):
+                left_set[order[k] >> 3] |= np.uint8(1 << (order[k] & 7))
         else:
-            note_cut(work, side, f, hist, shift, weight_slots, order, size, position)
-        note_missing(work, side, f, hist, shift, weight_slots, missing, left)
+            low = position - 1
+            while bin_weight(hist, shift, weight_slots, order[low]) == 0:
+                low -= 1
+            found[LOW] = order[low]
+            found[HIGH] = order[position] if position < size else -1
+        if bin_weight(hist, shift, weight_slots, missing) == 0:
+            found[MISSING] = NONE_MISSING
+        else:
+            found[MISSING] = 1 if left else 0
+    return best
 
 
-@njit(nogil=True, cache=True)
-def note_cut(work, side, f, hist, shift, weight_slots, order, size, position):
-    """The last non-empty bin left of the cut, and the one right of it (-1: none)."""
-    work.high[side, f] = order[position] if position < size else -1
-    low = position - 1
-    while True:
-        weight = 0
-        for s in range(weight_slots):
-            weight += hist[(order[low] << shift) + s]
-        if weight > 0:
-            break
-        low -= 1
-    work.low[side, f] = order[low]
-
-
-@njit(nogil=True, cache=True)
-def note_set(work, side, f, order, position):
-    bits = work.left_set[side, f]
-    bits[:] = 0
-    for k in range(position):
-        bits[order[k] >> 3] |= np.uint8(1 << (order[k] & 7))
-
-
-@njit(nogil=True, cache=True)
-def note_missing(work, side, f, hist, shift, weight_slots, missing, left):
-    """choice[1]: 0 missing right, 1 missing left, 2 none here (follow the heavier)."""
+@njit(nogil=True, cache=True, error_model="numpy")
+def bin_weight(hist, shift, weight_slots, b):
     weight = 0
     for s in range(weight_slots):
-        weight += hist[(missing << shift) + s]
-    work.choice[side, f, 1] = 2 if weight == 0 else (1 if left else 0)
+        weight += hist[(b << shift) + s]
+    return weight
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def choose_planned(data, limits, work):
     """Take the best feature of each searched node; put the node on the frontier."""
     plan, p = work.plan, work.progress
@@ -335,7 +348,7 @@ def choose_planned(data, limits, work):
     plan[NODE_A] = plan[NODE_B] = -1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def release(work, node):
     slot = work.node[node, SLOT]
     if slot > 0:
@@ -344,7 +357,7 @@ def release(work, node):
     work.node[node, SLOT] = -1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def choose(data, limits, work, node, side):
     """Set the split of a node from what the search noted, if any split is worth it."""
     d = data.n_bins.size
@@ -352,7 +365,7 @@ def choose(data, limits, work, node, side):
     best_feature = -1
     if limits.max_features >= d:
         for f in range(d):
-            if work.choice[side, f, 0] and is_better(work.gain[side, f], best):
+            if is_better(work.gain[side, f], best):
                 best, best_feature = work.gain[side, f], f
     else:
         # A random order of the features; the first max_features that can split at all.
@@ -364,25 +377,25 @@ def choose(data, limits, work, node, side):
             f = permuted[k]
             if k >= limits.max_features and tried > 0:
                 break
-            if work.choice[side, f, 0]:
+            if work.gain[side, f] > 0:
                 tried += 1
                 if is_better(work.gain[side, f], best):
                     best, best_feature = work.gain[side, f], f
     if best_feature < 0 or best <= MIN_GAIN:
         return
-    f = best_feature
+    f, found = best_feature, work.found[side, best_feature]
     work.number[node, GAIN] = best
     work.node[node, FEATURE] = f
-    work.node[node, MISSING_LEFT] = work.choice[side, f, 1]
+    work.node[node, MISSING_LEFT] = found[MISSING]
     if data.kind[f] == CATEGORICAL:
         work.bins[node] = work.left_set[side, f]
     else:
-        b, threshold = cut_between(data, f, work.low[side, f], work.high[side, f])
+        b, threshold = cut_between(data, f, found[LOW], found[HIGH])
         work.node[node, BIN] = b
         work.number[node, THRESHOLD] = threshold
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def random_below(seed, n):
     """Next random integer below n, by xorshift."""
     x = seed[0]
@@ -393,7 +406,7 @@ def random_below(seed, n):
     return np.int64((x >> np.uint64(11)) % np.uint64(n))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def cut_between(data, f, low, high):
     """Last bin on the left, and threshold, of a cut between two non-empty bins.
 

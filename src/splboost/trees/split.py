@@ -25,13 +25,13 @@ TIE_FLOOR = 1e-13
 MIN_GAIN = 1e-12
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def is_better(gain, best):
     """Whether a gain exceeds the best so far by more than rounding can explain."""
     return gain > best + TIE * best + TIE_FLOOR
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def scan_moments(
     hist,
     shift,
@@ -53,48 +53,57 @@ def scan_moments(
     missing; the bins from that position on go right. The gain is 0 if no cut is
     admissible.
     """
-    all_weight = np.float64(total[0] + (total[1] if weight_slots == 2 else 0))
+    two = weight_slots == 2
+    all_weight = total[0] + (total[1] if two else 0)
     all_rows = total[counter] if counter >= 0 else 0
-    mean = np.float64(total[1]) / all_weight
+    mean = np.float64(total[1]) / np.float64(all_weight)
     base = missing << shift
-    missing_weight = hist[base] + (hist[base + 1] if weight_slots == 2 else 0)
-    missing_moment = hist[base + 1]
-    missing_rows = hist[base + counter] if counter >= 0 else 0
-    best, best_position, best_left = 0.0, -1, False
+    missing_weight = hist[base] + (hist[base + 1] if two else 0)
+    best, bar, best_position, best_left = 0.0, TIE_FLOOR, -1, False
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
-        left_moment = missing_moment if to_left else 0
-        left_rows = missing_rows if to_left else 0
+        left_moment = hist[base + 1] if to_left else 0
+        left_rows = hist[base + counter] if to_left and counter >= 0 else 0
         started = False
-        # One step past the end is the cut "all known left, missing right".
-        for k in range(size + (1 if missing_weight > 0 and not to_left else 0)):
-            bin_weight = 0
-            if k < size:
-                b = order[k] << shift
-                bin_weight = hist[b] + (hist[b + 1] if weight_slots == 2 else 0)
-                if bin_weight == 0:
-                    continue
+        for k in range(size):
+            b = order[k] << shift
+            moment = hist[b + 1]
+            weight = hist[b] + (moment if two else 0)
+            if weight == 0:
+                continue
             if started:
                 lw = np.float64(left_weight)
-                rw = all_weight - lw
-                if lw >= min_weight and rw >= min_weight:
-                    deviation = np.float64(left_moment) - mean * lw
-                    gain = deviation * deviation / (lw * rw)
+                rw = np.float64(all_weight - left_weight)
+                deviation = np.float64(left_moment) - mean * lw
+                gain = deviation * deviation / (lw * rw)
+                if gain > bar and lw >= min_weight and rw >= min_weight:
                     enough = counter < 0 or (
                         left_rows >= min_rows and all_rows - left_rows >= min_rows
                     )
-                    if enough and is_better(gain, best):
+                    if enough:
                         best, best_position, best_left = gain, k, to_left == 1
-            if k < size:
-                left_weight += bin_weight
-                left_moment += hist[b + 1]
-                if counter >= 0:
-                    left_rows += hist[b + counter]
-                started = True
+                        bar = gain + TIE * gain + TIE_FLOOR
+            left_weight += weight
+            left_moment += moment
+            if counter >= 0:
+                left_rows += hist[b + counter]
+            started = True
+        if started and missing_weight > 0 and not to_left:
+            # One more cut: all known values left, the missing right.
+            lw = np.float64(left_weight)
+            rw = np.float64(missing_weight)
+            deviation = np.float64(left_moment) - mean * lw
+            gain = deviation * deviation / (lw * rw)
+            enough = counter < 0 or (
+                left_rows >= min_rows and all_rows - left_rows >= min_rows
+            )
+            if gain > bar and lw >= min_weight and rw >= min_weight and enough:
+                best, best_position = gain, size
+                bar = gain + TIE * gain + TIE_FLOOR
     return best, best_position, best_left
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def scan_classes(
     hist,
     shift,
@@ -155,7 +164,7 @@ def scan_classes(
     return best, best_position, best_left
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     """Impurity removed by a cut, per unit of the node's weight."""
     weight = left_weight + right_weight
@@ -177,7 +186,7 @@ def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     return gain / (left_weight * right_weight)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def order_categories(hist, shift, n_slots, slot, n_bins, keys, order):
     """Non-empty bins by the share of one slot in the bin's weight; their number.
 

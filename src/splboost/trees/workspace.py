@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from splboost.trees.binning import Binned
+from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
 SMALL_NODE = 128  # rows; below, a node is cheaper without a histogram of its own
@@ -24,8 +24,11 @@ MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
 
 # Columns of Work.node
 START, END, DEPTH, SLOT, CHILD, FEATURE, BIN, MISSING_LEFT, DIVIDED = range(9)
+NONE_MISSING = 2  # in MISSING_LEFT while growing: the node has no missing cell
 # Columns of Work.number
 GAIN, THRESHOLD = range(2)
+# Columns of Work.found
+LOW, HIGH, MISSING = range(3)
 # How the histogram of a planned node comes about
 NOTHING, ROOT_FULL, ROOT_CHANGED, BUILD, SUBTRACT, DIRECT = range(6)
 # Cells of Work.plan: for each of two nodes its number, the way, and whether to search
@@ -42,11 +45,11 @@ Limits = namedtuple(
 Work = namedtuple(
     "Work",
     "weight moment rows spare row_weight row_moment row_class hist free node number "
-    "total bins frontier plan progress gain low high left_set choice seed",
+    "total bins frontier plan progress gain found left_set seed",
 )
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def weight_of(limits, work, node):
     if limits.criterion == LEAST_SQUARES:
         return work.total[node, 0]
@@ -56,17 +59,23 @@ def weight_of(limits, work, node):
     return weight
 
 
-@njit(nogil=True, cache=True)
-def goes_left(work, node, categorical, code, missing_code):
-    """Whether a code goes to the first child."""
-    if categorical:
-        return (work.bins[node, code >> 3] >> (code & 7)) & 1 == 1
-    if code == missing_code:
-        return work.node[node, MISSING_LEFT] == 1
-    return code <= work.node[node, BIN]
+@njit(nogil=True, cache=True, error_model="numpy")
+def fill_sides(data, work, node, sides):
+    """The side to which each code of the node's feature goes: 0 left, 1 right."""
+    f = work.node[node, FEATURE]
+    missing = data.n_bins[f]
+    if data.kind[f] == CATEGORICAL:
+        bits = work.bins[node]
+        for code in range(missing):
+            sides[code] = 1 - ((bits[code >> 3] >> (code & 7)) & 1)
+    else:
+        last = work.node[node, BIN]
+        for code in range(missing):
+            sides[code] = code > last
+    sides[missing] = work.node[node, MISSING_LEFT] != 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def gather(data, limits, work, start, end):
     """Copy weights and targets of the rows in start:end beside them."""
     regression = limits.criterion == LEAST_SQUARES
@@ -114,9 +123,7 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
         plan=np.empty(6, dtype=np.int64),
         progress=np.zeros(6, dtype=np.int64),
         gain=np.zeros((2, d)),
-        low=np.zeros((2, d), dtype=np.int64),
-        high=np.zeros((2, d), dtype=np.int64),
+        found=np.zeros((2, d, 3), dtype=np.int64),
         left_set=np.zeros((2, d, SET_BYTES), dtype=np.uint8),
-        choice=np.zeros((2, d, 2), dtype=np.int64),
         seed=np.ones(1, dtype=np.uint64),
     )

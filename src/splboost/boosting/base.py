@@ -1,0 +1,469 @@
+"""What all boosted classifiers share around the loop: checks, prediction, attributes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from splboost.losses import Exponential
+from splboost.pace import Pace, resolve_pace
+from splboost.trees.columns import Table, read_table
+from splboost.trees.ensemble import AdditiveTables, TreeEnsemble
+from splboost.trees.estimators import CARTClassifier
+from splboost.trees.labels import (
+    check_weights,
+    drop_weightless,
+    encode_labels,
+    weigh_classes,
+)
+from splboost.trees.threads import count_threads
+
+FloatArray = NDArray[np.float64]
+
+
+class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
+    """Discrete boosting of the exponential loss, paced or not."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, 1, closed="right")],
+        "pace": [Pace, str, None],
+        "warm_rounds": [Interval(Integral, 0, None, closed="left")],
+        "inner_steps": [Interval(Integral, 1, None, closed="left")],
+        "subsample": [Interval(Real, 0, 1, closed="right")],
+        "on_perfect": [StrOptions({"stop", "continue"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "categorical_features": ["array-like", None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    estimator: Any
+    n_estimators: int
+    learning_rate: float
+    pace: Pace | str | None
+    warm_rounds: int
+    inner_steps: int
+    subsample: float
+    on_perfect: str
+    class_weight: Any
+    categorical_features: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    estimator_weights_: FloatArray
+    estimator_errors_: FloatArray
+    sample_pace_: FloatArray
+    n_selected_: NDArray[np.int64]
+    latent_objective_: FloatArray
+    n_iter_: int
+    stop_reason_: str
+    _tables: AdditiveTables
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the booster.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 3 counts as three copies, a weight of 0 as no row.
+
+        Returns
+        -------
+        self
+        """
+        from splboost.boosting.loop import Schedule, boost
+        from splboost.boosting.scores import Scores
+        from splboost.boosting.steps import DiscreteStep
+
+        self._validate_params()
+        pace = resolve_pace(self.pace)
+        table = read_table(self, X, self._categorical_features(), reset=True)
+        all_weight = check_weights(sample_weight, table.n_rows)
+        self.classes_, codes = encode_labels(self, y, all_weight)
+        table, weight, codes = drop_weightless(table, all_weight, codes)
+        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+
+        rng = check_random_state(self.random_state)
+        n_threads = count_threads(self.n_jobs)
+        k = self.classes_.size
+        learner = self._make_learner(table, X, all_weight, codes, weight, rng)
+        if pace is not None:
+            self._warn_of_collapse(pace)
+        scores = Scores(
+            codes,
+            k,
+            weight,
+            keep_scores=pace is not None and k > 2,
+            n_threads=n_threads,
+        )
+        # Weights that sum to less than the number of rows (to 1, say) still are that
+        # many samples.
+        history = boost(
+            learner,
+            scores,
+            DiscreteStep(k, max(weight.sum(), weight.size), self.learning_rate),
+            pace,
+            Schedule(
+                self.n_estimators,
+                self.warm_rounds,
+                self.inner_steps,
+                self.subsample,
+                self.on_perfect == "stop",
+            ),
+            rng=np.random.default_rng(rng.randint(2**31 - 1)),
+            on_round=self._report if self.verbose else None,
+        )
+        self._set_fitted(learner, history, codes.size)
+        self.sample_pace_ = np.full(all_weight.size, np.nan)
+        self.sample_pace_[all_weight > 0] = (
+            1.0 if pace is None else pace.weight(scores.doubts())
+        )
+        return self
+
+    def _categorical_features(self) -> Any:
+        """The user's list, here or on the weak learner."""
+        if self.categorical_features is not None:
+            return self.categorical_features
+        return getattr(self.estimator, "categorical_features", None)
+
+    def _weak_learner(self) -> Any:
+        return CARTClassifier(max_depth=1) if self.estimator is None else self.estimator
+
+    def _make_learner(
+        self,
+        table: Table,
+        X: Any,
+        all_weight: FloatArray,
+        codes: NDArray[np.integer],
+        weight: FloatArray,
+        rng: np.random.RandomState,
+    ) -> Any:
+        from sklearn.utils import _safe_indexing
+
+        from splboost.boosting.learners import EstimatorLearner, TreeLearner
+
+        estimator = self._weak_learner()
+        if isinstance(estimator, CARTClassifier):
+            estimator._validate_params()
+            return TreeLearner(
+                estimator,
+                table,
+                codes,
+                self.classes_.size,
+                weight,
+                n_threads=count_threads(self.n_jobs),
+                seed=rng.randint(2**31 - 1),
+            )
+        X = table.native(X)
+        if weight.size < all_weight.size:
+            X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
+        return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
+
+    def _warn_of_collapse(self, pace: Pace) -> None:
+        undecided = np.sqrt(self.classes_.size - 1)
+        peak = pace.peak()
+        if self.learning_rate == 1 and peak <= undecided:
+            warnings.warn(
+                f"pace={pace!r} gives its greatest weight to samples with a loss of "
+                f"{peak:.3g}, but an undecided sample has {undecided:.3g} already: the "
+                "booster may lose samples before it has learned from them, and "
+                "collapse. Choose a larger age or plateau.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _report(self, history: Any) -> None:
+        n = len(history.terms)
+        if n % max(1, 100 // (10 ** min(self.verbose - 1, 2))) == 0:
+            print(
+                f"round {n:5d}: error {history.errors[-1]:.4f}, "
+                f"{history.n_selected[-1]} samples selected, "
+                f"latent objective {history.latent[-1]:.6g}"
+            )
+
+    def _set_fitted(self, learner: Any, history: Any, n_samples: int) -> None:
+        from splboost.boosting import loop
+
+        if not history.terms:
+            raise ValueError(
+                f"No learner could be fitted: {history.stop_reason}. With "
+                f"pace={self.pace!r} and warm_rounds={self.warm_rounds} every sample is "
+                "left out from the start; choose a larger age or plateau, or keep some "
+                "warm rounds."
+            )
+        self.n_iter_ = len(history.terms)
+        self.estimator_weights_ = np.array(history.coefficients)
+        self.estimator_errors_ = np.array(history.errors)
+        self.n_selected_ = np.array(history.n_selected)
+        self.latent_objective_ = np.array(history.latent)
+        self.stop_reason_ = history.stop_reason
+        self._steps = np.array(history.steps)
+        self._trees: TreeEnsemble | None = None
+        self._fitted: list[Any] | None = None
+        if hasattr(learner, "ensemble"):
+            self._trees = learner.ensemble(history.terms)
+            if self._trees.is_stumps:
+                self._tables = AdditiveTables.from_stumps(self._trees, self._outputs())
+        else:
+            self._fitted = [term.estimator for term in history.terms]
+        remedy = _REMEDIES.get(history.stop_reason)
+        dropped = history.n_selected[-1] < n_samples
+        if history.stop_reason == loop.PERFECT and not dropped:
+            remedy = None
+        if remedy is not None:
+            warnings.warn(
+                f"Boosting stopped after {self.n_iter_} of {self.n_estimators} rounds: "
+                f"{history.stop_reason}. {remedy}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted weak learners, made on demand where trees are stored flat."""
+        check_is_fitted(self)
+        if self._trees is None:
+            return list(self._fitted or [])
+        template = self._weak_learner()
+        return [
+            template.from_tree(
+                self._trees.tree(t),
+                self.classes_,
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
+            )
+            for t in range(self.n_iter_)
+        ]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of the removed impurity by feature, learners weighted by their steps."""
+        check_is_fitted(self)
+        share = self.estimator_weights_ / (self.estimator_weights_.sum() or 1.0)
+        if self._trees is not None:
+            return self._trees.importances(self.n_features_in_, share)
+        try:
+            each = [learner.feature_importances_ for learner in self._fitted or []]
+        except AttributeError:
+            raise AttributeError(
+                f"{type(self._weak_learner()).__name__} has no feature_importances_, so "
+                "the booster has none either."
+            ) from None
+        return np.average(each, axis=0, weights=share if share.any() else None)
+
+    # ------------------------------------------------------------------ prediction
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes F, half the log-odds of ``classes_[1]`` as the loss sees
+            it; for more one score per class, which sum to zero.
+        """
+        table = self._read(X)
+        score = np.zeros((table.n_rows, self._n_outputs))
+        n_threads = count_threads(self.n_jobs)
+        if self._trees is None:
+            for t, learner in enumerate(self._fitted or []):
+                self._add_votes(learner, table.native(X), self._steps[t], score)
+        elif self._trees.is_stumps:
+            self._tables.add(table, score, n_threads=n_threads)
+        else:
+            self._trees.add(table, self._outputs(), score, n_threads=n_threads)
+        return self._shape(score)
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Score of each row after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        table = self._read(X)
+        score = np.zeros((table.n_rows, self._n_outputs))
+        if self._trees is None:
+            for t, learner in enumerate(self._fitted or []):
+                self._add_votes(learner, table.native(X), self._steps[t], score)
+                yield self._shape(score.copy())
+            return
+        matrix = self._trees.matrix_of(table)
+        outputs = self._outputs()
+        for t in range(self.n_iter_):
+            nodes = slice(self._trees.start[t], self._trees.start[t + 1])
+            self._trees.tree(t).add(matrix, outputs[nodes], score)
+            yield self._shape(score.copy())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted label of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        return self._labels(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Predicted label of each row after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        labels : array of shape (n_samples,)
+        """
+        for score in self.staged_decision_function(X):
+            yield self._labels(score)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class, as the loss links it to the score.
+
+        These probabilities are not calibrated: boosting drives scores apart, and a
+        self-paced loss is flat where it no longer believes a label. Put
+        ``CalibratedClassifierCV`` on top where they matter.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        return self._probability(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Probability of each class after each round; see ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        for score in self.staged_decision_function(X):
+            yield self._probability(score)
+
+    def staged_score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """Accuracy after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Yields
+        ------
+        accuracy : float
+        """
+        from sklearn.metrics import accuracy_score
+
+        for labels in self.staged_predict(X):
+            yield accuracy_score(y, labels, sample_weight=sample_weight)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        categorical = self._categorical_features()
+        if self._trees is not None:
+            categorical = self._trees.categorical_features
+        return read_table(self, X, categorical, reset=False)
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if self.classes_.size == 2 else self.classes_.size
+
+    def _outputs(self) -> FloatArray:
+        """What each node adds to the scores: the vote of its class times the step."""
+        assert self._trees is not None
+        step = np.repeat(self._steps, np.diff(self._trees.start))
+        vote = self._trees.value.argmax(axis=1)
+        return self._votes(vote, step)
+
+    def _votes(self, vote: NDArray[np.integer], step: Any) -> FloatArray:
+        k = self.classes_.size
+        if k == 2:
+            return np.where(vote == 1, step, -step)[:, None]
+        coded = np.where(np.arange(k) == vote[:, None], float(k - 1), -1.0)
+        return coded * np.reshape(step, (-1, 1))
+
+    def _add_votes(self, learner: Any, X: Any, step: float, score: FloatArray) -> None:
+        score += self._votes(np.searchsorted(self.classes_, learner.predict(X)), step)
+
+    def _shape(self, score: FloatArray) -> FloatArray:
+        k = self.classes_.size
+        return score[:, 0] if k == 2 else score * (k - 1)
+
+    def _labels(self, score: FloatArray) -> NDArray[Any]:
+        if score.ndim == 1:
+            return self.classes_[(score > 0).astype(np.intp)]
+        return self.classes_[score.argmax(axis=1)]
+
+    def _probability(self, score: FloatArray) -> FloatArray:
+        if score.ndim == 2:
+            score = score / (self.classes_.size - 1)
+        return Exponential().probability(score)
+
+
+_REMEDIES = {
+    "perfect fit": (
+        "The last learner makes no error on the samples still selected. Use a weaker "
+        'learner, a larger age or plateau, or on_perfect="continue".'
+    ),
+    "no edge": (
+        "No weak learner does better than guessing on the weighted samples. Use a "
+        "stronger learner or fewer rounds; with a pace, a larger age or plateau."
+    ),
+    "one class selected": (
+        "The pace has left samples of one class only. Choose a larger age or plateau, "
+        "or more warm rounds."
+    ),
+    "no sample selected": (
+        "The pace has left no sample. Choose a larger age or plateau, or more warm "
+        "rounds."
+    ),
+}

@@ -1,0 +1,206 @@
+"""Weak learners as the loop sees them.
+
+A learner is made once per fit. ``learner.fit(weight)`` fits a weak classifier to the
+samples of positive weight and returns a *term*, which knows the classifier's votes on
+all training samples:
+
+    term.missed(weight)         summed weight of the samples it gets wrong
+    term.is_constant            whether it votes for the same class everywhere
+    term.vote(scores, step)     moves margins and scores by a step
+    term.keep_votes()           makes the votes outlive the learner's next fit
+
+``TreeLearner`` drives this library's tree engine over one binned table.
+``EstimatorLearner`` clones and fits any scikit-learn classifier.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from splboost.boosting.kernels import (
+    leaf_classes,
+    move_margins,
+    move_scores,
+    weight_missed,
+)
+from splboost.boosting.scores import Scores
+from splboost.trees.binning import bin_table
+from splboost.trees.columns import Table
+from splboost.trees.ensemble import TreeEnsemble
+from splboost.trees.grower import TreeGrower
+
+FloatArray = NDArray[np.float64]
+NEGLIGIBLE = 1e-12  # of the largest weight
+
+
+class Term(Protocol):
+    """A fitted weak classifier's votes on the training samples."""
+
+    is_constant: bool
+
+    def missed(self, weight: FloatArray) -> float: ...
+
+    def vote(self, scores: Scores, step: float) -> None: ...
+
+    def keep_votes(self) -> None: ...
+
+
+class Learner(Protocol):
+    """Fits weak classifiers to weights."""
+
+    def fit(self, weight: FloatArray) -> Term: ...
+
+
+class TreeTerm:
+    """A tree; its leaves are only valid until the next one is grown."""
+
+    def __init__(self, grown: Any, leaf: NDArray[np.int32], codes: Any, k: int) -> None:
+        self.grown = grown
+        self.leaf_class = leaf_classes(grown.total, k)
+        self.is_constant = grown.node.shape[0] == 1
+        self._leaf = leaf
+        self._codes = codes
+
+    def missed(self, weight: FloatArray) -> float:
+        return weight_missed(weight, self._leaf, self.leaf_class, self._codes)
+
+    def vote(self, scores: Scores, step: float) -> None:
+        right, wrong = scores.moves(step)
+        move_margins(
+            scores.margin, self._leaf, self.leaf_class, self._codes, right, wrong
+        )
+        if scores.score is not None:
+            move_scores(scores.score, self._leaf, self.leaf_class, right, wrong)
+
+    def keep_votes(self) -> None:
+        """Make the votes outlive the next tree."""
+        self._leaf = self._leaf.copy()
+
+
+class TreeLearner:
+    """Grows trees of one kind over one binned table."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        table: Table,
+        codes: NDArray[np.integer],
+        n_classes: int,
+        sample_weight: FloatArray,
+        *,
+        n_threads: int,
+        seed: int,
+    ) -> None:
+        self.binned = bin_table(table, sample_weight, n_threads=n_threads)
+        self._codes = codes
+        self._n_classes = n_classes
+        self._grower = TreeGrower(
+            self.binned,
+            codes,
+            n_classes,
+            estimator.tree_options(table.n_features),
+            n_threads=n_threads,
+            seed=seed,
+        )
+
+    def fit(self, weight: FloatArray) -> TreeTerm:
+        grown = self._grower.grow(weight)
+        return TreeTerm(grown, self._grower.leaf, self._codes, self._n_classes)
+
+    def ensemble(self, terms: list[TreeTerm]) -> TreeEnsemble:
+        """The fitted trees as one ensemble."""
+        return TreeEnsemble.from_grown(
+            [term.grown for term in terms], self._n_classes, self.binned.categories
+        )
+
+
+class EstimatorTerm:
+    """A fitted scikit-learn classifier and its predictions."""
+
+    def __init__(self, estimator: Any, predicted: Any, codes: Any) -> None:
+        self.estimator = estimator
+        self.is_constant = bool((predicted == predicted[0]).all())
+        self._predicted = predicted
+        self._right = predicted == codes
+
+    def missed(self, weight: FloatArray) -> float:
+        return float(weight[~self._right].sum())
+
+    def vote(self, scores: Scores, step: float) -> None:
+        right, wrong = scores.moves(step)
+        scores.margin += np.where(self._right, right, wrong)
+        if scores.score is not None:
+            scores.score += wrong
+            rows = np.arange(self._predicted.size)
+            scores.score[rows, self._predicted] += right - wrong
+
+    def keep_votes(self) -> None:
+        """Predictions are its own already."""
+
+
+class EstimatorLearner:
+    """Fits clones of any classifier that takes ``sample_weight``."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        codes: NDArray[np.integer],
+        classes: NDArray[Any],
+        sample_weight: FloatArray,
+        rng: np.random.RandomState,
+    ) -> None:
+        check_weak_learner(estimator)
+        self._estimator = estimator
+        self._X = X
+        self._codes = codes
+        self._classes = classes
+        self._sample_weight = sample_weight
+        self._rng = rng
+
+    def fit(self, weight: FloatArray) -> EstimatorTerm:
+        rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
+        estimator = clone(self._estimator)
+        seeds = {
+            key: self._rng.randint(np.iinfo(np.int32).max)
+            for key in sorted(estimator.get_params(deep=True))
+            if key == "random_state" or key.endswith("__random_state")
+        }
+        estimator.set_params(**seeds)
+        kept = weight[rows] * (self._sample_weight[rows].sum() / weight[rows].sum())
+        estimator.fit(
+            _safe_indexing(self._X, rows),
+            self._classes[self._codes[rows]],
+            sample_weight=kept,
+        )
+        predicted = encode_predictions(estimator, self._X, self._classes)
+        return EstimatorTerm(estimator, predicted, self._codes)
+
+
+def check_weak_learner(estimator: Any) -> None:
+    """Refuse what cannot be boosted, and say why."""
+    name = type(estimator).__name__
+    if not isinstance(estimator, ClassifierMixin) and not hasattr(estimator, "predict"):
+        raise TypeError(
+            f"estimator={estimator!r} is not a classifier; give a scikit-learn "
+            "classifier or one of splboost.trees."
+        )
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator={name} doesn't support sample_weight in fit, which boosting "
+            "needs; choose another weak learner, for instance "
+            "splboost.trees.CARTClassifier."
+        )
+
+
+def encode_predictions(
+    estimator: Any, X: Any, classes: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Predicted labels as class numbers."""
+    return np.searchsorted(classes, estimator.predict(X))

@@ -1,0 +1,162 @@
+"""The state of a discrete booster: every sample's margin, and the weight it gives.
+
+The margins are all there is to remember; weights are computed from them anew. Steps are
+rounded to a grid of 2**-43, so that sums of steps are exact in floating point. Then
+
+    log weight = shift - margin,
+
+with the shift growing by each step, stays *the same number* for every sample that the
+round's learner got right, and the tree engine finds that only the others have changed.
+(The shift is a common factor exp(shift) of all weights, to which no learner reacts.)
+
+Work on all samples is done in blocks that fit the cache. Sums are formed per block and
+then added up, so they do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.losses import Exponential
+from splboost.pace import Pace
+from splboost.trees.threads import run
+
+GRID = 2.0**-43
+BLOCK = 16_384
+MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1
+MAX_EXPONENT = 500.0
+
+FloatArray = NDArray[np.float64]
+
+
+def on_grid(step: float) -> float:
+    """The step rounded towards 0 to a multiple of the grid."""
+    return float(np.trunc(step / GRID) * GRID)
+
+
+class Scores:
+    """Margins, weights and paces of the training samples.
+
+    Parameters
+    ----------
+    codes : class number of each sample
+    n_classes : int
+    sample_weight : the user's weights, all positive
+    keep_scores : whether the pace needs the scores of all classes, not just the margin
+    n_threads : int
+
+    Attributes
+    ----------
+    margin : (n,) y F for two classes, G_y for more
+    score : (n, K) G, or None if not kept
+    weight : (n,) sample_weight * v * exp(shift - margin), what learners are fitted with
+    n_selected : number of samples with v > 0
+    latent : summed latent loss at the present margins
+    """
+
+    def __init__(
+        self,
+        codes: NDArray[np.integer],
+        n_classes: int,
+        sample_weight: FloatArray,
+        *,
+        keep_scores: bool,
+        n_threads: int = 1,
+    ) -> None:
+        self.loss = Exponential()
+        self.codes = codes
+        self.n_classes = n_classes
+        self.sample_weight = sample_weight
+        self._unit_weights = bool((sample_weight == 1).all())
+        self.n_threads = n_threads
+        n = codes.size
+        self.margin = np.zeros(n)
+        self.score = np.zeros((n, n_classes)) if keep_scores else None
+        self.weight = np.empty(n)
+        self.n_selected = n
+        self.latent = 0.0
+        self._shift = self._base = 0.0
+
+    def moves(self, step: float) -> tuple[float, float]:
+        """What a step adds to the margin of a sample got right, and got wrong."""
+        return (self.n_classes - 1) * step, -step
+
+    def advance(self, step: float) -> None:
+        """Note that the margins have moved by a step."""
+        self._shift += self.moves(step)[0]
+        if self._shift - self._base > MAX_SHIFT:
+            selected = self.margin[self.weight > 0]
+            self._shift = self._base = float(selected.min(initial=0.0))
+
+    def refresh(self, pace: Pace | None, latent_of: Pace | None) -> None:
+        """Set weights, paced by ``pace`` (None: all of them full), at these margins.
+
+        ``latent_of`` is the pace whose latent loss is summed.
+        """
+        n = self.codes.size
+        starts = range(0, n, BLOCK)
+        sums = np.zeros((len(starts), 2))
+        parts = [
+            (starts[k :: self.n_threads], pace, latent_of, sums)
+            for k in range(self.n_threads if len(starts) > 1 else 1)
+        ]
+        run(self._refresh_blocks, parts)
+        self.n_selected = int(sums[:, 0].sum())
+        self.latent = float(sums[:, 1].sum())
+
+    def _refresh_blocks(
+        self,
+        starts: range,
+        pace: Pace | None,
+        latent_of: Pace | None,
+        sums: FloatArray,
+    ) -> None:
+        for start in starts:
+            rows = slice(start, start + BLOCK)
+            weight = self.weight[rows]
+            np.subtract(self._shift, self.margin[rows], out=weight)
+            np.minimum(weight, MAX_EXPONENT, out=weight)
+            np.exp(weight, out=weight)
+            if self.score is not None:
+                doubt = self.loss.doubt(self.score[rows], self.codes[rows])
+            else:
+                doubt = weight * np.exp(min(-self._shift, 700.0))
+            selected = weight.size
+            latent = doubt if latent_of is None else latent_of.latent(doubt)
+            if pace is not None:
+                v = pace.weight(doubt)
+                selected = np.count_nonzero(v)
+                weight *= v
+            if not self._unit_weights:
+                weight *= self.sample_weight[rows]
+                latent = latent * self.sample_weight[rows]
+            sums[start // BLOCK] = selected, latent.sum()
+
+    def doubts(self) -> FloatArray:
+        """The loss that a pace sees, of every sample."""
+        if self.score is not None:
+            return self.loss.doubt(self.score, self.codes)
+        return self.loss.value(self.margin)
+
+    def plain_weight(self) -> FloatArray:
+        """Weights with all paces at 1, up to a common factor."""
+        exponent = np.minimum(self._shift - self.margin, MAX_EXPONENT)
+        return self.sample_weight * np.exp(exponent)
+
+    def look_ahead(
+        self, term: Any, step: float, pace: Pace, v: FloatArray | None
+    ) -> tuple[FloatArray, float]:
+        """Paces, and the loss weighted by them, that a full step would lead to.
+
+        With ``v`` given, the loss is weighted by that instead.
+        """
+        step = on_grid(step)
+        term.vote(self, step)
+        if v is None:
+            v = pace.weight(self.doubts())
+        loss = float((self.sample_weight * v) @ self.loss.value(self.margin))
+        term.vote(self, -step)  # exact, being on the grid
+        return v, loss

@@ -1,0 +1,59 @@
+"""Margin losses: how much a sample hurts, and what its score says of its label.
+
+A loss is a function of the margin m, which is positive where the model is right. Each
+class here gives the loss itself, the weight that boosting puts on a sample (minus the
+slope of the loss, up to a constant), and the link from scores to probabilities.
+
+Scores of two classes are one number per sample, F, and the margin is y F with y = ±1.
+Scores of K > 2 classes are a row of K numbers that sum to zero, G, and the margin is
+that of the sample's own class, G_y.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+FloatArray = NDArray[np.float64]
+
+
+class Exponential:
+    """AdaBoost's loss exp(-m).
+
+    It is 1 where the model is undecided. With K classes it is the loss of SAMME (Zhu et
+    al. 2009): there F = (K - 1) G, and the loss is exp(-F_y / (K - 1)) = exp(-G_y).
+    """
+
+    def value(self, margin: FloatArray) -> FloatArray:
+        """exp(-m), for margins of any size: beyond ±700 it stays where it is."""
+        return np.exp(np.clip(-margin, -700, 700))
+
+    def log_weight(self, margin: FloatArray) -> FloatArray:
+        """Logarithm of a sample's weight in boosting, exp(-m)."""
+        return -margin
+
+    def probability(self, score: FloatArray) -> FloatArray:
+        """Probability of each class, from the minimiser of the expected loss.
+
+        F is half the log-odds of two classes; K classes have p = softmax(G).
+        """
+        if score.ndim == 1:
+            upper = expit(2 * score)
+            return np.column_stack([1 - upper, upper])
+        return softmax(score, axis=1)
+
+    def doubt(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
+        """Loss that a pace sees: sqrt((1 - p) / p), p the probability of the own class.
+
+        For two classes this is exp(-m). For more it is not: exp(-G_y) of a sample whose
+        label the model gives probability p depends on how the rest is spread over the
+        other classes, so an age would mean another strength for every K.
+        """
+        if score.ndim == 1:
+            return self.value(np.where(codes == 1, score, -score))
+        # (1 - p) / p = sum of exp(G_k - G_y) over the other classes
+        rows = np.arange(codes.size)
+        ahead = score - score[rows, codes][:, None]
+        ahead[rows, codes] = -np.inf
+        return np.sqrt(np.exp(np.minimum(ahead, 600)).sum(axis=1))

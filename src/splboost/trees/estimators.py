@@ -1,0 +1,459 @@
+"""CART trees as scikit-learn estimators.
+
+Each is an estimator of its own and, inside a booster, only a description of the tree to
+grow: boosters of this library bin the data once and drive the tree engine themselves.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from splboost.trees.columns import Table, read_table
+from splboost.trees.ensemble import TreeEnsemble
+from splboost.trees.labels import (
+    check_weights,
+    drop_weightless,
+    encode_labels,
+    encode_numbers,
+    weigh_classes,
+)
+from splboost.trees.text import tree_text
+from splboost.trees.threads import count_threads
+
+
+class _BaseCART(BaseEstimator):
+    """What classification and regression trees share."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "categorical_features": ["array-like", None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    criterion: str
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    max_features: int | float | str | None
+    n_jobs: int | None
+    random_state: Any
+    tree_: TreeEnsemble
+    feature_names_in_: NDArray[Any]
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def tree_options(self, n_features: int) -> Any:
+        """The engine's description of such a tree (see ``splboost.trees.grower``)."""
+        from splboost.trees.grower import TreeOptions
+
+        return TreeOptions(
+            criterion=self.criterion,
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            max_features=_count_features(self.max_features, n_features),
+        )
+
+    def _grow(
+        self,
+        table: Table,
+        target: NDArray[Any],
+        n_classes: int,
+        weight: NDArray[np.float64],
+    ) -> TreeEnsemble:
+        from splboost.trees.binning import bin_table
+        from splboost.trees.grower import TreeGrower
+
+        n_threads = count_threads(self.n_jobs)
+        binned = bin_table(table, weight, n_threads=n_threads)
+        grower = TreeGrower(
+            binned,
+            target,
+            n_classes,
+            self.tree_options(table.n_features),
+            n_threads=n_threads,
+            seed=check_random_state(self.random_state).randint(2**31 - 1),
+        )
+        grown = grower.grow(weight, None if n_classes else target)
+        return TreeEnsemble.from_grown([grown], n_classes, binned.categories)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_table(self, X, self.tree_.categorical_features, reset=False)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Number of the leaf in which each row ends.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.tree_.apply(self._read(X))[:, 0]
+
+    def get_depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth()
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return int(np.sum(self.tree_.child < 0))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of the removed impurity that each feature accounts for."""
+        check_is_fitted(self)
+        return self.tree_.importances(self.n_features_in_, np.ones(1))
+
+    def to_text(self, *, decimals: int = 3) -> str:
+        """The tree as indented text, one line per node.
+
+        Parameters
+        ----------
+        decimals : int, default=3
+            Digits after the point of thresholds and values.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        return tree_text(
+            self.tree_,
+            list(names),
+            lambda node: self._describe_leaf(node, decimals),
+            decimals,
+        )
+
+    def _describe_leaf(self, node: int, decimals: int) -> str:
+        raise NotImplementedError
+
+
+def _count_features(max_features: Any, n_features: int) -> int:
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, int(max_features * n_features))
+
+
+class CARTClassifier(ClassifierMixin, _BaseCART):
+    """Classification tree with two-way splits (CART).
+
+    Missing values go to whichever side is better. Categorical columns are split into two
+    sets of categories, the best there are for two classes.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity that splits remove.
+    max_depth : int, default=None
+        Most splits on the way to a leaf; None means no limit.
+    max_leaf_nodes : int, default=None
+        Most leaves. The tree then grows best first: the split that removes most
+        impurity comes next.
+    min_samples_leaf : int, default=1
+        Rows (of positive weight) that a leaf must hold.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight that a leaf must hold.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Features drawn at random to choose from at each split: a number, a share, or
+        all of them.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights.
+    categorical_features : array-like of names, indices or booleans, default=None
+        Columns to treat as categories, besides those whose dtype says so.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores. The tree is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws the features when ``max_features`` limits them.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    feature_importances_ : array of shape (n_features,)
+        Share of the removed impurity that each feature accounts for.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+    tree_ : TreeEnsemble
+        The fitted tree as flat arrays.
+
+    See Also
+    --------
+    CARTRegressor : The same for numeric targets.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from splboost.trees import CARTClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = CARTClassifier(max_depth=2).fit(X, y)
+    >>> print(tree.to_text(decimals=2))
+    petal length (cm) <= 2.45
+    ├── yes: class 0 (share 1.00, weight 50)
+    └── no: petal width (cm) <= 1.75 or missing
+        ├── yes: class 1 (share 0.91, weight 54)
+        └── no: class 2 (share 0.98, weight 46)
+    """
+
+    _parameter_constraints = {
+        **_BaseCART._parameter_constraints,
+        "criterion": [StrOptions({"gini", "entropy"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 3 counts as three copies, a weight of 0 as no row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        table = read_table(self, X, self.categorical_features, reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
+        self.classes_, codes = encode_labels(self, y, weight)
+        table, weight, codes = drop_weightless(table, weight, codes)
+        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        self.tree_ = self._grow(table, codes, self.classes_.size, weight)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Share of each class in the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        leaf = self.apply(X)
+        value = self.tree_.value
+        share = value / value.sum(axis=1, keepdims=True)
+        return share[leaf]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Heaviest class in the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        leaf = self.apply(X)
+        return self.classes_[self.tree_.value.argmax(axis=1)[leaf]]
+
+    def from_tree(
+        self,
+        tree: TreeEnsemble,
+        classes: NDArray[Any],
+        n_features: int,
+        names: NDArray[Any] | None,
+    ) -> Self:
+        """A fitted estimator like this one, around a tree that a booster has grown."""
+        fitted = clone(self)
+        fitted.tree_, fitted.classes_, fitted.n_features_in_ = tree, classes, n_features
+        if names is not None:
+            fitted.feature_names_in_ = names
+        return fitted
+
+    def _describe_leaf(self, node: int, decimals: int) -> str:
+        value = self.tree_.value[node]
+        best, weight = int(value.argmax()), value.sum()
+        share = f"{value[best] / weight:.{decimals}f}"
+        return f"class {self.classes_[best]} (share {share}, weight {weight:.6g})"
+
+
+class CARTRegressor(RegressorMixin, _BaseCART):
+    """Regression tree with two-way splits by weighted least squares (CART).
+
+    Parameters
+    ----------
+    max_depth : int, default=None
+        Most splits on the way to a leaf; None means no limit.
+    max_leaf_nodes : int, default=None
+        Most leaves. The tree then grows best first: the split that removes most
+        variance comes next.
+    min_samples_leaf : int, default=1
+        Rows (of positive weight) that a leaf must hold.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight that a leaf must hold.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Features drawn at random to choose from at each split: a number, a share, or
+        all of them.
+    categorical_features : array-like of names, indices or booleans, default=None
+        Columns to treat as categories, besides those whose dtype says so.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores. The tree is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws the features when ``max_features`` limits them.
+
+    Attributes
+    ----------
+    feature_importances_ : array of shape (n_features,)
+        Share of the removed variance that each feature accounts for.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+    tree_ : TreeEnsemble
+        The fitted tree as flat arrays.
+
+    See Also
+    --------
+    CARTClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from splboost.trees import CARTRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(CARTRegressor(max_leaf_nodes=8).fit(X, y).score(X, y), 2)
+    0.51
+    """
+
+    criterion = "squared_error"
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 3 counts as three copies, a weight of 0 as no row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        table = read_table(self, X, self.categorical_features, reset=True)
+        target = encode_numbers(self, y, table.n_rows)
+        weight = check_weights(sample_weight, table.n_rows)
+        table, weight, target = drop_weightless(table, weight, target)
+        # Standardised, so that the engine's absolute limits suit any unit of y.
+        centre = float(np.average(target, weights=weight))
+        spread = float(np.sqrt(np.average((target - centre) ** 2, weights=weight)))
+        scaled = (target - centre) / (spread or 1.0)
+        tree = self._grow(table, scaled, 0, weight)
+        self.tree_ = tree
+        self._node_mean = centre + (spread or 1.0) * tree.value[:, 1] / tree.value[:, 0]
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Weighted mean of the training targets in the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        values : array of shape (n_samples,)
+        """
+        leaf = self.apply(X)
+        return self._node_mean[leaf]
+
+    def _describe_leaf(self, node: int, decimals: int) -> str:
+        mean, weight = self._node_mean[node], self.tree_.value[node, 0]
+        return f"{mean:.{decimals}f} (weight {weight:.6g})"

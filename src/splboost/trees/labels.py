@@ -1,0 +1,135 @@
+"""Checks of targets and sample weights that all estimators share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Sample weights as floats: one per row, finite, non-negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = check_array(
+        sample_weight,
+        ensure_2d=False,
+        dtype=np.float64,
+        input_name="sample_weight",
+    )
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array."
+        )
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight "
+            "for each row of X."
+        )
+    if weight.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: the smallest is "
+            f"{weight.min():g}. Weights must be zero or positive."
+        )
+    if weight.max() == 0:
+        raise ValueError(
+            "Sample weights are all zero: sample_weight leaves no row to learn from. "
+            "Give at least one sample of each class a positive weight."
+        )
+    return weight
+
+
+def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
+    """The target as a 1-d array without missing values, one for each row of X."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but "
+            "the target y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    if y.size != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows and y has {y.size} values."
+        )
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        what = "NaN" if np.isnan(y).any() else "infinity"
+        raise ValueError(
+            f"Input y contains {what}. Remove the rows without a valid target."
+        )
+    if y.dtype.kind == "O" and any(v is None or v != v for v in y.tolist()):
+        raise ValueError(
+            "Input y contains NaN or None. Remove the rows without a valid target."
+        )
+    return y
+
+
+def encode_labels(
+    estimator: BaseEstimator, y: Any, weight: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[np.integer]]:
+    """Distinct labels in order, and each row's position among them.
+
+    Labels that occur only with weight zero do not exist. (Rows of weight zero get some
+    position or other; the caller drops them.)
+    """
+    y = check_target(estimator, y, weight.size)
+    check_classification_targets(y)
+    classes = np.unique(y[weight > 0])
+    if classes.size < 2:
+        raise ValueError(
+            f"y contains only one class, {classes[0]!r}, among the samples of positive "
+            "weight; a classifier needs at least two classes."
+        )
+    dtype = np.uint8 if classes.size <= 256 else np.uint16
+    codes = np.searchsorted(classes, y).clip(max=classes.size - 1)
+    return classes, codes.astype(dtype)
+
+
+def encode_numbers(
+    estimator: BaseEstimator, y: Any, n_rows: int
+) -> NDArray[np.float64]:
+    """Numeric targets as floats."""
+    y = check_target(estimator, y, n_rows)
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError) as why:
+        raise ValueError(f"y must be numeric for regression: {why}.") from None
+
+
+def weigh_classes(
+    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.integer], weight: Any
+) -> NDArray[np.float64]:
+    """Sample weights times the weights of their classes.
+
+    "balanced" gives every class the same total weight.
+    """
+    if class_weight is None:
+        return weight
+    if class_weight == "balanced":
+        mass = np.bincount(codes, weight, minlength=classes.size)
+        return weight * (weight.sum() / (classes.size * mass))[codes]
+    unknown = [label for label in class_weight if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"The classes, {unknown}, are not in class_weight's reach: y has the "
+            f"classes {classes.tolist()}. Name only these."
+        )
+    return (
+        weight * np.array([class_weight.get(c, 1.0) for c in classes.tolist()])[codes]
+    )
+
+
+def drop_weightless(table: Any, weight: NDArray[np.float64], *arrays: Any) -> Any:
+    """Table, weights and further arrays without the rows of weight zero."""
+    kept = weight > 0
+    if kept.all():
+        return table, weight, *arrays
+    return table.take(kept), weight[kept], *(a[kept] for a in arrays)

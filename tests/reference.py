@@ -217,23 +217,26 @@ def side_score(p: TreeProblem, rows: np.ndarray) -> float:
 
 
 def numeric_candidates(x: np.ndarray) -> Iterator[Candidate]:
-    """Cuts midway between neighbouring values, missing right before missing left.
+    """Cuts midway between neighbouring values; all with the missing right come first.
 
-    The last one, all values left and the missing right, has threshold +inf.
+    The last one of these, all values left, has threshold +inf.
     """
     missing = np.isnan(x)
     values = np.unique(x[~missing])
+    cuts = []
     for low, high in pairwise(values):
         middle = (low + high) / 2.0
-        threshold = low if middle >= high else middle
-        below = x <= threshold
-        if not missing.any():
-            yield Candidate(below, None, threshold)
-        else:
-            yield Candidate(below, False, threshold)
-            yield Candidate(below | missing, True, threshold)
-    if missing.any() and values.size:
+        cuts.append(low if middle >= high else middle)
+    if not missing.any():
+        for cut in cuts:
+            yield Candidate(x <= cut, None, cut)
+        return
+    for cut in cuts:
+        yield Candidate(x <= cut, False, cut)
+    if values.size:
         yield Candidate(~missing, False, np.inf)
+    for cut in cuts:
+        yield Candidate((x <= cut) | missing, True, cut)
 
 
 def category_orders(p: TreeProblem, rows: np.ndarray, x: np.ndarray) -> list[list[int]]:
@@ -259,22 +262,24 @@ def category_orders(p: TreeProblem, rows: np.ndarray, x: np.ndarray) -> list[lis
 def categorical_candidates(
     x: np.ndarray, orders: list[list[int]]
 ) -> Iterator[Candidate]:
-    """Prefixes of each order go left, missing right before missing left.
+    """Prefixes of each order go left; those with the missing right come first.
 
-    The last one of an order is all present categories left and the missing right.
+    The last one of these is all present categories left.
     """
     missing = np.isnan(x)
     for order in orders:
-        for size in range(1, len(order) + 1):
-            left, right = tuple(sorted(order[:size])), tuple(sorted(order[size:]))
-            inside = np.isin(x, left)
-            if not missing.any():
-                if right:
-                    yield Candidate(inside, None, None, left, right)
-                continue
-            yield Candidate(inside, False, None, left, right)
-            if right:
-                yield Candidate(inside | missing, True, None, left, right)
+        prefixes = [
+            (tuple(sorted(order[:size])), tuple(sorted(order[size:])))
+            for size in range(1, len(order) + 1)
+        ]
+        if not missing.any():
+            for left, right in prefixes[:-1]:
+                yield Candidate(np.isin(x, left), None, None, left, right)
+            continue
+        for left, right in prefixes:
+            yield Candidate(np.isin(x, left), False, None, left, right)
+        for left, right in prefixes[:-1]:
+            yield Candidate(np.isin(x, left) | missing, True, None, left, right)
 
 
 def best_split(p: TreeProblem, rows: np.ndarray) -> Candidate | None:
@@ -561,17 +566,15 @@ def boosting_weights(F, y, omega, v) -> np.ndarray:
     return D / D.sum()
 
 
-def step_size(error: float, n_classes: int, total_weight: float) -> float:
+def step_size(error: float, n_classes: int, n_samples: float) -> float:
     """Coefficient of the multi-class AdaBoost step (SAMME), error floored.
 
     (K-1)^2 / K * [log((1 - err) / err) + log(K - 1)], for two classes the AdaBoost
-    coefficient log((1 - err) / err) / 2. The floor is max(1e-10, 1 / (4 sum of the
-    sample weights)).
+    coefficient log((1 - err) / err) / 2. The floor is max(1e-10, 1 / (4 n)), with n the
+    sum of the sample weights, or the number of samples if that is larger.
     """
     K = n_classes
-    floor = max(1e-10, 1.0 / (4.0 * total_weight))
-    if floor >= 0.5:
-        raise ValueError("the sample weights must sum to more than 1/2")
+    floor = max(1e-10, 1.0 / (4.0 * n_samples))
     error = min(max(error, floor), 1.0 - floor)
     return (K - 1.0) ** 2 / K * (np.log((1.0 - error) / error) + np.log(K - 1.0))
 
@@ -594,7 +597,7 @@ def fit_learner(X, y, D, omega, rows, weak, n_classes) -> Learner | None:
         predict,
         code_votes(predicted, n_classes),
         error,
-        step_size(error, n_classes, omega.sum()),
+        step_size(error, n_classes, max(omega.sum(), omega.size)),
         rows.size,
         error < 1.0 - 1.0 / n_classes - 1e-12,
     )
@@ -671,7 +674,7 @@ def boost(
         skipped = 0
 
         v = out.v
-        for _ in range(inner_steps - 1):
+        for _ in range(inner_steps - 1 if t > warm_rounds else 0):
             v_old, v = v, optimal_v(out.F + learner.alpha * learner.vote, t)
             if np.abs(v - v_old).max() < inner_tol:
                 break

@@ -4,8 +4,8 @@ A learner is made once per fit. ``learner.fit(weight)`` fits a weak classifier t
 samples of positive weight and returns a *term*, which knows the classifier's votes on
 all training samples:
 
+    term.error                  share of the weight fitted to that it gets wrong
     term.missed(weight)         summed weight of the samples it gets wrong
-    term.is_constant            whether it votes for the same class everywhere
     term.vote(scores, step)     moves margins and scores by a step
     term.keep_votes()           makes the votes outlive the learner's next fit
 
@@ -32,8 +32,9 @@ from splboost.boosting.kernels import (
 from splboost.boosting.scores import Scores
 from splboost.trees.binning import bin_table
 from splboost.trees.columns import Table
-from splboost.trees.ensemble import TreeEnsemble
+from splboost.trees.ensemble import GrownTree, TreeEnsemble
 from splboost.trees.grower import TreeGrower
+from splboost.trees.workspace import CHILD
 
 FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # of the largest weight
@@ -42,7 +43,7 @@ NEGLIGIBLE = 1e-12  # of the largest weight
 class Term(Protocol):
     """A fitted weak classifier's votes on the training samples."""
 
-    is_constant: bool
+    error: float
 
     def missed(self, weight: FloatArray) -> float: ...
 
@@ -63,7 +64,7 @@ class TreeTerm:
     def __init__(self, grown: Any, leaf: NDArray[np.int32], codes: Any, k: int) -> None:
         self.grown = grown
         self.leaf_class = leaf_classes(grown.total, k)
-        self.is_constant = grown.node.shape[0] == 1
+        self.error = error_of_leaves(grown, k)
         self._leaf = leaf
         self._codes = codes
 
@@ -81,6 +82,19 @@ class TreeTerm:
     def keep_votes(self) -> None:
         """Make the votes outlive the next tree."""
         self._leaf = self._leaf.copy()
+
+
+def error_of_leaves(grown: GrownTree, n_classes: int) -> float:
+    """Share of the weight that is not of its leaf's class, exactly."""
+    missed = total = 0
+    for inner, sums in zip(
+        grown.node[:, CHILD] >= 0, grown.total.tolist(), strict=True
+    ):
+        if not inner:
+            leaf = sum(sums[:n_classes])
+            missed += leaf - max(sums[:n_classes])
+            total += leaf
+    return missed / total
 
 
 class TreeLearner:
@@ -123,11 +137,11 @@ class TreeLearner:
 class EstimatorTerm:
     """A fitted scikit-learn classifier and its predictions."""
 
-    def __init__(self, estimator: Any, predicted: Any, codes: Any) -> None:
+    def __init__(self, estimator: Any, predicted: Any, codes: Any, weight: Any) -> None:
         self.estimator = estimator
-        self.is_constant = bool((predicted == predicted[0]).all())
         self._predicted = predicted
         self._right = predicted == codes
+        self.error = self.missed(weight) / float(weight.sum())
 
     def missed(self, weight: FloatArray) -> float:
         return float(weight[~self._right].sum())
@@ -180,7 +194,7 @@ class EstimatorLearner:
             sample_weight=kept,
         )
         predicted = encode_predictions(estimator, self._X, self._classes)
-        return EstimatorTerm(estimator, predicted, self._codes)
+        return EstimatorTerm(estimator, predicted, self._codes, weight)
 
 
 def check_weak_learner(estimator: Any) -> None:

@@ -121,12 +121,10 @@ def boost(
 
 def _why_not_fit(scores: Scores, *, first: bool) -> str:
     """A reason to stop before fitting another learner, or nothing."""
-    if scores.n_selected == 0 or not scores.weight.any():
+    if scores.n_selected == 0:
         return NONE_SELECTED
-    if not first and scores.n_selected < scores.weight.size:
-        present = np.bincount(scores.codes[scores.weight > 0])
-        if np.count_nonzero(present) < 2:
-            return ONE_CLASS
+    if not first and scores.selects_one_class():
+        return ONE_CLASS
     return ""
 
 
@@ -141,11 +139,13 @@ def _fit(
     learner: Any, weight: NDArray[np.float64], rows: NDArray[np.bool_] | None
 ) -> tuple[Any, float]:
     """A weak learner fitted on the drawn rows, and its error on all of them."""
-    drawn = weight if rows is None else weight * rows
-    if not drawn.any():
-        drawn = weight
-    term = learner.fit(drawn)
-    return term, term.missed(weight) / float(weight.sum())
+    if rows is not None:
+        drawn = weight * rows
+        if drawn.any():
+            term = learner.fit(drawn)
+            return term, term.missed(weight) / float(weight.sum())
+    term = learner.fit(weight)
+    return term, term.error
 
 
 def _alternate(

@@ -25,7 +25,7 @@ from splboost.pace import Pace
 from splboost.trees.threads import run
 
 GRID = 2.0**-43
-BLOCK = 16_384
+BLOCK = 32_768
 MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1
 MAX_EXPONENT = 500.0
 
@@ -79,6 +79,7 @@ class Scores:
         self.n_selected = n
         self.latent = 0.0
         self._shift = self._base = 0.0
+        self._witness = [0] * n_classes
 
     def moves(self, step: float) -> tuple[float, float]:
         """What a step adds to the margin of a sample got right, and got wrong."""
@@ -96,8 +97,7 @@ class Scores:
 
         ``latent_of`` is the pace whose latent loss is summed.
         """
-        n = self.codes.size
-        starts = range(0, n, BLOCK)
+        starts = range(0, self.codes.size, BLOCK)
         sums = np.zeros((len(starts), 2))
         parts = [
             (starts[k :: self.n_threads], pace, latent_of, sums)
@@ -134,6 +134,19 @@ class Scores:
                 weight *= self.sample_weight[rows]
                 latent = latent * self.sample_weight[rows]
             sums[start // BLOCK] = selected, latent.sum()
+
+    def selects_one_class(self) -> bool:
+        """Whether all samples of positive weight are of one class."""
+        # One selected sample shows that its class is; look for another once it is not.
+        n_found = 0
+        for k, row in enumerate(self._witness):
+            if self.codes[row] != k or not self.weight[row]:
+                selected = (self.codes == k) & (self.weight > 0)
+                row = self._witness[k] = int(selected.argmax())
+            n_found += self.codes[row] == k and self.weight[row] > 0
+            if n_found == 2:
+                return False
+        return True
 
     def doubts(self) -> FloatArray:
         """The loss that a pace sees, of every sample."""

@@ -24,7 +24,7 @@ from splboost.trees.columns import Table
 from splboost.trees.threads import run
 
 MAX_BINS = 255
-SAMPLE_ROWS = 50_000  # rows that the bins of a long table are chosen from
+SAMPLE_ROWS = 32_768  # rows that the bins of a long table are chosen from
 SAMPLE_COLUMNS = 16  # of which so many columns at a time are copied
 
 QUANTILE, EXACT, CATEGORICAL = 0, 1, 2
@@ -186,12 +186,15 @@ def _encode_numeric(
             encode_block,
             [
                 (
-                    block[lo:hi],
+                    block,
+                    lo,
+                    hi,
                     features,
                     edges,
                     binned.offset,
                     binned.n_bins,
-                    binned.codes[:, first_row + lo : first_row + hi],
+                    binned.codes,
+                    first_row,
                 )
                 for lo, hi in itertools.pairwise(bounds)
             ],
@@ -269,19 +272,22 @@ def middle(low, high):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def encode_block(block, features, edges, offset, n_bins, codes):
-    """Codes of a block of cells: the number of upper edges below each value.
+def encode_block(
+    block, first, last, features, edges, offset, n_bins, codes, row_of_first
+):
+    """Codes of some rows of a block: the number of upper edges below each value.
 
-    ``features[k]`` is the feature in column k of the block, -1 to pass it over. Works
-    on a few thousand rows at a time, so that a row-major block is read from memory
+    ``features[k]`` is the feature in column k of the block, -1 to pass it over; row 0 of
+    the block is ``row_of_first`` of the codes. Works on a few thousand rows at a time, so that a row-major block is read from memory
     once; all of them go through the binary search step by step, free of branches.
     """
     size = 2048
     table = np.empty(256)
     x = np.empty(size)
     code = np.empty(size, dtype=np.int64)
-    for lo in range(0, block.shape[0], size):
-        m = min(size, block.shape[0] - lo)
+    for lo in range(first, last, size):
+        m = min(size, last - lo)
+        row = row_of_first + lo
         for k in range(features.size):
             f = features[k]
             if f < 0:
@@ -301,4 +307,4 @@ def encode_block(block, features, edges, offset, n_bins, codes):
                     code[i] = c + span if x[i] > table[c + span - 1] else c
                 span >>= 1
             for i in range(m):
-                codes[f, lo + i] = bins if np.isnan(x[i]) else code[i]
+                codes[f, row + i] = bins if np.isnan(x[i]) else code[i]

@@ -31,6 +31,9 @@ def count_threads(n_jobs: int | None) -> int:
 def run(task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> None:
     """Call ``task(*args)`` for each tuple, all but the first on pool threads."""
     first, *rest = arguments
+    if not rest:
+        task(*first)
+        return
     futures = [_executor().submit(task, *args) for args in rest]
     task(*first)
     for future in futures:

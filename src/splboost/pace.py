@@ -32,6 +32,8 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import Legendre
@@ -73,6 +75,16 @@ def _unit(v: ArrayLike) -> FloatArray:
     if not np.all((array >= 0) & (array <= 1)):
         raise ValueError(f"v must lie in [0, 1], got v={v!r}; clip it to that range.")
     return array
+
+
+class Curves(NamedTuple):
+    """The two functions of the loss that a booster needs, on float64 arrays.
+
+    They may raise numpy's floating-point warnings; call them under ``np.errstate``.
+    """
+
+    weight: Callable[[FloatArray], FloatArray]
+    latent: Callable[[FloatArray], FloatArray]
 
 
 class Pace(BaseEstimator, ABC):
@@ -157,6 +169,10 @@ class Pace(BaseEstimator, ABC):
     def is_off(self) -> bool:
         """Whether v = 1 by definition, so that the booster is the plain one."""
         return False
+
+    def curves(self) -> Curves:
+        """``weight`` and ``latent`` with the parameters checked once, for a loop."""
+        return Curves(self.weight, self.latent)
 
 
 def _lobatto(order: int) -> tuple[FloatArray, FloatArray]:
@@ -280,6 +296,12 @@ class _Scaled(Pace):
     def peak(self) -> float:
         age = self.resolved_age
         return math.inf if self._off(age) else self._peak(age)
+
+    def curves(self) -> Curves:
+        age = self.resolved_age
+        if self._off(age):
+            return Curves(np.ones_like, np.copy)
+        return Curves(partial(self._weight, age=age), partial(self._latent, age=age))
 
 
 class Hard(_Scaled):

@@ -114,20 +114,13 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         learner = self._make_learner(table, X, all_weight, codes, weight, rng)
         if pace is not None:
             self._warn_of_collapse(pace)
-        scores = Scores(
-            codes,
-            k,
-            weight,
-            keep_scores=pace is not None and k > 2,
-            n_threads=n_threads,
-        )
+        scores = Scores(codes, k, weight, pace, n_threads=n_threads)
         # Weights that sum to less than the number of rows (to 1, say) still are that
         # many samples.
         history = boost(
             learner,
             scores,
             DiscreteStep(k, max(weight.sum(), weight.size), self.learning_rate),
-            pace,
             Schedule(
                 self.n_estimators,
                 self.warm_rounds,
@@ -140,9 +133,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         )
         self._set_fitted(learner, history, codes.size)
         self.sample_pace_ = np.full(all_weight.size, np.nan)
-        self.sample_pace_[all_weight > 0] = (
-            1.0 if pace is None else pace.weight(scores.doubts())
-        )
+        self.sample_pace_[all_weight > 0] = scores.paces()
         return self
 
     def _categorical_features(self) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
+
+from splboost.trees.workspace import CHILD
 
 
 @njit(nogil=True, cache=True)
@@ -31,6 +32,18 @@ def move_scores(score, leaf, leaf_class, own, other):
             score[i, k] += own if k == predicted else other
 
 
-def leaf_classes(total: np.ndarray, n_classes: int) -> np.ndarray:
-    """Heaviest class of each node (of equal ones the first)."""
-    return total[:, :n_classes].argmax(axis=1).astype(np.int64)
+@njit(nogil=True, cache=True)
+def judge_nodes(node, total, n_classes, heaviest):
+    """Write the heaviest class of each node; the share of weight not of its leaf's."""
+    missed = everything = 0
+    for i in range(node.shape[0]):
+        best, weight = 0, 0
+        for c in range(n_classes):
+            weight += total[i, c]
+            if total[i, c] > total[i, best]:
+                best = c
+        heaviest[i] = best
+        if node[i, CHILD] < 0:
+            missed += weight - total[i, best]
+            everything += weight
+    return missed / everything

@@ -24,7 +24,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from splboost.boosting.kernels import (
-    leaf_classes,
+    judge_nodes,
     move_margins,
     move_scores,
     weight_missed,
@@ -32,9 +32,8 @@ from splboost.boosting.kernels import (
 from splboost.boosting.scores import Scores
 from splboost.trees.binning import bin_table
 from splboost.trees.columns import Table
-from splboost.trees.ensemble import GrownTree, TreeEnsemble
+from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.grower import TreeGrower
-from splboost.trees.workspace import CHILD
 
 FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # of the largest weight
@@ -63,8 +62,8 @@ class TreeTerm:
 
     def __init__(self, grown: Any, leaf: NDArray[np.int32], codes: Any, k: int) -> None:
         self.grown = grown
-        self.leaf_class = leaf_classes(grown.total, k)
-        self.error = error_of_leaves(grown, k)
+        self.leaf_class = np.empty(grown.node.shape[0], dtype=np.int64)
+        self.error = judge_nodes(grown.node, grown.total, k, self.leaf_class)
         self._leaf = leaf
         self._codes = codes
 
@@ -82,19 +81,6 @@ class TreeTerm:
     def keep_votes(self) -> None:
         """Make the votes outlive the next tree."""
         self._leaf = self._leaf.copy()
-
-
-def error_of_leaves(grown: GrownTree, n_classes: int) -> float:
-    """Share of the weight that is not of its leaf's class, exactly."""
-    missed = total = 0
-    for inner, sums in zip(
-        grown.node[:, CHILD] >= 0, grown.total.tolist(), strict=True
-    ):
-        if not inner:
-            leaf = sum(sums[:n_classes])
-            missed += leaf - max(sums[:n_classes])
-            total += leaf
-    return missed / total
 
 
 class TreeLearner:

@@ -1,7 +1,7 @@
 """The one loop behind every booster: Algorithm 1 of the SPLBoost paper.
 
 a loss says how much each sample hurts           scores.refresh
-a pace says how much of that hurt to believe     scores.refresh(pace)
+a pace says how much of that hurt to believe     scores.refresh
 a weak learner is fitted to the rest             learner.fit
 a step adds it to the score                      step, term.vote
 """
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from splboost.boosting.scores import Scores
 from splboost.boosting.steps import DiscreteStep
-from splboost.pace import Pace
 
 MOST_SKIPPED = 10  # rounds in a row that may pass without an edge, when rows are drawn
 INNER_TOLERANCE = 1e-8
@@ -66,7 +65,6 @@ def boost(
     learner: Any,
     scores: Scores,
     step: DiscreteStep,
-    pace: Pace | None,
     schedule: Schedule,
     *,
     rng: np.random.Generator,
@@ -78,7 +76,7 @@ def boost(
     pace is that of the present scores, so that no round can raise the latent objective.
     """
     history = History()
-    scores.refresh(pace if schedule.warm_rounds == 0 else None, pace)
+    scores.refresh(paced=schedule.warm_rounds == 0)
     skipped = 0
     for _ in range(schedule.n_estimators):
         n_kept = len(history.terms)
@@ -100,14 +98,14 @@ def boost(
             return history
         skipped = 0
 
-        if schedule.inner_steps > 1 and pace and n_kept >= schedule.warm_rounds:
+        if schedule.inner_steps > 1 and n_kept >= schedule.warm_rounds:
             n_times = schedule.inner_steps - 1
-            found = _alternate(learner, scores, step, pace, found, rows, n_times)
+            found = _alternate(learner, scores, step, found, rows, n_times)
 
         taken = step.shortened(found.full)
         found.term.vote(scores, taken)
         scores.advance(taken)
-        scores.refresh(pace if n_kept + 1 >= schedule.warm_rounds else None, pace)
+        scores.refresh(paced=n_kept + 1 >= schedule.warm_rounds)
         _keep(history, found, taken, step.coefficient(found.full))
         history.latent.append(scores.latent)
         if on_round is not None:
@@ -152,7 +150,6 @@ def _alternate(
     learner: Any,
     scores: Scores,
     step: DiscreteStep,
-    pace: Pace,
     found: Found,
     rows: NDArray[np.bool_] | None,
     n_times: int,
@@ -163,10 +160,10 @@ def _alternate(
     from the scores as they are; until the paces settle, or until the new learner does
     not do better than the old one under them (trees are greedy, so it may not).
     """
-    v = pace.weight(scores.doubts())
+    v = scores.paces()
     for _ in range(n_times):
         found.term.keep_votes()
-        new_v, loss = scores.look_ahead(found.term, found.full, pace, None)
+        new_v, loss = scores.look_ahead(found.term, found.full)
         settled = np.abs(new_v - v).max() < INNER_TOLERANCE
         v = new_v
         weight = scores.plain_weight() * v
@@ -176,7 +173,7 @@ def _alternate(
         if not step.has_edge(error):
             break
         new = Found(term, error, step.full(error), np.count_nonzero(v))
-        if scores.look_ahead(new.term, new.full, pace, v)[1] >= loss:
+        if scores.look_ahead(new.term, new.full, v)[1] >= loss:
             break
         found = new
     return found

@@ -15,6 +15,7 @@ then added up, so they do not depend on the number of threads.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ FloatArray = NDArray[np.float64]
 
 def on_grid(step: float) -> float:
     """The step rounded towards 0 to a multiple of the grid."""
-    return float(np.trunc(step / GRID) * GRID)
+    return math.trunc(step / GRID) * GRID
 
 
 class Scores:
@@ -45,13 +46,13 @@ class Scores:
     codes : class number of each sample
     n_classes : int
     sample_weight : the user's weights, all positive
-    keep_scores : whether the pace needs the scores of all classes, not just the margin
+    pace : Pace or None
     n_threads : int
 
     Attributes
     ----------
     margin : (n,) y F for two classes, G_y for more
-    score : (n, K) G, or None if not kept
+    score : (n, K) G if a pace needs the scores of more than two classes, else None
     weight : (n,) sample_weight * v * exp(shift - margin), what learners are fitted with
     n_selected : number of samples with v > 0
     latent : summed latent loss at the present margins
@@ -62,8 +63,8 @@ class Scores:
         codes: NDArray[np.integer],
         n_classes: int,
         sample_weight: FloatArray,
+        pace: Pace | None,
         *,
-        keep_scores: bool,
         n_threads: int = 1,
     ) -> None:
         self.loss = Exponential()
@@ -74,7 +75,8 @@ class Scores:
         self.n_threads = n_threads
         n = codes.size
         self.margin = np.zeros(n)
-        self.score = np.zeros((n, n_classes)) if keep_scores else None
+        self.score = np.zeros((n, n_classes)) if pace and n_classes > 2 else None
+        self._curves = None if pace is None else pace.curves()
         self.weight = np.empty(n)
         self.n_selected = n
         self.latent = 0.0
@@ -92,27 +94,21 @@ class Scores:
             selected = self.margin[self.weight > 0]
             self._shift = self._base = float(selected.min(initial=0.0))
 
-    def refresh(self, pace: Pace | None, latent_of: Pace | None) -> None:
-        """Set weights, paced by ``pace`` (None: all of them full), at these margins.
-
-        ``latent_of`` is the pace whose latent loss is summed.
-        """
+    def refresh(self, *, paced: bool) -> None:
+        """Set weights at the present margins; unless ``paced``, with all paces at 1."""
         starts = range(0, self.codes.size, BLOCK)
-        sums = np.zeros((len(starts), 2))
-        parts = [
-            (starts[k :: self.n_threads], pace, latent_of, sums)
-            for k in range(self.n_threads if len(starts) > 1 else 1)
-        ]
-        run(self._refresh_blocks, parts)
-        self.n_selected = int(sums[:, 0].sum())
-        self.latent = float(sums[:, 1].sum())
+        n_parts = min(self.n_threads, len(starts))
+        done: list[tuple[int, float]] = [(0, 0.0)] * len(starts)
+        run(
+            self._refresh_blocks,
+            [(starts[k::n_parts], paced, done) for k in range(n_parts)],
+        )
+        self.n_selected = sum(selected for selected, _ in done)
+        self.latent = sum(latent for _, latent in done)
 
+    @np.errstate(all="ignore")
     def _refresh_blocks(
-        self,
-        starts: range,
-        pace: Pace | None,
-        latent_of: Pace | None,
-        sums: FloatArray,
+        self, starts: range, paced: bool, done: list[tuple[int, float]]
     ) -> None:
         for start in starts:
             rows = slice(start, start + BLOCK)
@@ -123,17 +119,17 @@ class Scores:
             if self.score is not None:
                 doubt = self.loss.doubt(self.score[rows], self.codes[rows])
             else:
-                doubt = weight * np.exp(min(-self._shift, 700.0))
+                doubt = weight * math.exp(min(-self._shift, 700.0))
             selected = weight.size
-            latent = doubt if latent_of is None else latent_of.latent(doubt)
-            if pace is not None:
-                v = pace.weight(doubt)
+            latent = doubt if self._curves is None else self._curves.latent(doubt)
+            if paced and self._curves is not None:
+                v = self._curves.weight(doubt)
                 selected = np.count_nonzero(v)
                 weight *= v
             if not self._unit_weights:
                 weight *= self.sample_weight[rows]
                 latent = latent * self.sample_weight[rows]
-            sums[start // BLOCK] = selected, latent.sum()
+            done[start // BLOCK] = selected, float(latent.sum())
 
     def selects_one_class(self) -> bool:
         """Whether all samples of positive weight are of one class."""
@@ -148,11 +144,16 @@ class Scores:
                 return False
         return True
 
-    def doubts(self) -> FloatArray:
-        """The loss that a pace sees, of every sample."""
+    def paces(self) -> FloatArray:
+        """v of every sample at the present margins."""
+        if self._curves is None:
+            return np.ones(self.codes.size)
         if self.score is not None:
-            return self.loss.doubt(self.score, self.codes)
-        return self.loss.value(self.margin)
+            doubt = self.loss.doubt(self.score, self.codes)
+        else:
+            doubt = self.loss.value(self.margin)
+        with np.errstate(all="ignore"):
+            return self._curves.weight(doubt)
 
     def plain_weight(self) -> FloatArray:
         """Weights with all paces at 1, up to a common factor."""
@@ -160,7 +161,7 @@ class Scores:
         return self.sample_weight * np.exp(exponent)
 
     def look_ahead(
-        self, term: Any, step: float, pace: Pace, v: FloatArray | None
+        self, term: Any, step: float, v: FloatArray | None = None
     ) -> tuple[FloatArray, float]:
         """Paces, and the loss weighted by them, that a full step would lead to.
 
@@ -169,7 +170,7 @@ class Scores:
         step = on_grid(step)
         term.vote(self, step)
         if v is None:
-            v = pace.weight(self.doubts())
+            v = self.paces()
         loss = float((self.sample_weight * v) @ self.loss.value(self.margin))
         term.vote(self, -step)  # exact, being on the grid
         return v, loss

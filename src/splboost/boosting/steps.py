@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from splboost.boosting.scores import on_grid
 
@@ -45,7 +45,7 @@ class DiscreteStep:
         """The minimising step, the error kept away from 0 and 1."""
         k = self.n_classes
         error = min(max(error, self.floor), 1 - self.floor)
-        return float(np.log((1 - error) / error) + np.log(k - 1)) / k
+        return (math.log((1 - error) / error) + math.log(k - 1)) / k
 
     def shortened(self, full: float) -> float:
         """The step to take: times the learning rate, on the grid of exact sums."""

@@ -100,7 +100,9 @@ class TreeEnsemble:
             threshold=np.where(inner, number[:, THRESHOLD], np.nan),
             missing_left=node[:, MISSING_LEFT] == 1,
             which_set=which_set,
-            sets=np.concatenate([tree.bins for tree in grown])[by_set],
+            sets=np.concatenate([tree.bins for tree in grown])[
+                by_set[: by_set.size if categorical.any() else 0]
+            ],
             value=np.concatenate(
                 [tree.total[:, : n_classes or 2] / tree.scale for tree in grown]
             ),
@@ -153,6 +155,18 @@ class TreeEnsemble:
     def is_stumps(self) -> bool:
         """Whether no tree has more than one split."""
         return bool(np.diff(self.start).max(initial=0) <= 3)
+
+    def class_shares(self) -> NDArray[np.float64]:
+        """Share of each class in each node, shape (n_nodes, n_classes).
+
+        A class that is as heavy as the heaviest but for rounding counts as equal to
+        it, so that the first of them is the prediction.
+        """
+        from splboost.trees.split import TIE
+
+        top = self.value.max(axis=1, keepdims=True)
+        value = np.where(self.value >= top * (1 - TIE), top, self.value)
+        return value / value.sum(axis=1, keepdims=True)
 
     def importances(self, n_features: int, share: NDArray[np.float64]) -> NDArray:
         """Impurity removed by each feature, trees weighted by ``share``; sums to 1."""

@@ -284,8 +284,8 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         table = read_table(self, X, self.categorical_features, reset=True)
         weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, weight)
-        table, weight, codes = drop_weightless(table, weight, codes)
         weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        table, weight, codes = drop_weightless(table, weight, codes)
         self.tree_ = self._grow(table, codes, self.classes_.size, weight)
         return self
 
@@ -302,9 +302,7 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
             Columns in the order of ``classes_``.
         """
         leaf = self.apply(X)
-        value = self.tree_.value
-        share = value / value.sum(axis=1, keepdims=True)
-        return share[leaf]
+        return self.tree_.class_shares()[leaf]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Heaviest class in the leaf of each row.
@@ -318,7 +316,7 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         labels : array of shape (n_samples,)
         """
         leaf = self.apply(X)
-        return self.classes_[self.tree_.value.argmax(axis=1)[leaf]]
+        return self.classes_[self.tree_.class_shares().argmax(axis=1)[leaf]]
 
     def from_tree(
         self,
@@ -335,9 +333,9 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         return fitted
 
     def _describe_leaf(self, node: int, decimals: int) -> str:
-        value = self.tree_.value[node]
-        best, weight = int(value.argmax()), value.sum()
-        share = f"{value[best] / weight:.{decimals}f}"
+        shares, weight = self.tree_.class_shares()[node], self.tree_.value[node].sum()
+        best = int(shares.argmax())
+        share = f"{shares[best]:.{decimals}f}"
         return f"class {self.classes_[best]} (share {share}, weight {weight:.6g})"
 
 

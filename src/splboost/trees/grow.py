@@ -214,8 +214,9 @@ def split_node(data, limits, work, node):
     for s in range(work.total.shape[1]):
         work.total[left + 1, s] = work.total[node, s] - work.total[left, s]
     if row[MISSING_LEFT] == NONE_MISSING:
-        heavier = weight_of(limits, work, left) >= weight_of(limits, work, left + 1)
-        row[MISSING_LEFT] = 1 if heavier else 0
+        left_weight = np.float64(weight_of(limits, work, left))
+        right_weight = np.float64(weight_of(limits, work, left + 1))
+        row[MISSING_LEFT] = 0 if is_better(right_weight, left_weight) else 1
     if row[MISSING_LEFT] == 1 and data.kind[row[FEATURE]] == CATEGORICAL:
         send_unseen_left(data, limits, work, node)
     fill_sides(data, work, node, sides)

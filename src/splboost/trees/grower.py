@@ -109,6 +109,7 @@ class TreeGrower:
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
         self._scale = 0.0
+        self._has_categories = any(binned.categories)
 
     def grow(
         self, weight: NDArray[np.float64], target: NDArray[np.float64] | None = None
@@ -122,7 +123,8 @@ class TreeGrower:
         total = float(weight.sum())
         fresh = not START_TOTAL / 64 <= total * self._scale <= MOST_TOTAL
         if fresh:
-            self._scale = START_TOTAL / total
+            # A power of two: whole weights stay whole, and 3 is exactly 1 + 1 + 1.
+            self._scale = 2.0 ** np.floor(np.log2(START_TOTAL / total))
         if target is None:
             target = weight
         work.progress[STARTED] = 0
@@ -135,7 +137,7 @@ class TreeGrower:
             work.node[:size].copy(),
             work.number[:size].copy(),
             work.total[:size].copy(),
-            work.bins[:size].copy(),
+            work.bins[: size if self._has_categories else 0].copy(),
             self._scale,
         )
 

@@ -54,9 +54,9 @@ def scan_moments(
     admissible.
     """
     two = weight_slots == 2
-    all_weight = total[0] + (total[1] if two else 0)
+    all_weight = np.float64(total[0] + (total[1] if two else 0))
     all_rows = total[counter] if counter >= 0 else 0
-    mean = np.float64(total[1]) / np.float64(all_weight)
+    mean = np.float64(total[1]) / all_weight
     base = missing << shift
     missing_weight = hist[base] + (hist[base + 1] if two else 0)
     best, bar, best_position, best_left = 0.0, TIE_FLOOR, -1, False
@@ -65,41 +65,33 @@ def scan_moments(
         left_moment = hist[base + 1] if to_left else 0
         left_rows = hist[base + counter] if to_left and counter >= 0 else 0
         started = False
-        for k in range(size):
-            b = order[k] << shift
+        # One position past the end: all known values left, the missing right.
+        last = size + (1 if missing_weight > 0 and not to_left else 0)
+        for k in range(last):
+            b = order[k] << shift if k < size else 0
             moment = hist[b + 1]
             weight = hist[b] + (moment if two else 0)
-            if weight == 0:
+            if weight == 0 and k < size:
                 continue
-            if started:
-                lw = np.float64(left_weight)
-                rw = np.float64(all_weight - left_weight)
-                deviation = np.float64(left_moment) - mean * lw
-                gain = deviation * deviation / (lw * rw)
-                if gain > bar and lw >= min_weight and rw >= min_weight:
-                    enough = counter < 0 or (
+            lw = np.float64(left_weight)
+            rw = all_weight - lw
+            deviation = np.float64(left_moment) - mean * lw
+            square, product = deviation * deviation, lw * rw
+            # The gain is square / product; divide only where it may be the best.
+            if square > bar * product and started and product > 0:
+                enough = lw >= min_weight and rw >= min_weight
+                if counter >= 0:
+                    enough = enough and (
                         left_rows >= min_rows and all_rows - left_rows >= min_rows
                     )
-                    if enough:
-                        best, best_position, best_left = gain, k, to_left == 1
-                        bar = gain + TIE * gain + TIE_FLOOR
+                if enough:
+                    best, best_position, best_left = square / product, k, to_left == 1
+                    bar = best + TIE * best + TIE_FLOOR
             left_weight += weight
             left_moment += moment
             if counter >= 0:
                 left_rows += hist[b + counter]
             started = True
-        if started and missing_weight > 0 and not to_left:
-            # One more cut: all known values left, the missing right.
-            lw = np.float64(left_weight)
-            rw = np.float64(missing_weight)
-            deviation = np.float64(left_moment) - mean * lw
-            gain = deviation * deviation / (lw * rw)
-            enough = counter < 0 or (
-                left_rows >= min_rows and all_rows - left_rows >= min_rows
-            )
-            if gain > bar and lw >= min_weight and rw >= min_weight and enough:
-                best, best_position = gain, size
-                bar = gain + TIE * gain + TIE_FLOOR
     return best, best_position, best_left
 
 

@@ -1,0 +1,95 @@
+"""What the benchmarks share around the measuring: machine, tables, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ["splboost", "numpy", "scipy", "scikit-learn", "numba", "lightgbm"]
+
+
+def progress(message: str) -> None:
+    """Say on stderr how far the run is."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def describe_run() -> dict[str, Any]:
+    """When, on what and with what the run was made."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": " ".join(
+            ["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]
+        ),
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "load_at_start": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": {package: version(package) for package in PACKAGES},
+    }
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    models = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return models[0] if models else platform.processor() or "unknown"
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A Markdown table with aligned columns, so that it also reads as plain text."""
+    cells = [[str(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "| " + " | ".join(map(str.rjust, row[:-1], widths)) + f" | {row[-1]} |"
+        for row in cells
+    ]
+    rule = "|" + "|".join("-" * (width + 1) + ":" for width in widths[:-1])
+    lines.insert(1, rule + "|" + "-" * 3 + "|")
+    return "\n".join(lines)
+
+
+def format_ratio(ratio: float) -> str:
+    return f"{ratio:.0f}×" if ratio >= 10 else f"{ratio:.2f}×"
+
+
+def save(
+    folder: Path,
+    name: str,
+    title: str,
+    run: dict[str, Any],
+    sections: Sequence[str],
+    data: dict[str, Any],
+) -> None:
+    """Write ``name.json`` with the run and the data, ``name.md`` with the sections."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"run": run, **data}, indent=1)
+    (folder / f"{name}.json").write_text(text + "\n")
+    page = "\n\n".join([f"# {title}", _format_run(run), *sections])
+    (folder / f"{name}.md").write_text(page + "\n")
+    progress(f"written: {folder / name}.json and .md")
+
+
+def _format_run(run: dict[str, Any]) -> str:
+    versions = ", ".join(f"{k} {v}" for k, v in run["versions"].items())
+    return "\n".join(
+        [
+            f"- {run['date']}, `{run['command']}`",
+            f"- {run['cpu']}, {run['cores']} cores, {run['memory_gib']} GiB, "
+            f"{run['system']}, load {run['load_at_start']} at the start",
+            f"- Python {run['python']}, {versions}",
+        ]
+    )

@@ -2,25 +2,20 @@
 
 All contestants get the same float64 array, the same number of rounds, the same depth
 and the same number of threads (scikit-learn's AdaBoost has none: one). Binning counts.
-A cell of the benchmark is a number of rows and a depth; its contestants take turns, in
-another order each time, so that whatever disturbs the machine disturbs them alike, and
-the median of the turns is reported.
+How they are measured is told in ``_turns.py``.
 
     python benchmarks/speed.py                all of it, saved in benchmarks/results
-    python benchmarks/speed.py --quick        a few seconds, to see that it works
+    python benchmarks/speed.py --quick        small, to see that it works
     python benchmarks/speed.py --only-n 5000 --depths 1 --threads 1
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import math
-import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +26,6 @@ from _contestants import (
     make_lightgbm,
     make_sklearn,
     make_splboost,
-    rounds_done,
     use_fresh_numba_cache,
 )
 from _report import (
@@ -42,12 +36,15 @@ from _report import (
     progress,
     save,
 )
+from _turns import FEATURES, SKLEARN, Cell, Contestant, Effort, measure
 
-FEATURES = 20
 PACES = ["hard", "linear", "plain"]
-WARM_UP_ROUNDS = 5  # enough for the paces to set in
-LEAST_SECONDS = 0.1  # what is quicker is repeated within a turn, and averaged
-PAUSE = 0.02  # after each turn: OpenMP's idle threads spin for a while
+LIGHTGBM = "LightGBM"
+PEERS = [LIGHTGBM, SKLEARN]
+DISTURBED = 0.05  # of the machine taken by others
+
+
+FULL_EFFORT = Effort()
 
 
 @dataclass(frozen=True)
@@ -58,79 +55,14 @@ class Plan:
     depths: tuple[int, ...] = (1, 3, 6)
     threads: tuple[int, ...] = (1, 2)
     rounds: int = 100
-    turns: int = 5
-    turns_when_large: int = 3
-    large: int = 50_000
-    sklearn_seconds: float = 20.0  # a longer fit does fewer rounds and is scaled up
-
-    def turns_at(self, n: int) -> int:
-        return self.turns if n < self.large else self.turns_when_large
+    effort: Effort = FULL_EFFORT
 
 
 QUICK = Plan(
-    n=(500, 2_000), rounds=20, turns=2, turns_when_large=2, sklearn_seconds=0.2
+    n=(300, 1_000),
+    rounds=10,
+    effort=Effort(turns=2, least_seconds=0.01, sklearn_longest=1, sklearn_instead=0.2),
 )
-
-
-@dataclass
-class Contestant:
-    """A model to measure in one cell, and what was measured."""
-
-    name: str
-    threads: int
-    rounds: int  # that the cell asks for
-    make: Callable[[int], Any]  # from a number of rounds
-    rounds_run: int = 0  # fewer than asked for if the times are scaled up
-    fit_seconds: list[float] = field(default_factory=list)
-    predict_seconds: list[float] = field(default_factory=list)
-    accuracy: float | None = None  # of a model with all its rounds
-
-    @property
-    def scale(self) -> float:
-        return self.rounds / self.rounds_run
-
-    @property
-    def fit(self) -> float:
-        return self.scale * statistics.median(self.fit_seconds)
-
-    @property
-    def predict(self) -> float:
-        return self.scale * statistics.median(self.predict_seconds)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "threads": self.threads,
-            "rounds": self.rounds,
-            "rounds_run": self.rounds_run,
-            "fit_seconds": self.fit,
-            "predict_seconds": self.predict,
-            "fit_seconds_unscaled": self.fit_seconds,
-            "predict_seconds_unscaled": self.predict_seconds,
-            "accuracy": self.accuracy,
-        }
-
-
-@dataclass
-class Cell:
-    """Contestants that are compared: same rows, depth and rounds."""
-
-    n: int
-    depth: int
-    rounds: int
-    contestants: list[Contestant]
-
-    def find(self, name: str, threads: int) -> Contestant:
-        for contestant in self.contestants:
-            if (contestant.name, contestant.threads) == (name, threads):
-                return contestant
-        raise LookupError(f"no {name} with {threads} threads at n={self.n}")
-
-    def __str__(self) -> str:
-        return f"n={self.n}, depth {self.depth}, {self.rounds} rounds"
-
-
-# ---------------------------------------------------------------------- measuring
 
 
 def plan_cells(plan: Plan) -> list[Cell]:
@@ -166,10 +98,10 @@ def make_cell(
     threads: tuple[int, ...],
     ours: dict[str, Callable[..., Any]],
 ) -> Cell:
-    sklearn = Contestant("scikit-learn", 1, rounds, partial(make_sklearn, depth))
-    contestants = [sklearn]
+    """A cell of our configurations and both peers."""
+    contestants = [Contestant(SKLEARN, 1, rounds, partial(make_sklearn, depth))]
+    boosters = {LIGHTGBM: partial(make_lightgbm, depth), **ours}
     for k in threads:
-        boosters = {"LightGBM": partial(make_lightgbm, depth), **ours}
         contestants += [
             Contestant(name, k, rounds, partial(make, threads=k))
             for name, make in boosters.items()
@@ -177,162 +109,72 @@ def make_cell(
     return Cell(n, depth, rounds, contestants)
 
 
-def measure(cell: Cell, plan: Plan) -> None:
-    """Fill in the times of all contestants of a cell."""
-    X, y = make_data(cell.n, FEATURES)
-    X_new, y_new = make_data(cell.n, FEATURES, seed=1, noise=0.0)
-    models: dict[int, Any] = {}
-    n_fits, n_predictions = [], []
-    for contestant in cell.contestants:
-        seconds = warm_up(contestant, plan, X, y)
-        n_fits.append(times_to_repeat(seconds))
-
-    for i in turns(cell, plan.turns_at(cell.n), "fit"):
-        contestant = cell.contestants[i]
-
-        def fit(i: int = i, contestant: Contestant = contestant) -> None:
-            models[i] = contestant.make(contestant.rounds_run).fit(X, y)
-
-        contestant.fit_seconds.append(time_of(fit, n_fits[i]))
-
-    for i, contestant in enumerate(cell.contestants):
-        done = rounds_done(models[i])
-        assert done == contestant.rounds_run, (
-            f"{cell}: {contestant.name} stopped after {done} rounds of "
-            f"{contestant.rounds_run}, so its time compares with nothing"
-        )
-        start = time.perf_counter()
-        accuracy = float((models[i].predict(X_new) == y_new).mean())
-        n_predictions.append(times_to_repeat(time.perf_counter() - start))
-        contestant.accuracy = accuracy if contestant.scale == 1 else None
-
-    for i in turns(cell, plan.turns_at(cell.n), "predict"):
-        predict = partial(models[i].predict, X_new)
-        seconds = time_of(predict, n_predictions[i])
-        cell.contestants[i].predict_seconds.append(seconds)
-
-
-def warm_up(contestant: Contestant, plan: Plan, X: Any, y: Any) -> float:
-    """Fit a few rounds at full size and decide how many to measure.
-
-    Compiles what this size and this number of threads need. Returns about how long a
-    fit to be measured will take.
-    """
-    contestant.rounds_run = contestant.rounds
-    is_sklearn = contestant.name == "scikit-learn"
-    rounds = 1 if is_sklearn else min(WARM_UP_ROUNDS, contestant.rounds)
-    contestant.make(rounds).fit(X[:100], y[:100]).predict(X[:100])
-    start = time.perf_counter()
-    model = contestant.make(rounds).fit(X, y)
-    per_round = (time.perf_counter() - start) / rounds
-    model.predict(X)
-    if is_sklearn and per_round * contestant.rounds > plan.sklearn_seconds:
-        fitting = int(plan.sklearn_seconds / per_round)
-        contestant.rounds_run = min(max(1, fitting), contestant.rounds)
-    return per_round * contestant.rounds_run
-
-
-def times_to_repeat(seconds: float) -> int:
-    return max(1, math.ceil(LEAST_SECONDS / max(seconds, 1e-6)))
-
-
-def turns(cell: Cell, number: int, what: str) -> Iterator[int]:
-    """Whose turn it is: everyone's ``number`` times, in another order each time."""
-    size = len(cell.contestants)
-    for turn in range(number):
-        progress(f"{cell}: {what} {turn + 1} of {number}")
-        first = turn * size // number
-        for i in range(size):
-            yield (first + i) % size
-            time.sleep(PAUSE)
-
-
-def time_of(call: Callable[[], Any], number: int) -> float:
-    """Seconds that a call takes, averaged over a number of calls."""
-    gc.collect()
-    start = time.perf_counter()
-    for _ in range(number):
-        call()
-    return (time.perf_counter() - start) / number
-
-
-# ---------------------------------------------------------------------- reporting
-
-
-def compare(cell: Cell) -> list[dict[str, Any]]:
-    """A row for each of our configurations: times, ratios, verdict."""
-    sklearn = cell.find("scikit-learn", 1)
-    rows = []
-    for ours in cell.contestants:
-        if ours.name in ("scikit-learn", "LightGBM"):
-            continue
-        lightgbm = cell.find("LightGBM", ours.threads)
-        row = {
-            "n": cell.n,
-            "depth": cell.depth,
-            "rounds": cell.rounds,
-            "threads": ours.threads,
-            "configuration": ours.name,
-            "sklearn_rounds_run": sklearn.rounds_run,
-        }
-        for what in ("fit", "predict"):
-            time_ours = getattr(ours, what)
-            row[f"{what}_seconds"] = time_ours
-            for name, peer in (("lightgbm", lightgbm), ("sklearn", sklearn)):
-                row[f"{what}_seconds_{name}"] = getattr(peer, what)
-                row[f"{what}_ratio_{name}"] = getattr(peer, what) / time_ours
-        row["misses"] = find_misses(row)
-        rows.append(row)
-    return rows
-
-
 TARGETS = """\
-Targets, for the ratios of the peer's time to ours: to fit, at least 100 against
+Targets, for the ratio of the peer's time to ours: to fit, at least 100 against
 scikit-learn's AdaBoost from 5 000 rows on and at least 40 below; at least 2 against
 LightGBM for stumps with hard pace; and at least 1 against LightGBM everywhere, to fit
 and to predict. There is no target for predicting against scikit-learn."""
 
 
-def find_misses(row: dict[str, Any]) -> list[str]:
-    """The targets that a row does not reach."""
-    stumps_with_hard_pace = row["depth"] == 1 and row["configuration"] == "hard"
-    targets = [
-        ("fit", "sklearn", 100 if row["n"] >= 5_000 else 40),
-        ("fit", "lightgbm", 2 if stumps_with_hard_pace else 1),
-        ("predict", "lightgbm", 1),
-    ]
-    names = {"sklearn": "scikit-learn", "lightgbm": "LightGBM"}
-    return [
-        f"{what} {row[f'{what}_ratio_{peer}']:.3g}× of {target}× {names[peer]}"
-        for what, peer, target in targets
-        if row[f"{what}_ratio_{peer}"] < target
-    ]
+def target_ratio(what: str, peer: str, cell: Cell, configuration: str) -> float | None:
+    """The least ratio of the peer's time to ours that is good enough."""
+    if peer == SKLEARN:
+        if what == "predict":
+            return None
+        return 100 if cell.n >= 5_000 else 40
+    if what == "fit" and cell.depth == 1 and configuration == "hard":
+        return 2
+    return 1
 
 
-def format_times(rows: list[dict[str, Any]], what: str) -> str:
+def compare(cell: Cell, what: str) -> list[dict[str, Any]]:
+    """A row for each of our configurations: times to fit or predict, and ratios."""
+    rows = []
+    for ours in cell.contestants:
+        if ours.name in PEERS:
+            continue
+        row: dict[str, Any] = {
+            "what": what,
+            "n": cell.n,
+            "depth": cell.depth,
+            "rounds": cell.rounds,
+            "threads": ours.threads,
+            "configuration": ours.name,
+            "seconds": ours.seconds(what),
+            "disturbed": cell.taken_by_others > DISTURBED,
+            "misses": [],
+        }
+        for name in PEERS:
+            peer = cell.find(name, 1 if name == SKLEARN else ours.threads)
+            ratio = peer.seconds(what) / ours.seconds(what)
+            target = target_ratio(what, name, cell, ours.name)
+            row[name] = {
+                "seconds": peer.seconds(what),
+                "scaled": peer.is_scaled,
+                "ratio": ratio,
+                "target": target,
+            }
+            if target is not None and ratio < target:
+                row["misses"].append(f"{ratio:.3g}× of {target}× {name}")
+        rows.append(row)
+    return rows
+
+
+def format_rows(rows: list[dict[str, Any]]) -> str:
     """The table of the times to fit or to predict."""
-    header = ["n", "depth", "rounds", "threads", "pace", f"{what} [ms]"]
-    header += ["LightGBM [ms]", "ratio", "scikit-learn [ms]", "ratio", "verdict"]
+    header = ["n", "depth", "rounds", "threads", "pace", "splboost [ms]"]
+    for name in PEERS:
+        header += [f"{name} [ms]", "ratio"]
     lines = []
     for row in rows:
-        scaled = "*" if row["sklearn_rounds_run"] < row["rounds"] else ""
-        misses = [miss for miss in row["misses"] if miss.startswith(what)]
-        lines.append(
-            [
-                row["n"],
-                row["depth"],
-                row["rounds"],
-                row["threads"],
-                row["configuration"],
-                format_ms(row[f"{what}_seconds"]),
-                format_ms(row[f"{what}_seconds_lightgbm"]),
-                format_ratio(row[f"{what}_ratio_lightgbm"]),
-                format_ms(row[f"{what}_seconds_sklearn"]) + scaled,
-                format_ratio(row[f"{what}_ratio_sklearn"]),
-                "missed: " + ", ".join(misses) if misses else "met",
-            ]
-        )
-    return format_table(header, lines)
+        keys = ["n", "depth", "rounds", "threads", "configuration"]
+        line = [row[key] for key in keys]
+        line.append(format_ms(row["seconds"]))
+        for peer in (row[name] for name in PEERS):
+            line.append(format_ms(peer["seconds"]) + "*" * peer["scaled"])
+            line.append(format_ratio(peer["ratio"]))
+        lines.append([*line, verdict(row)])
+    return format_table([*header, "verdict"], lines)
 
 
 def format_ms(seconds: float) -> str:
@@ -342,9 +184,14 @@ def format_ms(seconds: float) -> str:
     return f"{milliseconds:.1f}" if milliseconds < 100 else f"{milliseconds:.0f}"
 
 
+def verdict(row: dict[str, Any]) -> str:
+    said = "missed: " + ", ".join(row["misses"]) if row["misses"] else "met"
+    return said + " (disturbed)" * row["disturbed"]
+
+
 def format_accuracies(cells: list[Cell]) -> str:
     """How right the models are, to show that none is fast because it does nothing."""
-    names = ["hard", "linear", "plain", "default", "LightGBM", "scikit-learn"]
+    names = [*PACES, "default", *PEERS]
     lines = []
     for cell in cells:
         known = {c.name: c.accuracy for c in cell.contestants if c.accuracy is not None}
@@ -353,22 +200,8 @@ def format_accuracies(cells: list[Cell]) -> str:
     return format_table(["n", "depth", "rounds", *names], lines)
 
 
-def format_scaling(cells: list[Cell]) -> str:
-    """Which of scikit-learn's times are scaled up, and from how many rounds."""
-    scaled = [
-        f"{cell} from {sklearn.rounds_run}"
-        for cell in cells
-        if (sklearn := cell.find("scikit-learn", 1)).scale > 1
-    ]
-    if not scaled:
-        return "No time is scaled: every contestant did all its rounds."
-    return (
-        "\\* scikit-learn's AdaBoost did fewer rounds than the others, so that the run "
-        "ends, and its times are multiplied up in proportion: " + "; ".join(scaled)
-    )
-
-
 def format_setting(plan: Plan) -> str:
+    effort = plan.effort
     return f"""\
 Two classes divided by a non-linear function of {FEATURES} normal columns, a fifth of
 the labels flipped; a float64 array. All contestants do all rounds. Fitting includes
@@ -377,13 +210,46 @@ binning, for LightGBM too. LightGBM: `max_depth=depth`, `num_leaves=2**depth`,
 `AdaBoostClassifier` over `DecisionTreeClassifier(max_depth=depth)`; it has no threads,
 so rows with two threads compare two of ours with one of its. Paces have a plateau of
 2.5; "plain" is AdaBoost without a pace, "default" is `SPLBoostClassifier()`. Prediction
-is of as many new rows. Median of {plan.turns} turns, {plan.turns_when_large} from
-{plan.large:,} rows on, all contestants of a cell taking turns; compiled beforehand."""
+is of as many new rows. All contestants of a cell take turns, after compiling and
+warming up; the times are medians of {effort.turns} turns, from {effort.large} rows on
+of {effort.turns_when_large}."""
+
+
+def format_notes(cells: list[Cell]) -> str:
+    """What must be known of the times: which are scaled, and which are not reliable."""
+    notes = []
+    scaled = [
+        f"{cell} from {cell.find(SKLEARN, 1).rounds_run}"
+        for cell in cells
+        if cell.find(SKLEARN, 1).is_scaled
+    ]
+    if scaled:
+        notes.append(
+            "\\* scikit-learn's AdaBoost did fewer rounds than the others, so that the "
+            "run ends in time, and its times are multiplied up in proportion: "
+            + "; ".join(scaled)
+            + "."
+        )
+    disturbed = [
+        f"{cell} ({cell.taken_by_others:.0%})"
+        for cell in cells
+        if cell.taken_by_others > DISTURBED
+    ]
+    if disturbed:
+        notes.append(
+            f"Disturbed: other processes took more than {DISTURBED:.0%} of the machine "
+            "meanwhile. **These times are not to be relied on**, least of all those of "
+            "LightGBM with all cores, whose threads wait for each other: "
+            + "; ".join(disturbed)
+            + "."
+        )
+    return "\n\n".join(notes or ["No time is scaled, and nothing disturbed the run."])
 
 
 def format_summary(rows: list[dict[str, Any]]) -> str:
-    missed = sum(1 for row in rows if row["misses"])
-    return f"{len(rows) - missed} of {len(rows)} rows meet all targets."
+    met = sum(not row["misses"] for row in rows)
+    disturbed = sum(row["disturbed"] for row in rows)
+    return f"{met} of {len(rows)} rows meet their targets; {disturbed} rows were disturbed."
 
 
 def parse(arguments: list[str]) -> tuple[Plan, Path | None]:
@@ -401,60 +267,52 @@ def parse(arguments: list[str]) -> tuple[Plan, Path | None]:
     )
     given = parser.parse_args(arguments)
     plan = QUICK if given.quick else Plan()
-    chosen = Plan(
-        **{
-            **vars(plan),
-            "n": tuple(given.only_n or plan.n),
-            "depths": tuple(given.depths or plan.depths),
-            "threads": tuple(given.threads or plan.threads),
-        }
+    plan = replace(
+        plan,
+        n=tuple(given.only_n or plan.n),
+        depths=tuple(given.depths or plan.depths),
+        threads=tuple(given.threads or plan.threads),
     )
-    return chosen, given.out or (RESULTS if chosen == Plan() else None)
+    return plan, given.out or (RESULTS if plan == Plan() else None)
 
 
 def main() -> None:
     plan, folder = parse(sys.argv[1:])
-    use_fresh_numba_cache()
     run = describe_run()
     start = time.perf_counter()
+    use_fresh_numba_cache()
     progress("compiling ...")
     cells = plan_cells(plan)
     for cell in cells:
-        measure(cell, plan)
-        for row in compare(cell):
-            progress(
-                f"  {row['configuration']}, {row['threads']} threads: "
-                + (", ".join(row["misses"]) or "targets met")
-            )
+        measure(cell, plan.effort)
+        for row in compare(cell, "fit") + compare(cell, "predict"):
+            name = f"{row['what']} {row['configuration']}, threads={row['threads']}"
+            progress(f"  {name}: {verdict(row)}")
     run["minutes"] = round((time.perf_counter() - start) / 60, 1)
 
-    rows = [row for cell in cells for row in compare(cell)]
+    fits = [row for cell in cells for row in compare(cell, "fit")]
+    predictions = [row for cell in cells for row in compare(cell, "predict")]
     sections = [
         format_setting(plan),
         TARGETS,
-        format_summary(rows),
+        format_summary(fits + predictions),
+        format_notes(cells),
         "## Fit",
-        format_times(rows, "fit"),
+        format_rows(fits),
         "## Predict",
-        format_times(rows, "predict"),
-        format_scaling(cells),
+        format_rows(predictions),
         "## Accuracy",
-        "Share of new rows put into their true class; no entry where fewer rounds were "
+        "Share of new rows put into their true class; empty where fewer rounds were "
         "done.",
         format_accuracies(cells),
     ]
     print("\n\n".join(sections))
     if folder is not None:
-        measured = [
-            {
-                "n": cell.n,
-                "depth": cell.depth,
-                "rounds": cell.rounds,
-                "contestants": [c.as_dict() for c in cell.contestants],
-            }
-            for cell in cells
-        ]
-        data = {"plan": vars(plan), "rows": rows, "cells": measured}
+        data = {
+            "plan": asdict(plan),
+            "rows": fits + predictions,
+            "cells": [cell.as_dict() for cell in cells],
+        }
         save(folder, "speed", "Speed", run, sections, data)
 
 

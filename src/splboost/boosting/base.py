@@ -1,11 +1,11 @@
-"""What all boosted classifiers share around the loop: checks, prediction, attributes."""
+"""What boosted classifiers share around the loop: checks, prediction, attributes."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ FloatArray = NDArray[np.float64]
 class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
     """Discrete boosting of the exponential loss, paced or not."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, 1, closed="right")],
@@ -203,9 +203,9 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         if not history.terms:
             raise ValueError(
                 f"No learner could be fitted: {history.stop_reason}. With "
-                f"pace={self.pace!r} and warm_rounds={self.warm_rounds} every sample is "
-                "left out from the start; choose a larger age or plateau, or keep some "
-                "warm rounds."
+                f"pace={self.pace!r} and warm_rounds={self.warm_rounds} every sample "
+                "is left out from the start; choose a larger age or plateau, or keep "
+                "some warm rounds."
             )
         self.n_iter_ = len(history.terms)
         self.estimator_weights_ = np.array(history.coefficients)
@@ -253,7 +253,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of the removed impurity by feature, learners weighted by their steps."""
+        """Share of the removed impurity by feature, learners weighted by coefficient."""
         check_is_fitted(self)
         share = self.estimator_weights_ / (self.estimator_weights_.sum() or 1.0)
         if self._trees is not None:
@@ -262,8 +262,8 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
             each = [learner.feature_importances_ for learner in self._fitted or []]
         except AttributeError:
             raise AttributeError(
-                f"{type(self._weak_learner()).__name__} has no feature_importances_, so "
-                "the booster has none either."
+                f"{type(self._weak_learner()).__name__} has no feature_importances_, "
+                "so the booster has none either."
             ) from None
         return np.average(each, axis=0, weights=share if share.any() else None)
 

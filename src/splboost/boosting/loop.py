@@ -53,7 +53,7 @@ class History:
 
 
 class Found(NamedTuple):
-    """A fitted learner, its weighted error, its full step, and what it was fitted to."""
+    """A fitted learner, its error, its full step, and how many samples it saw."""
 
     term: Any
     error: float
@@ -172,7 +172,7 @@ def _alternate(
         term, error = _fit(learner, weight, rows)
         if not step.has_edge(error):
             break
-        new = Found(term, error, step.full(error), np.count_nonzero(v))
+        new = Found(term, error, step.full(error), int(np.count_nonzero(v)))
         if scores.look_ahead(new.term, new.full, v)[1] >= loss:
             break
         found = new

@@ -124,7 +124,7 @@ class Scores:
             latent = doubt if self._curves is None else self._curves.latent(doubt)
             if paced and self._curves is not None:
                 v = self._curves.weight(doubt)
-                selected = np.count_nonzero(v)
+                selected = int(np.count_nonzero(v))
                 weight *= v
             if not self._unit_weights:
                 weight *= self.sample_weight[rows]

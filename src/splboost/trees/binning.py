@@ -71,7 +71,7 @@ def bin_table(
     numeric = np.flatnonzero(~table.is_categorical)
     _choose_bins(table, numeric, weight, points, kind, n_threads)
     for j in np.flatnonzero(table.is_categorical):
-        values, index = table.category(j)
+        values, index = table.category(int(j))
         coding = _choose_categories(values, index, weight, table.names[j])
         points[j] = np.arange(max(coding.values(), default=-1) + 1.0)
         categories[j] = coding
@@ -125,6 +125,9 @@ def _choose_bins(
             if count <= MAX_BINS:
                 points[j], kind[j] = chosen[:count].copy(), EXACT
             else:
+                if sampled and np.isnan(ascending[SAMPLE_ROWS // 20]):
+                    # Mostly missing: the sample knows too little of the column.
+                    ascending, mass = _sort_known(table.numeric(j), weight)
                 count = quantile_edges(ascending, mass, MAX_BINS, chosen)
                 points[j] = chosen[:count].copy()
 
@@ -132,6 +135,15 @@ def _choose_bins(
     parts = [numeric[k : k + size] for k in range(0, numeric.size, size)]
     for k in range(0, len(parts), n_threads):
         run(choose, [(part,) for part in parts[k : k + n_threads]])
+
+
+def _sort_known(
+    column: NDArray[np.floating], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The cells that are not missing in ascending order, and their weights."""
+    known = np.flatnonzero(~np.isnan(column))
+    order = known[np.argsort(column[known], kind="stable")]
+    return column[order].astype(np.float64), weight[order]
 
 
 def _choose_categories(
@@ -277,9 +289,10 @@ def encode_block(
 ):
     """Codes of some rows of a block: the number of upper edges below each value.
 
-    ``features[k]`` is the feature in column k of the block, -1 to pass it over; row 0 of
-    the block is ``row_of_first`` of the codes. Works on a few thousand rows at a time, so that a row-major block is read from memory
-    once; all of them go through the binary search step by step, free of branches.
+    ``features[k]`` is the feature in column k of the block, -1 to pass it over; row 0
+    of the block is ``row_of_first`` of the codes. Works on a few thousand rows at a
+    time, so that a row-major block is read from memory once; all of them go through
+    the binary search step by step, free of branches.
     """
     size = 2048
     table = np.empty(256)

@@ -134,7 +134,7 @@ class Table:
                     f"the columns are {_shortened(self.names)}."
                 )
             return self.names.index(item)
-        if isinstance(item, numbers.Integral) and 0 <= item < self.n_features:
+        if isinstance(item, numbers.Integral) and 0 <= int(item) < self.n_features:
             return int(item)
         raise ValueError(
             f"categorical_features contains {item!r}; give column names, indices from "
@@ -198,16 +198,10 @@ class ObjectTable(Table):
         self._mark_categorical(categorical_features, [False] * self.n_features)
 
     def numeric(self, j: int) -> NDArray[np.floating]:
-        try:
-            return np.asarray(self.X[:, j], dtype=np.float64)
-        except (TypeError, ValueError) as why:
-            raise ValueError(
-                f"Column {j} of X holds values that are not numbers ({why}); list it "
-                "in categorical_features or encode it."
-            ) from None
+        return _object_numbers(self.X[:, j], j)
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
-        return _distinct_objects(self.X[:, j])
+        return _distinct_objects(self.X[:, j].tolist())
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         return ObjectTable(self.X[kept], self.is_categorical)
@@ -252,18 +246,12 @@ class FrameTable(Table):
                 "model was fitted; convert it to numbers."
             )
         if series.dtype == nw.Object:
-            values = np.asarray(series.to_numpy(), dtype=np.float64)
-        else:
-            target = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
-            values = np.asarray(series.cast(target).to_numpy())
-            if values.dtype == object:  # nullable columns of older pandas
-                values = values.astype(np.float64)
-        if np.isinf(values).any():
-            raise ValueError(
-                f"Input X contains infinity in column {self.names[j]!r}; replace "
-                "infinite cells by a large number or by NaN (missing)."
-            )
-        return values
+            return _object_numbers(series.to_numpy(), self.names[j])
+        target = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+        values = np.asarray(series.cast(target).to_numpy())
+        if values.dtype == object:  # nullable columns of older pandas
+            values = values.astype(np.float64)
+        return _finite(values, self.names[j])
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         series = self._series(j)
@@ -273,11 +261,12 @@ class FrameTable(Table):
         if series.implementation.is_pandas_like():
             coded = native.astype("category")
             return list(coded.cat.categories), np.asarray(coded.cat.codes)
-        if series.implementation.is_polars():
+        labelled = isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String)
+        if series.implementation.is_polars() and labelled:
             import polars
 
             coded = native
-            if coded.dtype not in (polars.Categorical, polars.Enum):
+            if coded.dtype == polars.String:
                 coded = coded.cast(polars.Categorical)
             distinct = coded.drop_nulls().unique()
             values = distinct.cast(polars.String).to_list()
@@ -286,11 +275,40 @@ class FrameTable(Table):
             lookup[physical] = np.arange(len(values))
             index = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
             return values, lookup[index]
-        return _distinct_objects(np.asarray(series.to_numpy(), dtype=object))
+        return _distinct_objects(series.to_list())
 
 
 def _holds_strings(series: nw.Series[Any]) -> bool:
     return any(isinstance(value, str | bytes) for value in series.to_numpy())
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # NA has no truth value
+        return True
+
+
+def _object_numbers(column: NDArray[Any], name: Any) -> NDArray[np.float64]:
+    """Objects as floats, missing ones as NaN."""
+    try:
+        values = [np.nan if is_missing(value) else float(value) for value in column]
+    except (TypeError, ValueError) as why:
+        raise ValueError(
+            f"Column {name!r} of X holds values that are not numbers ({why}); list it "
+            "in categorical_features or encode it."
+        ) from None
+    return _finite(np.array(values, dtype=np.float64), name)
+
+
+def _finite(values: NDArray[np.floating], name: Any) -> NDArray[np.floating]:
+    if np.isinf(values).any():
+        raise ValueError(
+            f"Input X contains infinity in column {name!r}; replace infinite cells by "
+            "a large number or by NaN (missing)."
+        )
+    return values
 
 
 def _as_float(values: NDArray[Any]) -> NDArray[np.floating]:
@@ -308,10 +326,10 @@ def _distinct_numbers(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.integ
     return values.tolist(), index
 
 
-def _distinct_objects(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.integer]]:
+def _distinct_objects(column: list[Any]) -> tuple[list[Any], NDArray[np.integer]]:
     position: dict[Any, int] = {}
-    index = np.empty(column.size, dtype=np.int32)
-    for i, value in enumerate(column.tolist()):
-        absent = value is None or value != value  # NaN, NaT and pandas' NA alike
+    index = np.empty(len(column), dtype=np.int32)
+    for i, value in enumerate(column):
+        absent = is_missing(value)
         index[i] = -1 if absent else position.setdefault(value, len(position))
     return list(position), index

@@ -7,7 +7,7 @@ grow: boosters of this library bin the data once and drive the tree engine thems
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,7 @@ from splboost.trees.threads import count_threads
 class _BaseCART(BaseEstimator):
     """What classification and regression trees share."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
@@ -174,8 +174,8 @@ def _count_features(max_features: Any, n_features: int) -> int:
 class CARTClassifier(ClassifierMixin, _BaseCART):
     """Classification tree with two-way splits (CART).
 
-    Missing values go to whichever side is better. Categorical columns are split into two
-    sets of categories, the best there are for two classes.
+    Missing values go to whichever side is better. Categorical columns are split into
+    two sets of categories, the best there are for two classes.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         └── no: class 2 (share 0.98, weight 46)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_BaseCART._parameter_constraints,
         "criterion": [StrOptions({"gini", "entropy"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -431,11 +431,13 @@ class CARTRegressor(RegressorMixin, _BaseCART):
         table, weight, target = drop_weightless(table, weight, target)
         # Standardised, so that the engine's absolute limits suit any unit of y.
         centre = float(np.average(target, weights=weight))
-        spread = float(np.sqrt(np.average((target - centre) ** 2, weights=weight)))
-        scaled = (target - centre) / (spread or 1.0)
-        tree = self._grow(table, scaled, 0, weight)
+        largest = float(np.abs(target - centre).max()) or 1.0
+        scaled = (target - centre) / largest  # whose squares cannot overflow
+        unit = float(np.sqrt(np.average(scaled**2, weights=weight))) or 1.0
+        tree = self._grow(table, scaled / unit, 0, weight)
         self.tree_ = tree
-        self._node_mean = centre + (spread or 1.0) * tree.value[:, 1] / tree.value[:, 0]
+        mean = tree.value[:, 1] / tree.value[:, 0]
+        self._node_mean = centre + largest * unit * mean
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -1,11 +1,11 @@
 """Growing one tree: from weights to splits and leaves.
 
-``advance`` is the whole algorithm in one kernel. It keeps a frontier of nodes whose best
-split is known, takes the next one, divides its rows, and looks for the best splits of
-the two children. That search (``search``) is independent between features. When it is
-long enough to be worth threads, ``advance`` writes down what is to be searched, returns
-to Python, which runs ``search`` on blocks of features, and is called again to go on.
-Features never share a sum, so the tree does not depend on the number of threads.
+``advance`` is the whole algorithm in one kernel. It keeps a frontier of nodes whose
+best split is known, takes the next one, divides its rows, and looks for the best splits
+of the two children. That search (``search``) is independent between features. When it
+is long enough to be worth threads, ``advance`` writes down what is to be searched,
+returns to Python, which runs ``search`` on blocks of features, and is called again to
+go on. Features never share a sum, so the tree does not depend on the number of threads.
 
 Depth-first growth takes the smaller child first, so few histograms are alive at a time;
 best-first growth (``max_leaf_nodes``) takes the node whose split removes most impurity.

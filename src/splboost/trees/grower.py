@@ -109,7 +109,7 @@ class TreeGrower:
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
         self._scale = 0.0
-        self._has_categories = any(binned.categories)
+        self._has_categories = any(c is not None for c in binned.categories)
 
     def grow(
         self, weight: NDArray[np.float64], target: NDArray[np.float64] | None = None

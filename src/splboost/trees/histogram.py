@@ -13,8 +13,8 @@ for regression slot 0 is the weight and slot 1 the weighted sum of the target. W
 leaves must hold a number of rows, the slot after these counts rows.
 
 Indices into a histogram are unsigned: numba then leaves out the test for negative ones,
-which would cost as much as the addition. Features are taken two at a time: one read of row, class and weight serves both, and
-the two chains of additions overlap.
+which would cost as much as the addition. Features are taken two at a time: one read of
+row, class and weight serves both, and the two chains of additions overlap.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from splboost.trees.columns import is_missing
+
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Sample weights as floats: one per row, finite, non-negative, not all zero."""
@@ -42,6 +44,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             "Sample weights are all zero: sample_weight leaves no row to learn from. "
             "Give at least one sample of each class a positive weight."
         )
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not 1e-200 < total < 1e200:
+        raise ValueError(
+            f"Sample weights sum to {total:g}, which is beyond what floats can work "
+            "with; rescale sample_weight, say to a mean of 1."
+        )
     return weight
 
 
@@ -65,7 +74,7 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(
             f"Input y contains {what}. Remove the rows without a valid target."
         )
-    if y.dtype.kind == "O" and any(v is None or v != v for v in y.tolist()):
+    if y.dtype.kind == "O" and any(map(is_missing, y.tolist())):
         raise ValueError(
             "Input y contains NaN or None. Remove the rows without a valid target."
         )
@@ -116,15 +125,26 @@ def weigh_classes(
     if class_weight == "balanced":
         mass = np.bincount(codes, weight, minlength=classes.size)
         return weight * (weight.sum() / (classes.size * mass))[codes]
+    bad = {label: w for label, w in class_weight.items() if not 0 <= w < np.inf}
+    if bad:
+        raise ValueError(
+            f"class_weight contains {bad}: weights must be finite, zero or positive."
+        )
     unknown = [label for label in class_weight if label not in classes.tolist()]
     if unknown:
         raise ValueError(
             f"The classes, {unknown}, are not in class_weight's reach: y has the "
             f"classes {classes.tolist()}. Name only these."
         )
-    return (
+    weight = (
         weight * np.array([class_weight.get(c, 1.0) for c in classes.tolist()])[codes]
     )
+    if weight.max() == 0:
+        raise ValueError(
+            f"class_weight={class_weight} leaves no row to learn from: all weights are "
+            "zero. Give at least one class a positive weight."
+        )
+    return weight
 
 
 def drop_weightless(table: Any, weight: NDArray[np.float64], *arrays: Any) -> Any:

@@ -1,9 +1,9 @@
 """The best split of the planned nodes, over a block of features.
 
-For each planned node the histogram is brought about (built from rows, or as parent minus
-sibling), then every feature is scanned and its best split noted. A small node keeps no
-histogram: its rows are summed over one feature at a time in a scratch one, and only the
-bins met are scanned.
+For each planned node the histogram is brought about (built from rows, or as parent
+minus sibling), then every feature is scanned and its best split noted. A small node
+keeps no histogram: its rows are summed over one feature at a time in a scratch one, and
+only the bins met are scanned.
 """
 
 from __future__ import annotations
@@ -54,11 +54,10 @@ from splboost.trees.workspace import (
     weight_of,
 )
 
-# (lowest bit * DE_BRUIJN) >> 58 is another number for each of the 64 bits.
-DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-BIT_NUMBER = np.zeros(64, dtype=np.int64)
+# 2**bit % 67 is another number for each of the 64 bits.
+BIT_NUMBER = np.zeros(67, dtype=np.int64)
 for _bit in range(64):
-    BIT_NUMBER[(int(DE_BRUIJN) << _bit & (1 << 64) - 1) >> 58] = _bit
+    BIT_NUMBER[2**_bit % 67] = _bit
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -226,7 +225,7 @@ def fill_scratch(
         while bits:
             lowest = bits & (~bits + np.uint64(1))
             bits ^= lowest
-            order[size] = 64 * k + BIT_NUMBER[(lowest * DE_BRUIJN) >> np.uint64(58)]
+            order[size] = 64 * k + BIT_NUMBER[lowest % np.uint64(67)]
             size += 1
     if size and order[size - 1] == missing:
         size -= 1
@@ -258,7 +257,7 @@ def search_feature(
 ):
     """Gain of the best split by one feature, 0 if there is none; notes the split.
 
-    ``found`` gets the last non-empty bin left of the cut, the first one right of it (-1:
+    ``found`` gets the last non-empty bin left of the cut, the first right of it (-1:
     none) and the side of the missing; a split of categories goes into ``left_set``.
     """
     shift, counter, min_rows = limits.shift, limits.counter, limits.min_rows

@@ -101,7 +101,8 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
     if limits.max_leaves < UNLIMITED:  # best first: any leaf may still be split
         n_slots = n_leaves + 2
     else:  # depth first, smaller child first
-        n_slots = min(limits.max_depth % 64, int(np.log2(n + 1))) + 3
+        depth = limits.max_depth if limits.max_depth >= 0 else 64
+        n_slots = min(depth, int(np.log2(n + 1))) + 3
     n_slots = max(3, min(n_slots, MAX_HISTOGRAM_BYTES // (8 * n_cells + 1)))
     if limits.max_depth == 1:
         n_slots = 1

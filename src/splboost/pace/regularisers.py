@@ -1,58 +1,25 @@
-"""Self-paced regularisers: how much of each sample's loss to believe.
-
-Each sample hurts a booster by its ``loss``. A regulariser decides which share v of
-that hurt to count, from 0 to 1, by trading the loss against a penalty on v::
-
-    v* = weight(loss)   = argmin over v of  v * loss + penalty(v)
-         latent(loss)   = min over v of v * loss + penalty(v), less its value at loss 0
-                        = integral of weight from 0 to loss
-
-Weighting by v* is therefore the same as minimising the latent loss, which follows the
-loss while it is small and goes flat when it is large: a sample with a hopeless label
-stops pulling. Where it goes flat is set by one of two scales. The *age* λ is the one
-of the literature, with another strength for each regulariser; the *plateau* κ is the
-height of the flat part, and compares between regularisers.
-
-============ ================================== ==================================
-regulariser  weight, 0 beyond the cut           plateau κ from the age λ
-============ ================================== ==================================
-Hard         1 below λ                          λ
-Linear       1 - loss/λ                         λ/2
-Polynomial   (1 - loss/λ)**(1/(t-1))            λ(t-1)/t
-Mixture      γ(1/√loss - 1/λ), at most 1        λ²γ/(λ+γ), the cut being λ²
-Logarithmic  log(ζ + (1-ζ)loss/λ) / log ζ       λ(-1/log ζ - ζ/(1-ζ))
-============ ================================== ==================================
-
-An infinite plateau is the plain booster: v = 1, whatever the regulariser.
-"""
+"""The self-paced regularisers of the literature, in closed form."""
 
 from __future__ import annotations
 
 import math
-import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from abc import abstractmethod
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import Legendre
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import lambertw
-from sklearn.base import BaseEstimator, clone
 
-FloatArray = NDArray[np.float64]
+from splboost.pace.base import LARGEST, Curves, FloatArray, Pace, unit_interval
 
 DEFAULT_PLATEAU = 2.5
-
-_LARGEST = sys.float_info.max
 
 # What an argument may be: above the first number, up to and with the second.
 _RANGES = {
     "age": (0.0, math.inf, "a number above 0", "None uses the plateau"),
     "plateau": (0.0, math.inf, "a number above 0", "inf is the plain booster"),
-    "t": (1.0, _LARGEST, "a finite number above 1", "for infinite t use Hard"),
-    "gamma": (0.0, _LARGEST, "a finite number above 0", "None takes the age"),
+    "t": (1.0, LARGEST, "a finite number above 1", "for infinite t use Hard"),
+    "gamma": (0.0, LARGEST, "a finite number above 0", "None takes the age"),
     "zeta": (1e-300, 1 - 1e-6, "a number in (0, 0.999999]", "near 1 use Linear"),
 }
 
@@ -68,152 +35,6 @@ def _checked(pace: Pace, name: str) -> float:
         f"{type(pace).__name__}: {name} must be {allowed}, got "
         f"{name}={value!r}; {remedy}."
     )
-
-
-def _unit(v: ArrayLike) -> FloatArray:
-    array = np.asarray(v, dtype=np.float64)
-    if not np.all((array >= 0) & (array <= 1)):
-        raise ValueError(f"v must lie in [0, 1], got v={v!r}; clip it to that range.")
-    return array
-
-
-class Curves(NamedTuple):
-    """The two functions of the loss that a booster needs, on float64 arrays.
-
-    They may raise numpy's floating-point warnings; call them under ``np.errstate``.
-    """
-
-    weight: Callable[[FloatArray], FloatArray]
-    latent: Callable[[FloatArray], FloatArray]
-
-
-class Pace(BaseEstimator, ABC):
-    """Base of the regularisers, and of your own: only ``weight`` must be written.
-
-    The latent loss, the penalty and the loss of greatest influence are then found
-    numerically, for any weight that does not rise with the loss; jumps are welcome.
-    Losses are non-negative numbers of any shape, infinity included, and each method
-    returns float64 of that shape.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class Welsch(Pace):
-    ...     def weight(self, loss):
-    ...         return np.exp(-np.asarray(loss, dtype=float))
-    >>> Welsch().latent([0.0, 1.0, np.inf]).round(4)
-    array([0.    , 0.6321, 1.    ])
-    >>> round(Welsch().peak(), 4)
-    1.0
-    """
-
-    @abstractmethod
-    def weight(self, loss: ArrayLike) -> FloatArray:
-        """The share v* of each loss that counts, in [0, 1]."""
-
-    @np.errstate(all="ignore")
-    def latent(self, loss: ArrayLike) -> FloatArray:
-        """The loss that the booster truly minimises: the integral of ``weight``.
-
-        Unless a regulariser has its formula, by adaptive quadrature to about 1e-10;
-        an infinite loss then counts as the largest float.
-        """
-        loss = np.asarray(loss, dtype=np.float64)
-        ends = np.minimum(loss, _LARGEST).ravel()
-        scales = np.exp2(np.arange(-1000.0, 1024.0))  # the weight may fall anywhere
-        scales = scales[scales < ends.max(initial=0.0)]
-        points = np.concatenate([[0.0], scales, ends])
-        edges, position = np.unique(points, return_inverse=True)
-        total = _integrate(self.weight, edges)[position[len(points) - len(ends) :]]
-        return total.reshape(loss.shape)[()]
-
-    @np.errstate(all="ignore")
-    def penalty(self, v: ArrayLike) -> FloatArray:
-        """The penalty for which ``weight`` is the best trade; a constant is free.
-
-        Unless a regulariser has its formula, the concave conjugate of the latent
-        loss, max over losses of ``latent(loss) - v * loss``, whose minimum is 0.
-        """
-        array = _unit(v)
-        # The largest loss with a weight above v. Bit patterns order the non-negative
-        # floats, so halving them finds it to the last digit at any magnitude.
-        low = np.zeros(array.shape, dtype=np.int64)
-        high = np.full(array.shape, _LARGEST).view(np.int64)
-        for _ in range(63):
-            middle = low + (high - low) // 2
-            above = self.weight(middle.view(np.float64)) > array
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        edge = low.view(np.float64)
-        return np.maximum(self.latent(edge) - array * edge, 0.0)
-
-    @np.errstate(all="ignore")
-    def peak(self) -> float:
-        """The loss of greatest influence, where ``loss * weight(loss)`` is largest."""
-        grid = np.exp2(np.arange(-8000.0, 8184.0) / 8)
-        best = int(np.argmax(grid * self.weight(grid)))
-        if best == len(grid) - 1:
-            return math.inf
-        while True:
-            low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-            if high - low <= 1e-12 * high:
-                return float(grid[best])
-            grid = np.linspace(low, high, 65)
-            best = int(np.argmax(grid * self.weight(grid)))
-
-    @property
-    def resolved_plateau(self) -> float:
-        """The height κ at which the latent loss goes flat."""
-        return float(self.latent(math.inf))
-
-    @property
-    def is_off(self) -> bool:
-        """Whether v = 1 by definition, so that the booster is the plain one."""
-        return False
-
-    def curves(self) -> Curves:
-        """``weight`` and ``latent`` with the parameters checked once, for a loop."""
-        return Curves(self.weight, self.latent)
-
-
-def _lobatto(order: int) -> tuple[FloatArray, FloatArray]:
-    basis = Legendre.basis(order - 1)
-    nodes = np.concatenate([[-1.0], np.sort(basis.deriv().roots().real), [1.0]])
-    return nodes, 2 / (order * (order - 1) * basis(nodes) ** 2)
-
-
-# The rule looks at both ends of a panel, so that no jump hides between node and edge.
-_NODES, _NODE_WEIGHTS = _lobatto(9)
-
-
-def _integrate(
-    weight: Callable[[ArrayLike], FloatArray], edges: FloatArray
-) -> FloatArray:
-    """Integral of ``weight`` from the first edge to each, halving panels as needed."""
-
-    def panel(left: FloatArray, right: FloatArray) -> FloatArray:
-        half = (right - left) / 2
-        points = left[:, None] + half[:, None] * (_NODES + 1)
-        return half * (weight(points.ravel()).reshape(points.shape) @ _NODE_WEIGHTS)
-
-    left, right = edges[:-1], edges[1:]
-    home = np.arange(len(left))
-    coarse = panel(left, right)
-    tolerance = 1e-12 * np.cumsum(coarse)
-    parts = np.zeros(len(left))
-    for _ in range(60):  # enough to corner a jump to the last digit
-        middle = left + (right - left) / 2
-        halves = panel(left, middle), panel(middle, right)
-        rough = np.abs(halves[0] + halves[1] - coarse) > tolerance[home]
-        fine = np.where(rough, 0.0, halves[0] + halves[1])
-        parts += np.bincount(home, fine, minlength=len(parts))
-        left = np.concatenate([left[rough], middle[rough]])
-        right = np.concatenate([middle[rough], right[rough]])
-        coarse = np.concatenate([halves[0][rough], halves[1][rough]])
-        home = np.tile(home[rough], 2)
-        if not len(home):
-            break
-    parts += np.bincount(home, coarse, minlength=len(parts))
-    return np.concatenate([[0.0], np.cumsum(parts)])
 
 
 class _Scaled(Pace):
@@ -288,7 +109,7 @@ class _Scaled(Pace):
 
     @np.errstate(all="ignore")
     def penalty(self, v: ArrayLike) -> FloatArray:
-        v, age = _unit(v), self.resolved_age
+        v, age = unit_interval(v), self.resolved_age
         if self._off(age):
             return np.where(v == 1, 0.0, math.inf)[()]
         return self._penalty(v, age)
@@ -599,127 +420,3 @@ def resolve_pace(pace: str | Pace | None) -> Pace | None:
     elif pace is not None and not isinstance(pace, Pace):
         raise TypeError(f"pace must be {choices}, got pace={pace!r}.")
     return pace
-
-
-@np.errstate(all="ignore")
-def check_pace(pace: str | Pace, *, losses: ArrayLike | None = None) -> list[str]:
-    """Test whether ``pace`` is a self-paced regulariser, and say where it is not.
-
-    Parameters
-    ----------
-    pace : str or Pace
-        The regulariser, most usefully one of your own.
-    losses : array-like, optional
-        Where to test; eight decades around the loss of greatest influence if None.
-
-    Returns
-    -------
-    list of str
-        Each condition with "holds", or why it was skipped.
-
-    Raises
-    ------
-    ValueError
-        If a condition fails, with the loss, the age or the v at which it does.
-
-    Examples
-    --------
-    >>> print(*check_pace(Hard(age=2.0)), sep="\\n")
-    (i) penalty convex, least at the weight: holds
-    (ii) weight in [0, 1], falling to 0 with the loss: holds
-    (iii) weight rising from 0 with the age: holds
-    latent loss the integral of the weight: holds
-    """
-    checked = resolve_pace(pace)
-    if checked is None:
-        raise TypeError("pace=None has nothing to check; pass a Pace or a short name.")
-    if losses is None:
-        peak = checked.peak()
-        losses = np.geomspace(1e-4, 1e4, 401) * (peak if 0 < peak < 1e300 else 1.0)
-    x = np.union1d(0.0, np.asarray(losses, dtype=np.float64))
-    if not (x[0] == 0 and x[-1] <= _LARGEST):
-        raise ValueError(f"losses must be finite and not negative, got {losses!r}.")
-
-    def require(holds: NDArray[np.bool_], rule: str, at: Callable[[int], str]) -> None:
-        for i in np.flatnonzero(~holds)[:1]:
-            raise ValueError(
-                f"{checked!r} is no self-paced regulariser: {rule}, but {at(i)}."
-            )
-
-    # (ii) comes first: the latent loss builds on it, and the penalty on both.
-    w = np.broadcast_to(np.asarray(checked.weight(x), dtype=np.float64), x.shape)
-    values = [f"weight({a:.6g}) = {b:.6g}" for a, b in zip(x, w, strict=True)]
-    require(
-        (w >= 0) & (w <= 1), "(ii) the weight must lie in [0, 1]", lambda i: values[i]
-    )
-    require(
-        np.diff(w) <= 1e-12,
-        "(ii) the weight must not rise with the loss",
-        lambda i: f"{values[i]} and {values[i + 1]}",
-    )
-    # A floor stands still out here, where the slowest of ramps still falls.
-    far = np.broadcast_to(checked.weight(np.array([1e150, 1e300])), 2)
-    off = ", as its age or plateau is infinite" if checked.is_off else ""
-    require(
-        far[1:] <= 0.9 * far[:1],
-        "(ii) the weight must go to 0 as the loss grows",
-        lambda i: f"weight(1e+300) = {far[1]:.6g}{off}",
-    )
-
-    latent, integral = checked.latent(x), Pace.latent(checked, x)
-    require(
-        np.abs(latent - integral) <= 1e-6 * integral,
-        "the latent loss must be the integral of the weight",
-        lambda i: f"latent({x[i]:.6g}) = {latent[i]:.6g} against {integral[i]:.6g}",
-    )
-
-    v = np.linspace(0, 1, 201)
-    f = checked.penalty(v)
-    chord = f[:-2] / 2 + f[2:] / 2
-    size = np.ptp(f[np.isfinite(f)])
-    require(
-        f[1:-1] <= chord + 1e-9 * size,
-        "(i) the penalty must be convex",
-        lambda i: (
-            f"at v = {v[i + 1]:.6g} it is {f[i + 1]:.6g} over a chord {chord[i]:.6g}"
-        ),
-    )
-    cost = w * x + checked.penalty(w)
-    least = np.min(v * x[:, None] + f, axis=1)
-    require(
-        cost <= least + 1e-6 * (size + x),
-        "(i) the weight must minimise v * loss + penalty(v)",
-        lambda i: f"{values[i]} makes it {cost[i]:.6g}, another v {least[i]:.6g}",
-    )
-
-    params = checked.get_params(deep=False)
-    if "age" in params:
-        now = getattr(checked, "resolved_age", params["age"])
-        ages = (now if now and now < math.inf else 1.0) * np.geomspace(1e-3, 1e3, 13)
-        ages = np.concatenate([[1e-100], ages])
-        rest = {"plateau": None} if "plateau" in params else {}
-        by_age = np.array(
-            [clone(checked).set_params(age=a, **rest).weight(x[1:]) for a in ages]
-        )
-        require(
-            by_age[0] <= 0.01,
-            "(iii) the weight must go to 0 with the age",
-            lambda i: f"weight({x[i + 1]:.6g}) = {by_age[0, i]:.6g} at age 1e-100",
-        )
-        falls = np.diff(by_age, axis=0).min(axis=0)
-        require(
-            falls >= -1e-12,
-            "(iii) the weight must not fall as the age grows",
-            lambda i: (
-                f"weight({x[i + 1]:.6g}) falls by {-falls[i]:.6g} from age "
-                f"{ages[np.diff(by_age[:, i]).argmin()]:.6g} to the next"
-            ),
-        )
-
-    return [
-        "(i) penalty convex, least at the weight: holds",
-        "(ii) weight in [0, 1], falling to 0 with the loss: holds",
-        "(iii) weight rising from 0 with the age: "
-        + ("holds" if "age" in params else "skipped: no parameter named age"),
-        "latent loss the integral of the weight: holds",
-    ]

@@ -1,0 +1,258 @@
+"""Peak memory of a fit, above what was in use just before, against LightGBM.
+
+Each measurement has a process of its own, which makes the data, notes its resident
+memory, resets the high-water mark, fits, and reads the mark. Kernels have been compiled
+before, by another process. The peak is given as a multiple of the bytes of X
+
+    (a) in a process that has already fitted a tiny model: what the fit itself takes,
+    (b) in a process that fits for the first time: with numba and the kernels loaded.
+
+    python benchmarks/memory.py               saved in benchmarks/results
+    python benchmarks/memory.py --huge        besides, 10 million rows of 30 columns
+    python benchmarks/memory.py --quick       small, to see that it works
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+from _contestants import (
+    make_data,
+    make_lightgbm,
+    make_splboost,
+    rounds_done,
+    use_fresh_numba_cache,
+)
+from _report import RESULTS, describe_run, format_table, progress, save
+
+GIB = 2**30
+TARGET = 0.5
+LIGHTGBM = "LightGBM"
+MODELS = ["hard", "linear", "plain", LIGHTGBM]
+TINY_ROWS = 2_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """One fit to measure; ``warm`` for a process that has fitted before."""
+
+    model: str
+    n: int
+    d: int
+    depth: int
+    rounds: int
+    threads: int
+    warm: bool
+
+    def make(self) -> Any:
+        shape = self.depth, self.rounds, self.threads
+        if self.model == LIGHTGBM:
+            return make_lightgbm(*shape)
+        return make_splboost(self.model, *shape)
+
+
+class PeakMemory:
+    """The highest resident memory of this process inside a ``with``, in bytes.
+
+    Linux keeps a high-water mark that a process may reset. Elsewhere a thread looks
+    every few milliseconds, and may miss a short peak.
+    """
+
+    def __enter__(self) -> Self:
+        self.before = self.peak = psutil.Process().memory_info().rss
+        self._done = threading.Event()
+        self._watcher: threading.Thread | None = None
+        try:
+            Path("/proc/self/clear_refs").write_text("5")
+            self.method = "high-water mark"
+        except OSError:
+            self.method = "polling"
+            self._watcher = threading.Thread(target=self._watch, daemon=True)
+            self._watcher.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._watcher is None:
+            status = Path("/proc/self/status").read_text().splitlines()
+            mark = next(line for line in status if line.startswith("VmHWM"))
+            self.peak = int(mark.split()[1]) * 1024
+        else:
+            self._done.set()
+            self._watcher.join()
+
+    def _watch(self) -> None:
+        process = psutil.Process()
+        while not self._done.wait(0.002):
+            self.peak = max(self.peak, process.memory_info().rss)
+
+
+def return_freed_memory() -> None:
+    """Give freed memory back, lest the fit reuse it and seem to need less."""
+    gc.collect()
+    if sys.platform == "linux":
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+        except AttributeError:  # not the GNU library
+            progress("freed memory could not be returned")
+
+
+def measure_here(task: Task) -> dict[str, Any]:
+    """Fit in this process, which must be a fresh one."""
+    model = task.make()  # imports the package
+    if task.warm:
+        tiny, labels = make_data(TINY_ROWS, task.d, seed=1)
+        task.make().fit(tiny, labels)
+        del tiny, labels
+    X, y = make_data(task.n, task.d)
+    return_freed_memory()
+    with PeakMemory() as memory:
+        start = time.perf_counter()
+        model.fit(X, y)
+        seconds = time.perf_counter() - start
+    assert rounds_done(model) == task.rounds, f"{task} stopped early"
+    above = memory.peak - memory.before
+    return {
+        **asdict(task),
+        "input_bytes": X.nbytes,
+        "rss_before_bytes": memory.before,
+        "rss_peak_bytes": memory.peak,
+        "above_bytes": above,
+        "ratio": above / X.nbytes,
+        "fit_seconds": seconds,
+        "method": memory.method,
+    }
+
+
+def measure_apart(task: Task) -> dict[str, Any]:
+    """Fit in a process of its own."""
+    progress(str(task))
+    command = [sys.executable, __file__, "--task", json.dumps(asdict(task))]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def compile_kernels(threads: int) -> None:
+    """Fill numba's cache with what the measurements will call."""
+    for depth in (1, 6):
+        for model in MODELS[:3]:
+            measure_apart(Task(model, 200_000, 20, depth, 5, threads, False))
+
+
+def plan_tasks(n: int, rounds: int, threads: int) -> list[Task]:
+    return [
+        Task(model, n, d, depth, rounds, threads, warm)
+        for d in (20, 50)
+        for depth in (1, 6)
+        for model in MODELS
+        for warm in (True, False)
+    ]
+
+
+def plan_huge(n: int, threads: int) -> list[Task]:
+    return [
+        Task(model, n, 30, depth, rounds, threads, True)
+        for depth, rounds in ((1, 10), (6, 5))
+        for model in ("hard", LIGHTGBM)
+    ]
+
+
+def format_usual(results: list[dict[str, Any]]) -> str:
+    """A row per fit, both kinds of process in it."""
+    header = ["n", "d", "depth", "model", "X [MiB]", "(a) peak / X", "(b) peak / X"]
+    lines = []
+    cold = [result for result in results if not result["warm"]]
+    warm = [result for result in results if result["warm"]]
+    for a, b in zip(warm, cold, strict=True):
+        size = f"{a['input_bytes'] / 2**20:.0f}"
+        line = [a["n"], a["d"], a["depth"], a["model"], size]
+        line += [f"{a['ratio']:.2f}", f"{b['ratio']:.2f}"]
+        lines.append([*line, verdict(a)])
+    return format_table([*header, "verdict"], lines)
+
+
+def format_huge(results: list[dict[str, Any]]) -> str:
+    header = ["n", "d", "depth", "rounds", "threads", "model", "fit [s]"]
+    header += ["peak RSS [GiB]", "above [GiB]", "above / X", "verdict"]
+    lines = []
+    for result in results:
+        keys = ["n", "d", "depth", "rounds", "threads", "model"]
+        line = [result[key] for key in keys]
+        line += [
+            f"{result['fit_seconds']:.1f}",
+            f"{result['rss_peak_bytes'] / GIB:.2f}",
+            f"{result['above_bytes'] / GIB:.2f}",
+            f"{result['ratio']:.2f}",
+        ]
+        lines.append([*line, verdict(result)])
+    return format_table(header, lines)
+
+
+def verdict(result: dict[str, Any]) -> str:
+    if result["model"] == LIGHTGBM:
+        return ""
+    return "met" if result["ratio"] <= TARGET else "missed"
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
+    parser.add_argument("--huge", action="store_true", help="10 million rows as well")
+    parser.add_argument("--threads", type=int, default=2, help="of every fit")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder for memory.json and memory.md; a quick run is only printed "
+        "unless this is given",
+    )
+    parser.add_argument("--task", help=argparse.SUPPRESS)  # for its own processes
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = parse()
+    if given.task is not None:
+        print(json.dumps(measure_here(Task(**json.loads(given.task)))))
+        return
+    run = describe_run()
+    use_fresh_numba_cache()
+    compile_kernels(given.threads)
+    n, rounds, n_huge = (20_000, 5, 50_000) if given.quick else (500_000, 20, 10**7)
+    usual = [measure_apart(task) for task in plan_tasks(n, rounds, given.threads)]
+    methods = {result["method"] for result in usual}
+    sections = [
+        f"""\
+Peak resident memory of `fit` above that just before it, divided by the bytes of X, a
+float64 array: (a) in a process that has fitted a tiny model before, (b) in a process
+that fits for the first time, kernels compiled but not loaded. {rounds} rounds,
+{given.threads} threads, LightGBM with as many leaves and one row in a leaf at least.
+Measured by: {", ".join(sorted(methods))}. Target: (a) at most {TARGET}.""",
+        format_usual(usual),
+    ]
+    huge = []
+    if given.huge:
+        huge = [measure_apart(task) for task in plan_huge(n_huge, given.threads)]
+        sections += [
+            "## Many rows",
+            "In a process that has fitted a tiny model before; the peak includes X.",
+            format_huge(huge),
+        ]
+    print("\n\n".join(sections))
+    folder = given.out or (None if given.quick else RESULTS)
+    if folder is not None:
+        data = {"usual": usual, "huge": huge}
+        save(folder, "memory", "Memory", run, sections, data)
+
+
+if __name__ == "__main__":
+    main()

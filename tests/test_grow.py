@@ -1,0 +1,505 @@
+"""The engine grows the trees of the naive reference, whichever way it takes."""
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import (
+    CATEGORICAL,
+    NAN,
+    assert_identical,
+    assert_same_nodes,
+    grow,
+    grow_tree,
+    list_nodes,
+    list_reference,
+    make_grower,
+    mixed_data,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reference import apply_tree, fit_tree, predict_tree
+
+from splboost.trees import grow as grow_module
+from splboost.trees import grower as grower_module
+from splboost.trees import workspace
+from splboost.trees.columns import ArrayTable
+from splboost.trees.workspace import BIN, CHILD, FEATURE, MISSING_LEFT, N_CHANGED
+
+KINDS = {  # name: number of classes (0: regression), criterion
+    "gini-2": (2, "gini"),
+    "gini-3": (3, "gini"),
+    "entropy-2": (2, "entropy"),
+    "entropy-3": (3, "entropy"),
+    "squares": (0, "squared_error"),
+}
+every_kind = pytest.mark.parametrize(
+    ("n_classes", "criterion"), KINDS.values(), ids=KINDS.keys()
+)
+
+
+def fit_reference(X, y, n_classes, weight, **options):
+    task = "classification" if n_classes else "regression"
+    return fit_tree(X, y, weight, task=task, n_classes=n_classes or None, **options)
+
+
+# ----------------------------------------------------------------------- the reference
+
+
+@st.composite
+def problems(draw):
+    """Few rows with many ties; whole weights, whose sums are exact on both sides."""
+    n = draw(st.integers(2, 24))
+    n_classes, criterion = draw(st.sampled_from(list(KINDS.values())))
+    categorical = draw(st.sets(st.integers(0, 2), max_size=3))
+    values = np.array([-1.5, 0.0, 0.25, 7.0, NAN])
+    names = np.array([0.0, 1.0, 2.0, 3.0, NAN])
+    index = draw(arrays(np.int8, (n, 3), elements=st.integers(0, 4)))
+    X = np.where(np.isin(np.arange(3), list(categorical)), names[index], values[index])
+    y = draw(arrays(np.int8, n, elements=st.integers(0, (n_classes or 4) - 1)))
+    weight = draw(arrays(np.int8, n, elements=st.integers(0, 3)).filter(np.any))
+    options = {
+        "criterion": criterion,
+        "categorical": tuple(categorical),
+        "max_depth": draw(st.sampled_from([None, 1, 2, 3])),
+        "max_leaf_nodes": draw(st.sampled_from([None, None, 2, 4, 6])),
+        "min_samples_leaf": draw(st.sampled_from([1, 1, 2, 3])),
+        "min_weight_fraction_leaf": draw(st.sampled_from([0.0, 0.0, 0.1, 0.3])),
+    }
+    return X, y.astype(int), n_classes, weight.astype(float), options
+
+
+@settings(max_examples=400, deadline=None)
+@given(problems())
+def test_equals_reference(problem):
+    X, y, n_classes, weight, options = problem
+    grower = make_grower(X, y, n_classes, **options)
+    tree = grow(grower, weight, y.astype(float))
+    reference = fit_reference(X, y, n_classes, weight, **options)
+    assert_same_nodes(list_nodes(tree), list_reference(reference, tree.coding))
+
+    table = ArrayTable(X, tree.categorical_features)
+    np.testing.assert_array_equal(tree.apply(table)[:, 0], grower.leaf)
+    new = np.random.default_rng(0).choice([-2, 0, 0.1, 1, 2, 4, 9, NAN], size=(60, 3))
+    leaves = tree.apply(ArrayTable(new, tree.categorical_features))[:, 0]
+    assert same_partition(leaves, apply_tree(reference, new))
+    if n_classes:
+        predicted = tree.class_shares().argmax(axis=1)[leaves]
+    else:
+        predicted = (tree.value[:, 1] / tree.value[:, 0])[leaves]
+    np.testing.assert_allclose(predicted, predict_tree(reference, new), atol=1e-12)
+
+
+def same_partition(leaves, others):
+    pairs = set(zip(leaves.tolist(), others.tolist(), strict=True))
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
+# Real weights have no ties but those between equal partitions. Without limits on leaves
+# no split can fall between two categories of equal share, whose order is left to
+# rounding.
+@every_kind
+@pytest.mark.parametrize(
+    "options",
+    [{"max_depth": 4}, {"max_leaf_nodes": 9}, {"max_depth": 3, "max_leaf_nodes": 6}],
+    ids=["depth", "leaves", "both"],
+)
+def test_large_nodes_equal_reference(n_classes, criterion, options):
+    X, y = mixed_data(700, n_classes)
+    weight = np.random.default_rng(1).exponential(size=len(y))
+    weight[::9] = 0
+    options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
+    tree = grow_tree(X, y, n_classes, weight, **options)
+    reference = fit_reference(X, y, n_classes, weight, **options)
+    assert_same_nodes(list_nodes(tree), list_reference(reference, tree.coding))
+
+
+@every_kind
+def test_large_nodes_with_limits_equal_reference(n_classes, criterion):
+    X, y = mixed_data(700, n_classes)
+    y = np.round(y * 4) / 4
+    weight = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(float)
+    options = {
+        "criterion": criterion,
+        "categorical": CATEGORICAL,
+        "max_depth": 5,
+        "min_samples_leaf": 20,
+        "min_weight_fraction_leaf": 0.05,
+    }
+    tree = grow_tree(X, y, n_classes, weight, **options)
+    reference = fit_reference(X, y, n_classes, weight, **options)
+    assert_same_nodes(list_nodes(tree), list_reference(reference, tree.coding))
+
+
+# ---------------------------------------------------------------------- order of choice
+
+
+def root_split(X, y, weight=None, n_classes=2, **options):
+    options = {"max_depth": 1, **options}
+    return list_nodes(grow_tree(np.array(X, float), y, n_classes, weight, **options))[0]
+
+
+def test_first_feature_wins_tie():
+    x = [0, 0, 1, 1]
+    assert root_split(np.column_stack([x, x, x]), [0, 0, 1, 1])[0][0] == 0
+
+
+def test_lowest_bin_wins_tie():
+    split, _ = root_split([[0], [1], [2]], [0, 1, 0])
+    assert split[1] == 0.5
+
+
+def test_gains_within_rounding_are_a_tie():
+    X = [[0, 1], [0, 0], [1, 0], [1, 1]]
+    weight = [1, 1, 1 + 1e-12, 1 - 1e-12]  # makes feature 1 better by some 1e-12
+    assert root_split(X, [0, 0.5, 0.5, 1], weight, n_classes=0)[0][0] == 0
+
+
+def test_missing_right_wins_tie():
+    split, _ = root_split([[0], [1], [NAN], [NAN]], [0, 1, 0, 1])
+    assert split == (0, 0.5, False)
+
+
+@pytest.mark.parametrize("x", [[NAN, NAN, 1, 2], [1, 2, NAN, NAN]])
+@pytest.mark.parametrize("categorical", [(), (0,)])
+def test_known_against_missing(x, categorical):
+    (_, cut, missing_left), _ = root_split(
+        np.c_[x], [0, 0, 1, 1], categorical=categorical
+    )
+    assert cut == ((1.0, 2.0) if categorical else np.inf)
+    assert not missing_left
+
+
+@pytest.mark.parametrize(
+    ("y", "missing_left"),
+    [([0, 0, 0, 1], True), ([0, 1, 1, 1], False), ([0, 0, 1, 1], True)],
+    ids=["left heavier", "right heavier", "equal"],
+)
+@pytest.mark.parametrize("categorical", [(), (0,)])
+def test_absent_missing_follow_heavier_child(y, missing_left, categorical):
+    (_, _, side), _ = root_split(np.c_[y], y, categorical=categorical)
+    assert side is missing_left
+
+
+def test_equal_children_but_for_rounding_count_as_equal():
+    split, _ = root_split(
+        [[0], [0], [0], [1]], [0, 0, 0, 1], weight=[0.1, 0.1, 0.1, 0.3]
+    )
+    assert split[2] is True
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_no_split_without_gain(n_classes):
+    X = np.tile([[0.0], [1.0]], (6, 1))
+    y = np.repeat([0, 1, 0], 4)
+    assert grow_tree(X, y, n_classes).child.tolist() == [-1]
+
+
+# ----------------------------------------------------------------------------- weights
+
+
+@every_kind
+@pytest.mark.parametrize("min_samples_leaf", [1, 8])
+def test_weight_zero_is_no_row(n_classes, criterion, min_samples_leaf):
+    X, y = mixed_data(400, n_classes)
+    weight = np.random.default_rng(2).exponential(size=len(y))
+    dropped = np.random.default_rng(3).random(len(y)) < 0.4
+    dropped |= X[:, 0] == 2.5  # a value that only rows of weight zero have
+    weight[dropped] = 0
+    options = {
+        "criterion": criterion,
+        "categorical": CATEGORICAL,
+        "max_depth": 5,
+        "min_samples_leaf": min_samples_leaf,
+    }
+    tree = grow_tree(X, y, n_classes, weight, **options)
+    kept = weight > 0
+    other = grow_tree(X[kept], y[kept], n_classes, weight[kept], **options)
+    assert_identical(tree, other)
+    assert tree.child.size > 20
+
+
+@every_kind
+def test_weight_is_number_of_copies(n_classes, criterion):
+    X, y = mixed_data(400, n_classes)
+    y = np.round(y * 4) / 4
+    weight = np.random.default_rng(4).integers(0, 4, size=len(y))
+    options = {"criterion": criterion, "categorical": CATEGORICAL, "max_leaf_nodes": 30}
+    tree = grow_tree(X, y, n_classes, weight, **options)
+    rows = np.repeat(np.arange(len(y)), weight)
+    assert_identical(tree, grow_tree(X[rows], y[rows], n_classes, **options))
+
+
+@pytest.mark.parametrize("unit", [1e-150, 2.0**-40, 3.0, 1e150])
+def test_unit_of_weights_does_not_matter(unit):
+    X, y = mixed_data(300, 2)
+    weight = np.random.default_rng(5).exponential(size=len(y))
+    tree = grow_tree(X, y, 2, weight, max_depth=4)
+    other = grow_tree(X, y, 2, unit * weight, max_depth=4)
+    assert [s for s, _ in list_nodes(tree)] == [s for s, _ in list_nodes(other)]
+    np.testing.assert_allclose(other.value, unit * tree.value, rtol=1e-12)
+
+
+def test_negligible_weight_is_still_a_row():
+    X = np.array([[0.0], [1.0], [2.0]])
+    grower = make_grower(X, [0, 1, 1], 2, max_depth=1)
+    tree = grow(grower, np.array([1.0, 1e-30, 1.0]))
+    assert tree.threshold[0] == 0.5  # midway to the negligible row, not past it
+
+
+# ------------------------------------------------------------------ tree after tree
+
+
+class AdaBoostLikeWeights:
+    """Weights that grow for the rows a tree gets wrong; some rows go and come back."""
+
+    def __init__(self, y, seed):
+        self.y = y
+        self.rng = np.random.default_rng(seed)
+        self.weight = self.rng.exponential(size=len(y))
+        self.present = np.ones(len(y), dtype=bool)
+
+    def next(self, tree, leaf):
+        wrong = tree.value.argmax(axis=1)[leaf] != self.y
+        self.weight[wrong] *= self.rng.choice([1.05, 1.4, 3.0])
+        if self.rng.random() < 0.2:
+            self.present = self.rng.random(len(self.y)) < self.rng.choice([0.5, 1.0])
+        if self.weight.max() > 1e9:
+            self.weight /= self.weight.sum()
+        return np.where(self.present, self.weight, 0.0)
+
+
+@pytest.mark.parametrize("max_depth", [1, 3])
+@pytest.mark.parametrize(("n_classes", "criterion"), [(2, "gini"), (3, "entropy")])
+def test_root_from_last_tree_equals_root_from_all_rows(max_depth, n_classes, criterion):
+    X, y = mixed_data(150, n_classes)
+    options = {"criterion": criterion, "max_depth": max_depth}
+    options["categorical"] = CATEGORICAL
+    grower = make_grower(X, y, n_classes, **options)
+    weights = AdaBoostLikeWeights(y, seed=6)
+    weight, n_rounds, scales, changed = weights.weight, 1000, [], []
+    for _ in range(n_rounds):
+        tree = grow(grower, weight)
+        scales.append(grower._scale)
+        changed.append(int(grower.work.progress[N_CHANGED]))
+
+        fresh = make_fresh(grower, y)
+        assert_identical(tree, grow(fresh, weight))
+        assert fresh.work.progress[N_CHANGED] == -1
+        np.testing.assert_array_equal(grower.work.hist[0], fresh.work.hist[0])
+        np.testing.assert_array_equal(grower.leaf, fresh.leaf)
+        weight = weights.next(tree, grower.leaf)
+
+    assert sum(n > 0 for n in changed) > n_rounds / 2  # the short way was taken
+    assert changed.count(-1) > 10  # and so was the long one
+    assert len(set(scales)) > 3
+
+
+def make_fresh(grower, y):
+    """A grower like another, in the same units, that must sum all rows."""
+    fresh = grower_module.TreeGrower(
+        grower.binned,
+        grower.data.y,
+        grower.limits.n_classes,
+        grower_module.TreeOptions(
+            criterion="entropy" if grower.limits.criterion else "gini",
+            max_depth=grower.limits.max_depth,
+        ),
+    )
+    fresh._scale = grower._scale
+    fresh.work.weight[:] = -1  # every row's weight differs from that
+    return fresh
+
+
+@pytest.mark.parametrize("options", [{"min_samples_leaf": 5}, {"max_leaf_nodes": 12}])
+@every_kind
+def test_trees_do_not_depend_on_earlier_ones(n_classes, criterion, options):
+    X, y = mixed_data(400, n_classes)
+    rng = np.random.default_rng(7)
+    options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
+    grower = make_grower(X, y, n_classes, **options)
+    target = np.asarray(y, dtype=float)
+    for _ in range(5):
+        weight = rng.choice([0.0, 0.5, 1.0, 2.0], size=len(y))
+        target = target[rng.permutation(len(y))] if n_classes == 0 else target
+        fresh = make_grower(X, y, n_classes, **options)
+        assert_identical(grow(grower, weight, target), grow(fresh, weight, target))
+
+
+# ----------------------------------------------------------------- ways that must agree
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "options",
+    [{"max_depth": 1}, {"max_depth": 5, "min_samples_leaf": 3}, {"max_leaf_nodes": 20}],
+    ids=["stump", "depth", "leaves"],
+)
+def test_threads_do_not_matter(monkeypatch, n_classes, criterion, options):
+    X, y = mixed_data(600, n_classes)
+    options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
+    weights = np.random.default_rng(8).exponential(size=(3, len(y)))
+    weights[2] = weights[1]
+    weights[2, ::5] = 0  # the root comes from changed rows
+    calls = []
+    run = grower_module.run
+    monkeypatch.setattr(
+        grower_module, "run", lambda *args: calls.append(args) or run(*args)
+    )
+    trees = {}
+    for n_threads in (1, 2, 3):
+        grower = make_grower(X, y, n_classes, n_threads=n_threads, **options)
+        if n_threads > 1:
+            grower.limits = grower.limits._replace(threaded_work=1)
+        trees[n_threads] = [grow(grower, w, np.asarray(y, float)) for w in weights]
+        assert bool(calls) == (n_threads > 1)
+    for one, two, three in zip(*trees.values(), strict=True):
+        assert_identical(one, two)
+        assert_identical(one, three)
+    assert {len(arguments) for _, arguments in calls} == {2, 3}
+
+
+@every_kind
+@pytest.mark.parametrize("options", [{"max_depth": 8}, {"max_leaf_nodes": 60}])
+def test_histograms_running_out_do_not_matter(
+    monkeypatch, n_classes, criterion, options
+):
+    X, y = mixed_data(3000, n_classes)
+    options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
+    roomy = make_grower(X, y, n_classes, **options)
+    monkeypatch.setattr(workspace, "MAX_HISTOGRAM_BYTES", 0)
+    cramped = make_grower(X, y, n_classes, **options)
+    assert len(cramped.work.hist) == 3 < len(roomy.work.hist)
+    weight, target = np.ones(len(y)), np.asarray(y, dtype=float)
+    assert_identical(grow(roomy, weight, target), grow(cramped, weight, target))
+
+
+def trees_as_json():
+    """Some small trees; run by this test and by a Python without compilation."""
+    trees = []
+    for n_classes, criterion in KINDS.values():
+        X, y = mixed_data(150, n_classes, n_values=120)
+        weight = np.random.default_rng(9).exponential(size=len(y))
+        weight[::7] = 0
+        for options in [{"max_depth": 3}, {"max_leaf_nodes": 5, "min_samples_leaf": 4}]:
+            options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
+            grower = make_grower(X, y, n_classes, **options, max_features=4)
+            for w in (weight, np.where(y > 0, weight, 2 * weight)):
+                nodes = list_nodes(grow(grower, w, np.asarray(y, dtype=float)))
+                trees.append([repr(nodes), grower.leaf.tolist()])
+    return json.dumps(trees)
+
+
+WITHOUT_COMPILATION = """
+import test_grow
+for test_grow.grow_module.SMALL_NODE in (128, 0, 1_000_000):
+    print(test_grow.trees_as_json())
+"""
+
+
+def test_without_compilation_and_whatever_a_small_node_is(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", WITHOUT_COMPILATION],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    default, histograms, direct = done.stdout.splitlines()
+    assert default == trees_as_json()
+    assert histograms == direct == default
+
+
+# ------------------------------------------------------------------------ random features
+
+
+def test_max_features_draws_all_features_alike():
+    rng = np.random.default_rng(10)
+    X, y = rng.random((200, 6)), rng.integers(0, 2, 200)
+    grower = make_grower(X, y, 2, max_depth=1, max_features=1, seed=3)
+    drawn = [grow(grower, np.ones(len(y))).feature[0] for _ in range(3000)]
+    counts = np.bincount(drawn, minlength=6)
+    assert abs(counts - 500).max() < 5 * np.sqrt(500)
+    assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 5 / np.sqrt(3000)
+
+
+def test_max_features_takes_best_of_those_drawn():
+    rng = np.random.default_rng(11)
+    X, y = rng.random((300, 4)), rng.integers(0, 2, 300)
+    gains = [
+        grow_tree(X[:, [f]], y, 2, max_depth=1).gain[0] for f in range(X.shape[1])
+    ]
+    grower = make_grower(X, y, 2, max_depth=1, max_features=2)
+    drawn = [grow(grower, np.ones(len(y))).feature[0] for _ in range(600)]
+    counts = np.bincount(drawn, minlength=4)[np.argsort(gains)]
+    # of 6 pairs the worst feature wins 0, the next 1, then 2, then 3
+    assert counts[0] == 0
+    assert abs(counts[1:] - [100, 200, 300]).max() < 75
+
+
+def test_max_features_goes_on_until_a_feature_can_split():
+    rng = np.random.default_rng(12)
+    X = np.zeros((50, 8))
+    X[:, 5] = rng.random(50)
+    grower = make_grower(X, rng.integers(0, 2, 50), 2, max_depth=1, max_features=1)
+    assert all(grow(grower, np.ones(50)).feature[0] == 5 for _ in range(50))
+
+
+# ---------------------------------------------------------------------- sizes and shapes
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_single_row(n_classes):
+    tree = grow_tree(np.ones((1, 2)), [1], n_classes)
+    assert tree.child.tolist() == [-1]
+
+
+@pytest.mark.parametrize("max_depth", [None, 64, 10_000])
+def test_deepest_tree(max_depth):
+    n = 150
+    X = np.arange(n, dtype=float)[:, None]
+    weight = np.exp(-0.2 * np.arange(n))  # lets each split cut off a single row
+    tree = grow_tree(X, np.arange(n) % 2, 2, weight, max_depth=max_depth)
+    assert np.sum(tree.child < 0) == (n if max_depth != 64 else tree.child.size // 2 + 1)
+    assert tree.depth() == min(max_depth or n, n - 1) or max_depth != 64
+    assert tree.depth() <= (max_depth or n)
+
+
+def test_many_classes():
+    n = 300
+    X = np.arange(n, dtype=float)[:, None] // 2
+    y = np.arange(n) // 2
+    tree = grow_tree(X, y, 150)
+    leaves = tree.apply(ArrayTable(X, None))[:, 0]
+    assert (tree.value.argmax(axis=1)[leaves] == y).all()
+
+
+def test_best_first_takes_largest_improvements_first():
+    X, y = mixed_data(500, 2)
+    trees = [grow_tree(X, y, 2, max_leaf_nodes=k) for k in range(2, 12)]
+    removed = [np.sum(t.gain * t.value.sum(axis=1)) for t in trees]
+    steps = np.diff([0.0, *removed])
+    for smaller, larger in pairwise(trees):
+        assert larger.child.size == smaller.child.size + 2
+        inner = smaller.child >= 0
+        np.testing.assert_array_equal(larger.feature[: inner.size][inner], smaller.feature[inner])
+    assert (steps > 0).all()
+
+
+def test_stored_bins_agree_with_thresholds():
+    X, y = mixed_data(500, 2)
+    grower = make_grower(X, y, 2)
+    grown = grower.grow(np.ones(len(y)))
+    inner = grown.node[:, CHILD] >= 0
+    for row, (_, threshold) in zip(grown.node[inner], grown.number[inner], strict=True):
+        x, codes = X[:, row[FEATURE]], grower.binned.codes[row[FEATURE]]
+        known = ~np.isnan(x)
+        assert ((x <= threshold) == (codes <= row[BIN]))[known].all()
+        assert row[MISSING_LEFT] in (0, 1)

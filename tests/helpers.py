@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reference import goes_left
 
+from reference import goes_left
 from splboost.trees.binning import bin_table
 from splboost.trees.columns import ArrayTable
 from splboost.trees.ensemble import TreeEnsemble
@@ -22,6 +22,8 @@ def make_grower(X, y, n_classes, *, categorical=(), n_threads=1, seed=0, **optio
     table = ArrayTable(X, np.isin(np.arange(X.shape[1]), categorical))
     binned = bin_table(table, np.ones(len(X)), n_threads=n_threads)
     codes = np.asarray(y).astype(np.uint8)
+    if not n_classes:
+        options["criterion"] = "squared_error"
     options = TreeOptions(**options)
     return TreeGrower(binned, codes, n_classes, options, n_threads=n_threads, seed=seed)
 

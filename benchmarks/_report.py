@@ -40,6 +40,31 @@ def describe_run() -> dict[str, Any]:
     }
 
 
+class Usage:
+    """What the machine has done since this was made, but for us and our children."""
+
+    IDLE = ("idle", "iowait")
+    COUNTED_TWICE = ("guest", "guest_nice")  # in user and nice already
+
+    def __init__(self) -> None:
+        self._start = self._read()
+
+    def _read(self) -> tuple[float, float, float]:
+        times = psutil.cpu_times()._asdict()
+        for name in self.COUNTED_TWICE:
+            times.pop(name, None)
+        idle = sum(times.pop(name, 0.0) for name in self.IDLE)
+        busy = sum(times.values())
+        return busy, busy + idle, sum(os.times()[:4])
+
+    def taken_by_others(self) -> float:
+        """Share of all cores' time that went to other processes."""
+        busy, total, own = (
+            now - then for now, then in zip(self._read(), self._start, strict=True)
+        )
+        return max(0.0, busy - own) / total
+
+
 def _cpu_model() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -91,5 +116,7 @@ def _format_run(run: dict[str, Any]) -> str:
             f"- {run['cpu']}, {run['cores']} cores, {run['memory_gib']} GiB, "
             f"{run['system']}, load {run['load_at_start']} at the start",
             f"- Python {run['python']}, {versions}",
+            f"- Other processes took {run['taken_by_others']:.1%} of the machine "
+            "during the run.",
         ]
     )

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import psutil
 from _contestants import make_data, rounds_done
-from _report import progress
+from _report import Usage, progress
 
 FEATURES = 20
 SKLEARN = "scikit-learn"
@@ -172,28 +171,3 @@ def time_of(call: Callable[[], Any], number: int) -> float:
     for _ in range(number):
         call()
     return (time.perf_counter() - start) / number
-
-
-class Usage:
-    """What the machine has done since this was made."""
-
-    IDLE = ("idle", "iowait")
-    COUNTED_TWICE = ("guest", "guest_nice")  # in user and nice already
-
-    def __init__(self) -> None:
-        self._start = self._read()
-
-    def _read(self) -> tuple[float, float, float]:
-        times = psutil.cpu_times()._asdict()
-        for name in self.COUNTED_TWICE:
-            times.pop(name, None)
-        idle = sum(times.pop(name, 0.0) for name in self.IDLE)
-        busy = sum(times.values())
-        return busy, busy + idle, time.process_time()
-
-    def taken_by_others(self) -> float:
-        """Share of all cores' time that went to other processes."""
-        busy, total, own = (
-            now - then for now, then in zip(self._read(), self._start, strict=True)
-        )
-        return max(0.0, busy - own) / total

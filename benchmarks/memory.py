@@ -34,13 +34,14 @@ from _contestants import (
     rounds_done,
     use_fresh_numba_cache,
 )
-from _report import RESULTS, describe_run, format_table, progress, save
+from _report import RESULTS, Usage, describe_run, format_table, progress, save
 
 GIB = 2**30
 TARGET = 0.5
 LIGHTGBM = "LightGBM"
 MODELS = ["hard", "linear", "plain", LIGHTGBM]
 TINY_ROWS = 2_000
+LEAST_ROWS = 500_000  # below, what a fit needs for any number of rows weighs most
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,12 @@ def measure_apart(task: Task) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def compile_kernels(threads: int) -> None:
+def compile_kernels(n: int, threads: int) -> None:
     """Fill numba's cache with what the measurements will call."""
+    progress("compiling ...")
     for depth in (1, 6):
         for model in MODELS[:3]:
-            measure_apart(Task(model, 200_000, 20, depth, 5, threads, False))
+            measure_apart(Task(model, n, 20, depth, 5, threads, True))
 
 
 def plan_tasks(n: int, rounds: int, threads: int) -> list[Task]:
@@ -201,6 +203,8 @@ def format_huge(results: list[dict[str, Any]]) -> str:
 def verdict(result: dict[str, Any]) -> str:
     if result["model"] == LIGHTGBM:
         return ""
+    if result["n"] < LEAST_ROWS:
+        return "too few rows to judge"
     return "met" if result["ratio"] <= TARGET else "missed"
 
 
@@ -225,9 +229,10 @@ def main() -> None:
         print(json.dumps(measure_here(Task(**json.loads(given.task)))))
         return
     run = describe_run()
+    usage = Usage()
     use_fresh_numba_cache()
-    compile_kernels(given.threads)
     n, rounds, n_huge = (20_000, 5, 50_000) if given.quick else (500_000, 20, 10**7)
+    compile_kernels(n, given.threads)
     usual = [measure_apart(task) for task in plan_tasks(n, rounds, given.threads)]
     methods = {result["method"] for result in usual}
     sections = [
@@ -247,6 +252,7 @@ Measured by: {", ".join(sorted(methods))}. Target: (a) at most {TARGET}.""",
             "In a process that has fitted a tiny model before; the peak includes X.",
             format_huge(huge),
         ]
+    run["taken_by_others"] = usage.taken_by_others()
     print("\n\n".join(sections))
     folder = given.out or (None if given.quick else RESULTS)
     if folder is not None:

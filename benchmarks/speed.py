@@ -30,6 +30,7 @@ from _contestants import (
 )
 from _report import (
     RESULTS,
+    Usage,
     describe_run,
     format_ratio,
     format_table,
@@ -249,7 +250,7 @@ def format_notes(cells: list[Cell]) -> str:
 def format_summary(rows: list[dict[str, Any]]) -> str:
     met = sum(not row["misses"] for row in rows)
     disturbed = sum(row["disturbed"] for row in rows)
-    return f"{met} of {len(rows)} rows meet their targets; {disturbed} rows were disturbed."
+    return f"{met} of {len(rows)} rows meet their targets; {disturbed} were disturbed."
 
 
 def parse(arguments: list[str]) -> tuple[Plan, Path | None]:
@@ -279,6 +280,7 @@ def parse(arguments: list[str]) -> tuple[Plan, Path | None]:
 def main() -> None:
     plan, folder = parse(sys.argv[1:])
     run = describe_run()
+    usage = Usage()
     start = time.perf_counter()
     use_fresh_numba_cache()
     progress("compiling ...")
@@ -289,6 +291,7 @@ def main() -> None:
             name = f"{row['what']} {row['configuration']}, threads={row['threads']}"
             progress(f"  {name}: {verdict(row)}")
     run["minutes"] = round((time.perf_counter() - start) / 60, 1)
+    run["taken_by_others"] = usage.taken_by_others()
 
     fits = [row for cell in cells for row in compare(cell, "fit")]
     predictions = [row for cell in cells for row in compare(cell, "predict")]

@@ -1,8 +1,8 @@
 """Seconds from nothing to a first model: import, then fit and predict.
 
-Each measurement is a fresh process. Ours is measured with an empty numba cache, as after
-installing, when kernels have to be compiled; and with the cache that this filled, as
-every time after. scikit-learn's AdaBoost and LightGBM stand beside it.
+Each measurement is a fresh process. Ours is measured with an empty numba cache, as
+after installing, when kernels have to be compiled; and with the cache that this filled,
+as every time after. scikit-learn's AdaBoost and LightGBM stand beside it.
 
     python benchmarks/start.py                saved in benchmarks/results
     python benchmarks/start.py --quick        once each, to see that it works
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from _report import RESULTS, describe_run, format_table, progress, save
+from _report import RESULTS, Usage, describe_run, format_table, progress, save
 
 ROWS, FEATURES, ROUNDS = 500, 10, 20
 TARGET = 15.0
@@ -121,8 +121,10 @@ def main() -> None:
         print(json.dumps(measure_here(given.name)))
         return
     run = describe_run()
+    usage = Usage()
     repeats = 1 if given.quick else 3
     measured = measure_all(repeats)
+    run["taken_by_others"] = usage.taken_by_others()
     rows = summarise(measured)
     sections = [
         f"""\

@@ -42,6 +42,15 @@ def grow_tree(X, y, n_classes, weight=None, **options):
     return grow(grower, weight, None if n_classes else np.asarray(y, dtype=float))
 
 
+def grow_ensemble(X, y, n_classes, n_trees, *, seed=0, **options):
+    """Trees over one matrix, each with weights of its own."""
+    weights = np.random.default_rng(seed).exponential(size=(n_trees, len(X)))
+    grower = make_grower(X, y, n_classes, **options)
+    target = None if n_classes else np.asarray(y, dtype=float)
+    grown = [grower.grow(weight, target) for weight in weights]
+    return TreeEnsemble.from_grown(grown, n_classes, grower.binned.categories)
+
+
 def list_nodes(tree, node=0):
     """Nodes from the root, left before right: the split (None in a leaf) and values.
 

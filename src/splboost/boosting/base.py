@@ -149,7 +149,9 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         return getattr(self.estimator, "categorical_features", None)
 
     def _weak_learner(self) -> Any:
-        return CARTClassifier(max_depth=1) if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        return CARTClassifier(max_depth=1, min_weight_fraction_leaf=0.01)
 
     def _make_learner(
         self,

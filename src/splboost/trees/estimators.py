@@ -99,7 +99,7 @@ class _BaseCART(BaseEstimator):
             n_threads=n_threads,
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
-        grown = grower.grow(weight, None if n_classes else target)
+        grown = grower.grow(np.ascontiguousarray(weight), None if n_classes else target)
         return TreeEnsemble.from_grown([grown], n_classes, binned.categories)
 
     def _read(self, X: Any) -> Table:

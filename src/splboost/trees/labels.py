@@ -14,9 +14,12 @@ from splboost.trees.columns import is_missing
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Sample weights as floats: one per row, finite, non-negative, not all zero."""
+    """Sample weights as floats: one per row, finite, non-negative, not all zero.
+
+    Without weights a read-only view of a single 1, which takes no memory.
+    """
     if sample_weight is None:
-        return np.ones(n_rows)
+        return np.broadcast_to(1.0, n_rows)
     weight = check_array(
         sample_weight,
         ensure_2d=False,

@@ -1,0 +1,535 @@
+"""CART estimators: against scikit-learn, as scikit-learn wants them, and bad input."""
+
+import multiprocessing
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from helpers import CATEGORICAL, NAN, assert_identical, mixed_data, read_data
+from splboost.trees import CARTClassifier, CARTRegressor, binning
+from splboost.trees.estimators import _count_features
+
+every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
+
+
+@parametrize_with_checks([CARTClassifier(), CARTRegressor()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ----------------------------------------------------------------- against scikit-learn
+
+
+def numbers(n_classes, seed=0, n=600):
+    """Whole numbers below 255, and a target that depends on them."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 255, size=(n, 4)).astype(float)
+    X[:, 1] //= 16
+    score = X[:, 0] / 64 + np.sin(X[:, 1]) + rng.normal(size=n)
+    weight = rng.exponential(size=n)
+    if n_classes:
+        cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
+        return X, np.searchsorted(cuts, score), weight
+    return X, score, weight
+
+
+@pytest.mark.parametrize("max_depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_equals_scikit_learn_classifier(n_classes, criterion, max_depth):
+    X, y, weight = numbers(n_classes)
+    options = {"criterion": criterion, "max_depth": max_depth}
+    ours = CARTClassifier(**options).fit(X, y, weight)
+    theirs = DecisionTreeClassifier(**options, random_state=0).fit(X, y, weight)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X))
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+    assert ours.get_depth() == theirs.get_depth()
+    assert ours.get_n_leaves() == theirs.get_n_leaves()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_depth": 1},
+        {"max_depth": 4},
+        {"max_leaf_nodes": 11},
+        {"max_depth": 4, "min_samples_leaf": 25},
+        {"max_depth": 4, "min_weight_fraction_leaf": 0.07},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_equals_scikit_learn_regressor(options, missing):
+    X, y, weight = numbers(0)
+    if missing:
+        X[::7, 0] = NAN
+        X[::5, 1] = NAN
+    ours = CARTRegressor(**options).fit(X, y, weight)
+    theirs = DecisionTreeRegressor(**options, random_state=0).fit(X, y, weight)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+
+
+def test_nearly_equals_scikit_learn_beyond_255_values():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 5))
+    y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=4000) > 1).astype(int)
+    train, test = slice(0, 2000), slice(2000, None)
+    scores = [
+        tree(max_depth=5, random_state=0)
+        .fit(X[train], y[train])
+        .score(X[test], y[test])
+        for tree in (CARTClassifier, DecisionTreeClassifier)
+    ]
+    assert abs(scores[0] - scores[1]) < 0.02
+
+
+# ------------------------------------------------------------------------------ weights
+
+
+def mixed(CART, n=500):
+    X, y = mixed_data(n, 3 if CART is CARTClassifier else 0)
+    return X, np.round(y * 4) / 4
+
+
+@every_cart
+def test_weight_zero_is_no_row(CART):
+    X, y = mixed(CART)
+    X[:, 0] = np.random.default_rng(2).normal(size=len(y))  # by quantiles
+    weight = np.random.default_rng(3).exponential(size=len(y))
+    weight[::3] = 0
+    kept = weight > 0
+    tree = CART(categorical_features=CATEGORICAL)
+    first = clone(tree).fit(X, y, weight)
+    second = clone(tree).fit(X[kept], y[kept], weight[kept])
+    assert_identical(first.tree_, second.tree_)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+@every_cart
+@pytest.mark.parametrize("frame", [False, True])
+def test_weight_is_number_of_copies(CART, frame):
+    X, y = mixed(CART)
+    X[:, 0] = np.random.default_rng(2).normal(size=len(y))
+    copies = np.random.default_rng(4).integers(0, 4, size=len(y))
+    rows = np.repeat(np.arange(len(y)), copies)
+    hold = pd.DataFrame if frame else np.asarray
+    tree = CART(categorical_features=CATEGORICAL, min_weight_fraction_leaf=0.01)
+    first = clone(tree).fit(hold(X), y, copies)
+    second = clone(tree).fit(hold(X[rows]), y[rows])
+    np.testing.assert_allclose(first.predict(hold(X)), second.predict(hold(X)))
+
+
+def test_tied_classes_do_not_depend_on_how_weights_add_up():
+    X = np.array([[0.0]] * 4 + [[1.0]] * 9)
+    y = np.array([0, 0, 0, 1] + [1] * 9)
+    weight = np.ones(13)
+    for heavy in np.arange(1, 40) / 10:
+        weight[:4] = [heavy, heavy, heavy, heavy * 3]
+        tree = CARTClassifier(max_depth=1).fit(X, y, weight)
+        assert tree.predict([[0.0]]) == [0]
+        assert tree.predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
+
+
+def test_balanced_classes_have_equal_weight():
+    X, y = mixed_data(300, 3)
+    X, y = X[y != 1], y[y != 1]
+    y[y == 2] = np.random.default_rng(5).choice(
+        [2, 3], size=(y == 2).sum(), p=[0.1, 0.9]
+    )
+    weight = np.random.default_rng(6).exponential(size=len(y))
+    tree = CARTClassifier(class_weight="balanced", max_depth=2).fit(X, y, weight)
+    np.testing.assert_allclose(tree.tree_.value[0], weight.sum() / 3)
+    mass = {c: weight[y == c].sum() for c in (0, 2, 3)}
+    by_hand = {c: weight.sum() / (3 * m) for c, m in mass.items()}
+    other = CARTClassifier(class_weight=by_hand, max_depth=2).fit(X, y, weight)
+    assert_identical(tree.tree_, other.tree_)
+    equal = weight * np.array([by_hand[c] for c in y])
+    assert_identical(tree.tree_, CARTClassifier(max_depth=2).fit(X, y, equal).tree_)
+
+
+def test_class_weights_of_some_classes():
+    X, y = mixed_data(300, 2)
+    labels = np.array(["no", "yes"])[y]
+    tree = CARTClassifier(class_weight={"yes": 3}, max_depth=3).fit(X, labels)
+    other = CARTClassifier(max_depth=3).fit(X, labels, np.where(y == 1, 3, 1))
+    assert_identical(tree.tree_, other.tree_)
+
+
+def test_class_without_weight_leaves_no_trace():
+    X, y = np.arange(600.0)[:, None], np.arange(600) % 3
+    tree = CARTClassifier(class_weight={1: 0}).fit(X, y)
+    other = CARTClassifier().fit(X[y != 1], y[y != 1])
+    assert tree.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(tree.predict(X), other.predict(X))
+    assert (tree.predict_proba(X)[:, 1] == 0).all()
+
+
+# -------------------------------------------------------------------------- predictions
+
+
+def test_string_labels():
+    X, y = mixed_data(200, 3)
+    labels = np.array(["low", "mid", "top"])[y]
+    tree = CARTClassifier(max_depth=3).fit(X, labels)
+    assert tree.classes_.tolist() == ["low", "mid", "top"]
+    numbered = CARTClassifier(max_depth=3).fit(X, y)
+    np.testing.assert_array_equal(tree.predict(X), tree.classes_[numbered.predict(X)])
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        list,
+        lambda y: pd.Series(y, dtype="category"),
+        lambda y: pd.array(y, dtype="string"),
+        lambda y: pl.Series(y),
+        lambda y: np.array(y, dtype=object)[:, None],
+    ],
+    ids=["list", "category", "string", "polars", "column"],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_holders_of_labels(hold):
+    tree = CARTClassifier().fit([[0.0], [1.0], [2.0]], hold(["u", "v", "v"]))
+    assert tree.predict([[0.0], [9.0]]).tolist() == ["u", "v"]
+
+
+def test_many_labels():
+    y = np.repeat(np.arange(300), 2)
+    X = np.column_stack([y // 20, y % 20])
+    assert CARTClassifier().fit(X, y).score(X, y) == 1
+
+
+def test_probabilities_are_shares_of_leaves():
+    X, y, weight = numbers(3)
+    tree = CARTClassifier(max_leaf_nodes=6).fit(X, y, weight)
+    proba, leaves = tree.predict_proba(X), tree.apply(X)
+    assert np.unique(leaves).size == tree.get_n_leaves() == 6
+    for leaf in np.unique(leaves):
+        inside = leaves == leaf
+        mass = np.bincount(y[inside], weight[inside], minlength=3)
+        np.testing.assert_allclose(proba[inside], [mass / mass.sum()] * inside.sum())
+    np.testing.assert_array_equal(tree.classes_[proba.argmax(axis=1)], tree.predict(X))
+
+
+def test_regression_predicts_means_of_leaves():
+    X, y, weight = numbers(0)
+    tree = CARTRegressor(max_depth=3).fit(X, y, weight)
+    leaves = tree.apply(X)
+    for leaf in np.unique(leaves):
+        inside = leaves == leaf
+        mean = np.average(y[inside], weights=weight[inside])
+        np.testing.assert_allclose(tree.predict(X)[inside], mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("factor", "shift"),
+    [(1e-9, 0), (1e9, 0), (1, 1e6), (1e-200, 0), (1e200, 0), (1e-3, -1e5)],
+)
+def test_unit_of_target_does_not_matter(factor, shift):
+    X, y, weight = numbers(0)
+    tree = CARTRegressor(max_depth=4).fit(X, y, weight)
+    other = CARTRegressor(max_depth=4).fit(X, factor * y + shift, weight)
+    np.testing.assert_array_equal(tree.apply(X), other.apply(X))
+    np.testing.assert_allclose(
+        other.predict(X), factor * tree.predict(X) + shift, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-300, -7.5, 3e12])
+def test_constant_target(value):
+    X, _, _ = numbers(0)
+    tree = CARTRegressor().fit(X, np.full(len(X), value))
+    assert tree.get_depth() == 0 and tree.get_n_leaves() == 1
+    np.testing.assert_allclose(tree.predict(X), value)
+
+
+def test_one_row():
+    assert CARTRegressor().fit([[1.0]], [3.0]).predict([[2.0], [NAN]]).tolist() == [
+        3,
+        3,
+    ]
+
+
+@every_cart
+def test_importances(CART):
+    X, y = mixed(CART)
+    tree = CART(categorical_features=CATEGORICAL, max_depth=3).fit(X, y)
+    assert tree.feature_importances_.shape == (5,)
+    assert tree.feature_importances_.sum() == pytest.approx(1)
+    assert (tree.feature_importances_ >= 0).all()
+
+
+# --------------------------------------------------------------- kinds of input at once
+
+
+@pytest.fixture(scope="module")
+def adult():
+    frame, target = read_data("adult")
+    strings = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    assert len(strings) == 8
+    return frame.astype(dict.fromkeys(strings, "category")), target, strings
+
+
+@pytest.mark.filterwarnings("ignore:X (does not have|has) (valid )?feature names")
+def test_adult_by_pandas_polars_and_codes(adult):
+    frame, target, strings = adult
+    polars = pl.from_pandas(frame.astype(dict.fromkeys(strings, "str"))).with_columns(
+        [
+            pl.Series(
+                name, frame[name].astype(object).where(frame[name].notna(), None)
+            ).cast(pl.Categorical)
+            for name in strings
+        ]
+    )
+    codes = frame.copy()
+    for name in strings:
+        codes[name] = frame[name].cat.codes.replace(-1, NAN)
+    codes = codes.to_numpy(dtype=float)
+    listed = [frame.columns.get_loc(name) for name in strings]
+
+    tree = CARTClassifier(max_leaf_nodes=60)
+    from_pandas = clone(tree).fit(frame, target)
+    from_polars = clone(tree).fit(polars, target)
+    from_codes = clone(tree).set_params(categorical_features=listed).fit(codes, target)
+    assert from_pandas.score(frame, target) > 0.86
+    expected = from_pandas.predict_proba(frame)
+    np.testing.assert_array_equal(from_polars.predict_proba(polars), expected)
+    np.testing.assert_array_equal(from_codes.predict_proba(codes), expected)
+    np.testing.assert_array_equal(from_pandas.predict_proba(polars), expected)
+    np.testing.assert_array_equal(from_polars.predict_proba(frame), expected)
+
+
+# ------------------------------------------------------------------ scikit-learn's life
+
+
+@pytest.mark.parametrize(
+    ("max_features", "number"),
+    [(None, 10), ("sqrt", 3), ("log2", 3), (4, 4), (40, 10), (0.25, 2), (0.01, 1)],
+    ids=str,
+)
+def test_number_of_features(max_features, number):
+    assert _count_features(max_features, 10) == number
+
+
+@every_cart
+def test_max_features_is_reproducible(CART):
+    X, y = mixed(CART)
+    trees = [CART(max_features=1, random_state=s).fit(X, y).tree_ for s in (0, 0, 1)]
+    assert_identical(trees[0], trees[1])
+    assert trees[0].feature.tolist() != trees[2].feature.tolist()
+    whole = [CART(random_state=s).fit(X, y).tree_ for s in (0, 1)]
+    assert_identical(*whole)
+
+
+@every_cart
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+def test_n_jobs_does_not_matter(CART, n_jobs):
+    X, y = mixed(CART)
+    tree = CART(categorical_features=CATEGORICAL).fit(X, y)
+    assert_identical(clone(tree).set_params(n_jobs=n_jobs).fit(X, y).tree_, tree.tree_)
+
+
+@every_cart
+def test_pickle_and_clone(CART):
+    X, y = mixed(CART)
+    tree = CART(categorical_features=CATEGORICAL, n_jobs=2).fit(X, y)
+    copy = pickle.loads(pickle.dumps(tree))
+    np.testing.assert_array_equal(copy.predict(X), tree.predict(X))
+    assert copy.to_text() == tree.to_text()
+    assert clone(tree).get_params() == tree.get_params()
+    with pytest.raises(NotFittedError):
+        clone(tree).predict(X)
+
+
+@every_cart
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_grid_search_over_threaded_trees(CART, backend):
+    X, y = mixed(CART, n=300)
+    tree = CART(n_jobs=2, categorical_features=CATEGORICAL)
+    grid = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 5]}
+    alone = GridSearchCV(tree, grid, cv=3).fit(X, y)
+    with parallel_config(backend=backend):
+        search = GridSearchCV(tree, grid, cv=3, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(search.predict(X), alone.predict(X))
+
+
+def fit_threaded(X, y):
+    return CARTClassifier(n_jobs=3, max_depth=4).fit(X, y).predict(X)
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="no fork here"
+)
+def test_fork_after_threads_were_used():
+    X, y = mixed_data(300, 2)
+    expected = fit_threaded(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            predicted = pool.apply_async(fit_threaded, (X, y)).get(timeout=60)
+    np.testing.assert_array_equal(predicted, expected)
+    np.testing.assert_array_equal(fit_threaded(X, y), expected)
+
+
+def test_unknown_parameters_are_checked_at_fit_only():
+    tree = CARTClassifier(criterion="guess", max_depth=0)
+    assert tree.max_depth == 0
+
+
+# ---------------------------------------------------------------------------- bad input
+
+X_SMALL = np.array([[0.0], [1.0], [2.0], [3.0]])
+Y_SMALL = np.array([0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_depth": 0},
+        {"max_depth": 1.5},
+        {"max_leaf_nodes": 1},
+        {"min_samples_leaf": 0},
+        {"min_weight_fraction_leaf": 0.6},
+        {"min_weight_fraction_leaf": -0.1},
+        {"max_features": 0},
+        {"max_features": 1.2},
+        {"max_features": "all"},
+        {"categorical_features": "x"},
+        {"categorical_features": 3},
+        {"n_jobs": 1.5},
+        {"random_state": "seed"},
+    ],
+    ids=str,
+)
+@every_cart
+def test_bad_parameters(CART, options):
+    (name,) = options
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of {CART.__name__}"):
+        CART(**options).fit(X_SMALL, Y_SMALL)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"criterion": "mse"}, "The 'criterion' parameter of CARTClassifier"),
+        ({"class_weight": "even"}, "The 'class_weight' parameter of CARTClassifier"),
+        ({"class_weight": {7: 1}}, r"classes, \[7\], are not in class_weight"),
+        ({"class_weight": {0: -1}}, r"class_weight contains \{0: -1\}"),
+        ({"class_weight": {0: NAN}}, r"class_weight contains \{0: nan\}"),
+        ({"class_weight": {0: np.inf}}, r"class_weight contains \{0: inf\}"),
+        ({"class_weight": {0: 0, 1: 0}}, "leaves no row to learn from"),
+        ({"n_jobs": 0}, "n_jobs == 0"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_of_the_classifier(options, message):
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier(**options).fit(X_SMALL, Y_SMALL)
+
+
+BAD_TARGETS = {
+    "none": (None, "requires y to be passed"),
+    "short": ([0, 1], "X has 4 rows and y has 2 values"),
+    "NaN": ([0, 1, NAN, 1], "Input y contains NaN. Remove the rows"),
+    "infinity": ([0, 1, np.inf, 1], "Input y contains infinity. Remove the rows"),
+    "None": (np.array([0, 1, None, 1], dtype=object), "Input y contains NaN or None"),
+    "NA": (pd.array([0, 1, None, 1], dtype="Int64"), "Input y contains NaN"),
+    "complex": (np.ones(4, dtype=complex), "Complex data not supported"),
+    "table": (np.ones((4, 2)), "y should be a 1d array"),
+}
+
+
+@every_cart
+@pytest.mark.parametrize(("y", "message"), BAD_TARGETS.values(), ids=BAD_TARGETS.keys())
+def test_bad_targets(CART, y, message):
+    with pytest.raises(ValueError, match=message):
+        CART().fit(X_SMALL, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, 1, 1, 1], "y contains only one class, .*1.*needs at least two classes"),
+        ([0.5, 1.5, 2.5, 0.1], "Unknown label type"),
+        (
+            pd.array(["a", "b", None, "a"], dtype="string"),
+            "Input y contains NaN or None",
+        ),
+    ],
+    ids=["one class", "continuous", "missing string"],
+)
+def test_bad_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier().fit(X_SMALL, y)
+
+
+def test_one_class_once_weights_are_counted():
+    with pytest.raises(ValueError, match="among the samples of positive weight"):
+        CARTClassifier().fit(X_SMALL, Y_SMALL, [1, 0, 1, 0])
+
+
+def test_words_are_no_targets():
+    with pytest.raises(ValueError, match="y must be numeric for regression"):
+        CARTRegressor().fit(X_SMALL, ["a", "b", "c", "d"])
+
+
+BAD_WEIGHTS = {
+    "negative": ([1, 1, -0.5, 1], "Negative values .*the smallest is -0.5"),
+    "zero": ([0, 0, 0, 0], "Sample weights are all zero"),
+    "short": ([1, 1, 1], r"sample_weight.shape == \(3,\), expected \(4,\)"),
+    "table": (np.ones((4, 1)), "Sample weights must be 1D array or scalar"),
+    "NaN": ([1, NAN, 1, 1], "sample_weight contains NaN"),
+    "infinity": ([1, np.inf, 1, 1], "sample_weight contains infinity"),
+    "huge": ([1e308] * 4, "Sample weights sum to inf"),
+    "tiny": ([1e-300] * 4, "Sample weights sum to 4e-300"),
+    "words": (["a"] * 4, "could not convert string to float"),
+}
+
+
+@every_cart
+@pytest.mark.parametrize(
+    ("weight", "message"), BAD_WEIGHTS.values(), ids=BAD_WEIGHTS.keys()
+)
+def test_bad_weights(CART, weight, message):
+    with pytest.raises(ValueError, match=message):
+        CART().fit(X_SMALL, Y_SMALL, weight)
+
+
+def test_scalar_weight_is_for_all_rows():
+    tree = CARTClassifier().fit(X_SMALL, Y_SMALL, 2.5)
+    assert tree.tree_.value[0].tolist() == [5, 5]
+
+
+def test_read_only_and_unaligned_input():
+    X, y, weight = numbers(2)
+    packed = np.zeros(len(y), dtype=[("pad", "u1"), ("x", "f8", 4)])
+    packed["x"] = X
+    for array in (X, y, weight):
+        array.flags.writeable = False
+    expected = CARTClassifier().fit(X, y, weight).predict(X)
+    tree = CARTClassifier().fit(packed["x"], y, weight)
+    np.testing.assert_array_equal(tree.predict(packed["x"]), expected)
+
+
+def test_bins_of_the_fit_do_not_limit_prediction():
+    assert binning.MAX_BINS == 255
+    X = np.linspace(0, 1, 2000)[:, None]
+    y = (X[:, 0] > 0.5).astype(int)
+    tree = CARTClassifier().fit(X, y)
+    assert tree.score(X, y) == 1
+    assert tree.predict([[1e300], [-1e300], [NAN]]).tolist()[:2] == [1, 0]

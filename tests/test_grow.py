@@ -395,11 +395,17 @@ def trees_as_json():
 
 
 WITHOUT_COMPILATION = """
+import numpy as np
 import test_grow
-from splboost.trees import grow
+from splboost.trees import CARTClassifier, grow
 
 for grow.SMALL_NODE in (grow.SMALL_NODE, 0, 1_000_000):
     print(test_grow.trees_as_json())
+
+# More classes than fit into a byte, which would take long to compile.
+y = np.repeat(np.arange(300), 2)
+X = np.column_stack([y // 20, y % 20])
+assert CARTClassifier().fit(X, y).score(X, y) == 1
 """
 
 

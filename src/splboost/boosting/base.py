@@ -102,6 +102,8 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
 
         self._validate_params()
         pace = resolve_pace(self.pace)
+        if pace is not None and pace.is_off:
+            pace = None
         table = read_table(self, X, self._categorical_features(), reset=True)
         all_weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, all_weight)
@@ -146,7 +148,9 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         """The user's list, here or on the weak learner."""
         if self.categorical_features is not None:
             return self.categorical_features
-        return getattr(self.estimator, "categorical_features", None)
+        if isinstance(self.estimator, CARTClassifier):
+            return self.estimator.categorical_features
+        return None
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
@@ -420,7 +424,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         """What each node adds to the scores: the vote of its class times the step."""
         assert self._trees is not None
         step = np.repeat(self._moves, np.diff(self._trees.start))
-        vote = self._trees.value.argmax(axis=1)
+        vote = self._trees.class_shares().argmax(axis=1)
         return self._votes(vote, step)
 
     def _votes(self, vote: NDArray[np.integer], step: Any) -> FloatArray:

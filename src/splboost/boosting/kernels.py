@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD
 
 
@@ -34,14 +35,19 @@ def move_scores(score, leaf, leaf_class, own, other):
 
 @njit(nogil=True, cache=True)
 def judge_nodes(node, total, n_classes, heaviest):
-    """Write the heaviest class of each node; the share of weight not of its leaf's."""
+    """Write the heaviest class of each node; the share of weight not of its leaf's.
+
+    Of classes that are as heavy but for rounding it is the first, as in predictions.
+    """
     missed = everything = 0
     for i in range(node.shape[0]):
-        best, weight = 0, 0
+        weight = most = 0
         for c in range(n_classes):
             weight += total[i, c]
-            if total[i, c] > total[i, best]:
-                best = c
+            most = max(most, total[i, c])
+        best = 0
+        while total[i, best] < most * (1 - TIE):
+            best += 1
         heaviest[i] = best
         if node[i, CHILD] < 0:
             missed += weight - total[i, best]

@@ -92,7 +92,7 @@ def boost(
     pace is that of the present scores, so that no round can raise the latent objective.
     """
     history = History()
-    n_skipped = 0
+    n_skipped, most_skipped = 0, min(MOST_SKIPPED, schedule.n_estimators)
     scores.refresh(paced=schedule.warm_rounds == 0)
     for _ in range(schedule.n_estimators):
         n_kept = len(history.terms)
@@ -110,7 +110,7 @@ def boost(
         proposal = step.propose(learner, scores, rows, paced=paced)
         if not step.has_edge(proposal):
             n_skipped += 1
-            if rows is not None and n_skipped < MOST_SKIPPED:
+            if rows is not None and n_skipped < most_skipped:
                 continue
             history.stop_reason = NO_EDGE
             if n_kept == 0:  # a model needs a learner, be it of no consequence

@@ -92,7 +92,7 @@ class Scores:
         self._shift += self.moves(step)[0]
         if self._shift - self._base > MAX_SHIFT:
             selected = self.margin[self.weight > 0]
-            self._shift = self._base = float(selected.min(initial=0.0))
+            self._shift = self._base = float(selected.min()) if selected.size else 0.0
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""
@@ -118,8 +118,10 @@ class Scores:
             np.exp(weight, out=weight)
             if self.score is not None:
                 doubt = self.loss.doubt(self.score[rows], self.codes[rows])
-            else:
+            elif self._shift < MAX_EXPONENT / 2:
                 doubt = weight * math.exp(min(-self._shift, 700.0))
+            else:  # the weight of a sample far behind was cut off at the exponent
+                doubt = self.loss.value(self.margin[rows])
             selected = weight.size
             latent = doubt if self._curves is None else self._curves.latent(doubt)
             if paced and self._curves is not None:

@@ -290,7 +290,7 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def _object_numbers(column: NDArray[Any], name: Any) -> NDArray[np.float64]:
+def _object_numbers(column: NDArray[Any], name: Any) -> NDArray[np.floating]:
     """Objects as floats, missing ones as NaN."""
     try:
         values = [np.nan if is_missing(value) else float(value) for value in column]

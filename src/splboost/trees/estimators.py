@@ -99,7 +99,9 @@ class _BaseCART(BaseEstimator):
             n_threads=n_threads,
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
-        grown = grower.grow(np.ascontiguousarray(weight), None if n_classes else target)
+        # Kernels would be compiled anew for weights that are read-only or strided.
+        weight = np.require(weight, requirements=["C", "W"])
+        grown = grower.grow(weight, None if n_classes else target)
         return TreeEnsemble.from_grown([grown], n_classes, binned.categories)
 
     def _read(self, X: Any) -> Table:
@@ -456,4 +458,4 @@ class CARTRegressor(RegressorMixin, _BaseCART):
 
     def _describe_leaf(self, node: int, decimals: int) -> str:
         mean, weight = self._node_mean[node], self.tree_.value[node, 0]
-        return f"{mean:.{decimals}f} (weight {weight:.6g})"
+        return f"{mean:z.{decimals}f} (weight {weight:.6g})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,14 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """
     if sample_weight is None:
         return np.broadcast_to(1.0, n_rows)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_rows, float(sample_weight))
     weight = check_array(
         sample_weight,
         ensure_2d=False,
         dtype=np.float64,
         input_name="sample_weight",
     )
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar, got {weight.ndim}D array."

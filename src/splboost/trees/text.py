@@ -40,7 +40,7 @@ def _question(tree: TreeEnsemble, node: int, names: list[str], decimals: int) ->
         threshold = tree.threshold[node]
         if np.isinf(threshold):
             return f"{name} is known"
-        return f"{name} <= {threshold:.{decimals}f}{' or missing' if missing else ''}"
+        return f"{name} <= {threshold:z.{decimals}f}{' or missing' if missing else ''}"
     chosen = _members(tree.sets[tree.which_set[node]])
     labels = [str(label) for label, code in coding.items() if code in chosen]
     return f"{name} in {{{', '.join(labels)}}}{' or missing' if missing else ''}"

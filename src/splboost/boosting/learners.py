@@ -54,6 +54,8 @@ class Term(Protocol):
 class Learner(Protocol):
     """Fits weak classifiers to weights."""
 
+    def can_fit(self, weight: FloatArray) -> bool: ...
+
     def fit(self, weight: FloatArray) -> Term: ...
 
 
@@ -109,6 +111,9 @@ class TreeLearner:
             seed=seed,
         )
 
+    def can_fit(self, weight: FloatArray) -> bool:
+        return bool(weight.any())
+
     def fit(self, weight: FloatArray) -> TreeTerm:
         grown = self._grower.grow(weight)
         return TreeTerm(grown, self._grower.leaf, self._codes, self._n_classes)
@@ -163,6 +168,10 @@ class EstimatorLearner:
         self._classes = classes
         self._sample_weight = sample_weight
         self._rng = rng
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether two classes are there; many classifiers refuse a single one."""
+        return np.unique(self._codes[weight > 0]).size > 1
 
     def fit(self, weight: FloatArray) -> EstimatorTerm:
         rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())

@@ -108,9 +108,9 @@ class DiscreteStep:
         rows: NDArray[np.bool_] | None,
         n_selected: int,
     ) -> Proposal:
-        """Fit on the drawn rows; the error is that on all of them."""
+        """Fit on the drawn rows, or on all if those are too few; judge on all."""
         drawn = weight if rows is None else weight * rows
-        if rows is None or not drawn.any():
+        if rows is None or not learner.can_fit(drawn):
             term = learner.fit(weight)
             error = term.error
         else:

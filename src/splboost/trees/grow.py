@@ -16,20 +16,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from splboost.trees.binning import CATEGORICAL
+from splboost.trees.divide import make_node, may_split, split_node
 from splboost.trees.search import choose_planned, release, search
+from splboost.trees.small import grow_small
 from splboost.trees.split import LEAST_SQUARES, is_better
 from splboost.trees.workspace import (
-    BIN,
     BUILD,
     CHILD,
-    DEPTH,
     DIRECT,
     DIVIDED,
     END,
     FEATURE,
     GAIN,
-    MISSING_LEFT,
     N_CHANGED,
     N_FREE,
     N_FRONTIER,
@@ -37,23 +35,21 @@ from splboost.trees.workspace import (
     N_NODES,
     NODE_A,
     NODE_B,
-    NONE_MISSING,
     NOTHING,
     ROOT_CHANGED,
     ROOT_FULL,
     SEARCH_A,
     SEARCH_B,
     SLOT,
-    SMALL_NODE,
     START,
     STARTED,
     SUBTRACT,
-    THRESHOLD,
     UNLIMITED,
     WAY_A,
     WAY_B,
     fill_sides,
     gather,
+    is_small,
     weight_of,
 )
 
@@ -153,15 +149,6 @@ def sum_all_rows(data, limits, work):
             total[data.y[i]] += work.weight[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def make_node(work, node, start, end, depth):
-    row = work.node[node]
-    row[START], row[END], row[DEPTH], row[SLOT] = start, end, depth, -1
-    row[CHILD], row[FEATURE], row[BIN], row[MISSING_LEFT] = -1, -1, -1, 0
-    row[DIVIDED] = 0
-    work.number[node, GAIN], work.number[node, THRESHOLD] = 0.0, np.nan
-
-
 # --------------------------------------------------------------------- the next split
 
 
@@ -191,114 +178,6 @@ def next_node(limits, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def split_node(data, limits, work, node):
-    """Make the two children: their sums, and their rows unless both must be leaves.
-
-    Where nothing was missing in training, missing cells follow the heavier child; a
-    category that the node has not seen goes where missing cells go.
-    """
-    p = work.progress
-    left = p[N_NODES]
-    p[N_NODES] += 2
-    p[N_LEAVES] += 1
-    row = work.node[node]
-    start, end, depth = row[START], row[END], row[DEPTH]
-    row[CHILD] = left
-    row[DIVIDED] = depth + 1 != limits.max_depth
-    sides = np.empty(256, dtype=np.uint8)
-    fill_sides(data, work, node, sides)
-    if row[SLOT] >= 0:
-        sum_left_bins(data, limits, work, node, left, sides)
-    else:
-        sum_left_rows(data, limits, work, node, left, sides)
-    for s in range(work.total.shape[1]):
-        work.total[left + 1, s] = work.total[node, s] - work.total[left, s]
-    if row[MISSING_LEFT] == NONE_MISSING:
-        left_weight = np.float64(weight_of(limits, work, left))
-        right_weight = np.float64(weight_of(limits, work, left + 1))
-        row[MISSING_LEFT] = 0 if is_better(right_weight, left_weight) else 1
-    if row[MISSING_LEFT] == 1 and data.kind[row[FEATURE]] == CATEGORICAL:
-        send_unseen_left(data, limits, work, node)
-    fill_sides(data, work, node, sides)
-    if row[DIVIDED]:
-        codes = data.codes[row[FEATURE]]
-        cut = start + divide_rows(codes, sides, work.rows[start:end], work.spare)
-        make_node(work, left, start, cut, depth + 1)
-        make_node(work, left + 1, cut, end, depth + 1)
-    else:
-        make_node(work, left, start, start, depth + 1)
-        make_node(work, left + 1, end, end, depth + 1)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def sum_left_bins(data, limits, work, node, left, sides):
-    """Sums of the left child from the node's histogram."""
-    f = work.node[node, FEATURE]
-    hist = work.hist[work.node[node, SLOT], data.offset[f] << limits.shift :]
-    total = work.total[left]
-    total[:] = 0
-    for b in range(data.n_bins[f] + 1):
-        if sides[b] == 0:
-            for s in range(total.size):
-                total[s] += hist[(b << limits.shift) + s]
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def sum_left_rows(data, limits, work, node, left, sides):
-    """Sums of the left child from the node's rows."""
-    start, end = work.node[node, START], work.node[node, END]
-    codes = data.codes[work.node[node, FEATURE]]
-    rows, weight, total = work.rows, work.row_weight, work.total[left]
-    regression = limits.criterion == LEAST_SQUARES
-    total[:] = 0
-    for i in range(start, end):
-        if sides[codes[rows[i]]] == 0:
-            if regression:
-                total[0] += weight[i]
-                total[1] += work.row_moment[i]
-            else:
-                total[work.row_class[i]] += weight[i]
-            if limits.counter >= 0:
-                total[limits.counter] += 1
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def send_unseen_left(data, limits, work, node):
-    """Let the categories without a row in the node go left, as missing cells do."""
-    row, bits = work.node[node], work.bins[node]
-    f = row[FEATURE]
-    seen = np.zeros(256, dtype=np.bool_)
-    if row[SLOT] >= 0:
-        hist = work.hist[row[SLOT], data.offset[f] << limits.shift :]
-        slots = 1 if limits.criterion == LEAST_SQUARES else limits.n_classes
-        for b in range(data.n_bins[f]):
-            for s in range(slots):
-                seen[b] |= hist[(b << limits.shift) + s] > 0
-    else:
-        for i in range(row[START], row[END]):
-            seen[data.codes[f, work.rows[i]]] = True
-    for b in range(data.n_bins[f]):
-        if not seen[b]:
-            bits[b >> 3] |= np.uint8(1 << (b & 7))
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def divide_rows(codes, sides, rows, spare):
-    """Stable partition of rows by the side of their codes; how many go left."""
-    n_left, n_right = 0, 0
-    for i in range(rows.size):
-        row = rows[i]
-        right = np.int64(sides[codes[row]])
-        rows[n_left] = row
-        spare[n_right] = row
-        n_left += 1 - right
-        n_right += right
-    for i in range(n_right):
-        rows[n_left + i] = spare[i]
-    return n_left
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def plan_children(data, limits, work, node):
     """Decide how the children are searched, or that they are leaves."""
     plan, p = work.plan, work.progress
@@ -310,17 +189,23 @@ def plan_children(data, limits, work, node):
         smaller, larger = larger, smaller
     search_smaller = may_split(limits, work, smaller)
     search_larger = may_split(limits, work, larger)
+    if limits.max_leaves == UNLIMITED:  # depth first: small subtrees at once
+        if search_smaller and is_small(work, smaller):
+            grow_small(data, limits, work, smaller)
+            search_smaller = 0
+        if search_larger and is_small(work, larger):
+            grow_small(data, limits, work, larger)
+            search_larger = 0
     plan[NODE_A] = plan[NODE_B] = -1
     plan[WAY_A] = plan[WAY_B] = NOTHING
     if not search_smaller and not search_larger:
         release(work, node)
         return
     start, end = work.node[smaller, START], work.node[smaller, END]
-    larger_rows = work.node[larger, END] - work.node[larger, START]
     plan[NODE_A], plan[SEARCH_A] = smaller, search_smaller
     plan[NODE_B], plan[SEARCH_B] = larger, search_larger
     own_slot = work.node[node, SLOT]
-    if search_larger and larger_rows > SMALL_NODE and own_slot >= 0 and p[N_FREE] > 0:
+    if search_larger and own_slot >= 0 and p[N_FREE] > 0:
         p[N_FREE] -= 1
         work.node[smaller, SLOT] = work.free[p[N_FREE]]
         plan[WAY_A], plan[WAY_B] = BUILD, SUBTRACT
@@ -346,21 +231,6 @@ def plan_children(data, limits, work, node):
         gather(data, limits, work, start, end)
     if plan[WAY_B] == DIRECT:
         gather(data, limits, work, work.node[larger, START], work.node[larger, END])
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def may_split(limits, work, node):
-    """Whether a node is deep, large and mixed enough to be looked at."""
-    if work.node[node, DEPTH] == limits.max_depth:
-        return 0
-    if work.node[node, END] - work.node[node, START] < 2 * limits.min_rows:
-        return 0
-    if limits.criterion == LEAST_SQUARES:
-        return 1
-    classes = 0
-    for c in range(limits.n_classes):
-        classes += work.total[node, c] > 0
-    return 1 if classes > 1 else 0
 
 
 # ---------------------------------------------------------------------- weights, rows

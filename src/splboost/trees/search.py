@@ -1,9 +1,8 @@
 """The best split of the planned nodes, over a block of features.
 
 For each planned node the histogram is brought about (built from rows, or as parent
-minus sibling), then every feature is scanned and its best split noted. A small node
-keeps no histogram: its rows are summed over one feature at a time in a scratch one, and
-only the bins met are scanned.
+minus sibling), then every feature is scanned and its best split noted. Where no slot is
+left for a histogram, rows are summed over one feature at a time in a scratch one.
 """
 
 from __future__ import annotations
@@ -54,18 +53,12 @@ from splboost.trees.workspace import (
     weight_of,
 )
 
-# 2**bit % 67 is another number for each of the 64 bits.
-BIT_NUMBER = np.zeros(67, dtype=np.int64)
-for _bit in range(64):
-    BIT_NUMBER[2**_bit % 67] = _bit
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def search(data, limits, work, first, last):
     """Best split by each of the features first to last, of the planned nodes."""
     min_weight = limits.min_share * np.float64(weight_of(limits, work, 0))
     scratch = np.zeros(256 << limits.shift, dtype=np.int64)
-    met = np.zeros(4, dtype=np.uint64)
     order = np.empty(256, dtype=np.int64)
     keys = np.empty(256)
     for k in (NODE_A, NODE_B):
@@ -88,23 +81,19 @@ def search(data, limits, work, first, last):
             categorical = data.kind[f] == CATEGORICAL
             if way == DIRECT:
                 hist = scratch
-                size = fill_scratch(
+                fill_scratch(
                     data.codes[f],
                     rows,
                     row_class,
                     row_weight,
                     row_moment,
                     limits,
-                    n_bins,
                     scratch,
-                    met,
-                    order,
                 )
             else:
                 hist = slot_hist[data.offset[f] << limits.shift :]
-                size = n_bins
-                for b in range(size):
-                    order[b] = b
+            for b in range(n_bins):
+                order[b] = b
             gain[f] = search_feature(
                 hist,
                 n_bins,
@@ -113,13 +102,11 @@ def search(data, limits, work, first, last):
                 limits,
                 min_weight,
                 order,
-                size,
+                n_bins,
                 keys,
                 found[f],
                 left_set[f],
             )
-            if way == DIRECT:
-                clear_scratch(order, size, n_bins, limits.shift, scratch)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -197,48 +184,20 @@ def fill_slot(data, limits, work, node, way, first, last):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fill_scratch(
-    codes, rows, row_class, row_weight, row_moment, limits, missing, scratch, met, order
-):
-    """Sum a small node's rows over one feature; write the bins met, ascending.
-
-    Bins are marked as bits of ``met``, which is all zero before and after: no branch
-    depends on the data, and nothing is sorted.
-    """
-    shift = np.uint64(limits.shift)
+def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch):
+    """Histogram of one feature from rows, where a node has no slot for all of them."""
+    shift = limits.shift
     regression = limits.criterion == LEAST_SQUARES
+    scratch[:] = 0
     for i in range(rows.size):
-        code = np.uint64(codes[rows[i]])
-        b = code << shift
-        met[code >> np.uint64(6)] |= np.uint64(1) << (code & np.uint64(63))
+        b = np.int64(codes[rows[i]]) << shift
         if regression:
             scratch[b] += row_weight[i]
-            scratch[b + np.uint64(1)] += row_moment[i]
+            scratch[b + 1] += row_moment[i]
         else:
-            scratch[b + np.uint64(row_class[i])] += row_weight[i]
+            scratch[b + row_class[i]] += row_weight[i]
         if limits.counter >= 0:
-            scratch[b + np.uint64(limits.counter)] += 1
-    size = 0
-    for k in range(4):
-        bits = met[k]
-        met[k] = 0
-        while bits:
-            lowest = bits & (~bits + np.uint64(1))
-            bits ^= lowest
-            order[size] = 64 * k + BIT_NUMBER[lowest % np.uint64(67)]
-            size += 1
-    if size and order[size - 1] == missing:
-        size -= 1
-    return size
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def clear_scratch(order, size, missing, shift, scratch):
-    for k in range(size):
-        for s in range(1 << shift):
-            scratch[(order[k] << shift) + s] = 0
-    for s in range(1 << shift):
-        scratch[(missing << shift) + s] = 0
+            scratch[b + limits.counter] += 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -339,7 +298,7 @@ def choose_planned(data, limits, work):
             continue
         if plan[k + 2]:
             choose(data, limits, work, node, 0 if k == NODE_A else 1)
-        if work.number[node, GAIN] > 0:
+        if plan[k + 2] and work.number[node, GAIN] > 0:
             work.frontier[p[N_FRONTIER]] = node
             p[N_FRONTIER] += 1
         else:

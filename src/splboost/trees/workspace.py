@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
-SMALL_NODE = 128  # rows; below, a node is cheaper without a histogram of its own
+SMALL_NODE = 256  # rows, which a byte can number; such nodes need no histogram
 SET_BYTES = 32  # a set of bins, one bit each
 UNLIMITED = 1 << 62
 MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
@@ -86,6 +86,12 @@ def gather(data, limits, work, start, end):
             work.row_moment[i] = work.moment[row]
         else:
             work.row_class[i] = data.y[row]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def is_small(work, node):
+    """Whether the subtree below a node is grown without histograms."""
+    return work.node[node, END] - work.node[node, START] <= SMALL_NODE
 
 
 def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:

@@ -1,0 +1,159 @@
+"""Splitting a node: its two children, their sums and their rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from splboost.trees.binning import CATEGORICAL
+from splboost.trees.split import LEAST_SQUARES, is_better
+from splboost.trees.workspace import (
+    BIN,
+    CHILD,
+    DEPTH,
+    DIVIDED,
+    END,
+    FEATURE,
+    GAIN,
+    MISSING_LEFT,
+    N_LEAVES,
+    N_NODES,
+    NONE_MISSING,
+    SLOT,
+    START,
+    THRESHOLD,
+    fill_sides,
+    weight_of,
+)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def split_node(data, limits, work, node):
+    """Make the two children: their sums, and their rows unless both must be leaves.
+
+    Where nothing was missing in training, missing cells follow the heavier child; a
+    category that the node has not seen goes where missing cells go.
+    """
+    p = work.progress
+    left = p[N_NODES]
+    p[N_NODES] += 2
+    p[N_LEAVES] += 1
+    row = work.node[node]
+    start, end, depth = row[START], row[END], row[DEPTH]
+    row[CHILD] = left
+    row[DIVIDED] = depth + 1 != limits.max_depth
+    sides = np.empty(256, dtype=np.uint8)
+    fill_sides(data, work, node, sides)
+    if row[SLOT] >= 0:
+        sum_left_bins(data, limits, work, node, left, sides)
+    else:
+        sum_left_rows(data, limits, work, node, left, sides)
+    for s in range(work.total.shape[1]):
+        work.total[left + 1, s] = work.total[node, s] - work.total[left, s]
+    if row[MISSING_LEFT] == NONE_MISSING:
+        left_weight = np.float64(weight_of(limits, work, left))
+        right_weight = np.float64(weight_of(limits, work, left + 1))
+        row[MISSING_LEFT] = 0 if is_better(right_weight, left_weight) else 1
+    if row[MISSING_LEFT] == 1 and data.kind[row[FEATURE]] == CATEGORICAL:
+        send_unseen_left(data, limits, work, node)
+    fill_sides(data, work, node, sides)
+    if row[DIVIDED]:
+        codes = data.codes[row[FEATURE]]
+        cut = start + divide_rows(codes, sides, work.rows[start:end], work.spare)
+        make_node(work, left, start, cut, depth + 1)
+        make_node(work, left + 1, cut, end, depth + 1)
+    else:
+        make_node(work, left, start, start, depth + 1)
+        make_node(work, left + 1, end, end, depth + 1)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def make_node(work, node, start, end, depth):
+    row = work.node[node]
+    row[START], row[END], row[DEPTH], row[SLOT] = start, end, depth, -1
+    row[CHILD], row[FEATURE], row[BIN], row[MISSING_LEFT] = -1, -1, -1, 0
+    row[DIVIDED] = 0
+    work.number[node, GAIN], work.number[node, THRESHOLD] = 0.0, np.nan
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_left_bins(data, limits, work, node, left, sides):
+    """Sums of the left child from the node's histogram."""
+    f = work.node[node, FEATURE]
+    hist = work.hist[work.node[node, SLOT], data.offset[f] << limits.shift :]
+    total = work.total[left]
+    total[:] = 0
+    for b in range(data.n_bins[f] + 1):
+        if sides[b] == 0:
+            for s in range(total.size):
+                total[s] += hist[(b << limits.shift) + s]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_left_rows(data, limits, work, node, left, sides):
+    """Sums of the left child from the node's rows."""
+    start, end = work.node[node, START], work.node[node, END]
+    codes = data.codes[work.node[node, FEATURE]]
+    rows, weight, total = work.rows, work.row_weight, work.total[left]
+    regression = limits.criterion == LEAST_SQUARES
+    total[:] = 0
+    for i in range(start, end):
+        if sides[codes[rows[i]]] == 0:
+            if regression:
+                total[0] += weight[i]
+                total[1] += work.row_moment[i]
+            else:
+                total[work.row_class[i]] += weight[i]
+            if limits.counter >= 0:
+                total[limits.counter] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def send_unseen_left(data, limits, work, node):
+    """Let the categories without a row in the node go left, as missing cells do."""
+    row, bits = work.node[node], work.bins[node]
+    f = row[FEATURE]
+    seen = np.zeros(256, dtype=np.bool_)
+    if row[SLOT] >= 0:
+        hist = work.hist[row[SLOT], data.offset[f] << limits.shift :]
+        slots = 1 if limits.criterion == LEAST_SQUARES else limits.n_classes
+        for b in range(data.n_bins[f]):
+            for s in range(slots):
+                seen[b] |= hist[(b << limits.shift) + s] > 0
+    else:
+        for i in range(row[START], row[END]):
+            seen[data.codes[f, work.rows[i]]] = True
+    for b in range(data.n_bins[f]):
+        if not seen[b]:
+            bits[b >> 3] |= np.uint8(1 << (b & 7))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def divide_rows(codes, sides, rows, spare):
+    """Stable partition of rows by the side of their codes; how many go left."""
+    n_left, n_right = 0, 0
+    for i in range(rows.size):
+        row = rows[i]
+        right = np.int64(sides[codes[row]])
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += 1 - right
+        n_right += right
+    for i in range(n_right):
+        rows[n_left + i] = spare[i]
+    return n_left
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def may_split(limits, work, node):
+    """Whether a node is deep, large and mixed enough to be looked at."""
+    if work.node[node, DEPTH] == limits.max_depth:
+        return 0
+    if work.node[node, END] - work.node[node, START] < 2 * limits.min_rows:
+        return 0
+    if limits.criterion == LEAST_SQUARES:
+        return 1
+    classes = 0
+    for c in range(limits.n_classes):
+        classes += work.total[node, c] > 0
+    return 1 if classes > 1 else 0

@@ -1,0 +1,296 @@
+"""Growing the last levels of a tree, where nodes hold few rows.
+
+A histogram has 256 bins however few rows it is made of. From some size on it is cheaper
+to copy a node's cells into a small table of its own, sort every column once, and grow
+the whole subtree there: scanning a column is then a walk over its sorted rows, and
+dividing a node divides the sorted columns, which stay sorted.
+
+Rows are numbered from 0 within the subtree and fit a byte, so that all of it fits the
+fastest cache. Sums are those of histograms, in fixed point, and the splits the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from splboost.trees.binning import CATEGORICAL
+from splboost.trees.divide import may_split, split_node
+from splboost.trees.search import choose, search_feature
+from splboost.trees.split import ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
+from splboost.trees.workspace import (
+    CHILD,
+    DIVIDED,
+    END,
+    FEATURE,
+    GAIN,
+    HIGH,
+    LOW,
+    MISSING,
+    NONE_MISSING,
+    SLOT,
+    START,
+    fill_sides,
+    gather,
+    weight_of,
+)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def copy_cells(data, limits, work, start, end, codes, weight, moment, classes):
+    """Copy codes, weights and targets of the rows in start:end into local tables."""
+    regression = limits.criterion == LEAST_SQUARES
+    for i in range(end - start):
+        row = work.rows[start + i]
+        weight[i] = work.weight[row]
+        if regression:
+            moment[i] = work.moment[row]
+        else:
+            classes[i] = data.y[row]
+            moment[i] = weight[i] if data.y[row] == 1 else 0
+    rows = work.rows[start:end]
+    for f in range(codes.shape[0]):
+        column, here = data.codes[f], codes[f]
+        for i in range(rows.size):
+            here[i] = column[rows[i]]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sort_columns(codes, n_bins, order):
+    """Local rows in the order of their codes, for each feature, by counting."""
+    first = np.empty(257, dtype=np.int64)
+    size = codes.shape[1]
+    for f in range(codes.shape[0]):
+        column, sequence = codes[f], order[f]
+        top = n_bins[f] + 1
+        for b in range(top + 1):
+            first[b] = 0
+        for i in range(size):
+            first[np.int64(column[i]) + 1] += 1
+        for b in range(top):
+            first[b + 1] += first[b]
+        for i in range(size):
+            b = np.int64(column[i])
+            sequence[first[b]] = i
+            first[b] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def scan_sorted(
+    order,
+    lo,
+    hi,
+    codes,
+    missing,
+    weight,
+    moment,
+    total,
+    two,
+    min_weight,
+    min_rows,
+    found,
+):
+    """Best cut of a sorted column by least squares, or by half of Gini for two classes.
+
+    The sorted rows of the node are order[lo:hi]. Cuts are tried in the same order as in
+    ``scan_moments``. Returns the gain, and writes where the cut lies.
+    """
+    all_weight = np.float64(total[0] + (total[1] if two else 0))
+    mean = np.float64(total[1]) / all_weight
+    known = hi
+    missing_weight = missing_moment = 0
+    while known > lo and codes[order[known - 1]] == missing:
+        known -= 1
+        missing_weight += weight[order[known]]
+        missing_moment += moment[order[known]]
+    n_missing = hi - known
+    best, bar = 0.0, TIE_FLOOR
+    for to_left in range(2 if n_missing > 0 else 1):
+        left_weight = missing_weight if to_left else 0
+        left_moment = missing_moment if to_left else 0
+        shift = n_missing if to_left else 0
+        # With missing rows on the right there is a cut after the last known row too.
+        last = known if n_missing > 0 and not to_left else known - 1
+        for k in range(lo, last):
+            row = order[k]
+            left_weight += weight[row]
+            left_moment += moment[row]
+            if k + 1 < known and codes[row] == codes[order[k + 1]]:
+                continue
+            lw = np.float64(left_weight)
+            rw = all_weight - lw
+            deviation = np.float64(left_moment) - mean * lw
+            square, product = deviation * deviation, lw * rw
+            if square > bar * product and product > 0:
+                n_left = k + 1 - lo + shift
+                if (
+                    lw >= min_weight
+                    and rw >= min_weight
+                    and n_left >= min_rows
+                    and hi - lo - n_left >= min_rows
+                ):
+                    best = square / product
+                    bar = best + TIE * best + TIE_FLOOR
+                    found[LOW] = codes[row]
+                    found[HIGH] = codes[order[k + 1]] if k + 1 < known else -1
+                    found[MISSING] = to_left
+    if n_missing == 0:
+        found[MISSING] = NONE_MISSING
+    return best
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_sorted(
+    order, lo, hi, codes, missing, weight, moment, classes, limits, scratch, met
+):
+    """Histogram of a sorted column in the scratch one; write the bins met."""
+    regression = limits.criterion == LEAST_SQUARES
+    size = 0
+    for k in range(lo, hi):
+        row = order[k]
+        code = np.int64(codes[row])
+        b = code << limits.shift
+        if regression:
+            scratch[b] += weight[row]
+            scratch[b + 1] += moment[row]
+        else:
+            scratch[b + classes[row]] += weight[row]
+        if limits.counter >= 0:
+            scratch[b + limits.counter] += 1
+        if code != missing and (size == 0 or met[size - 1] != code):
+            met[size] = code
+            size += 1
+    return size
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def divide_sorted(order, lo, hi, sides, spare):
+    """Stable partition of the sorted rows lo:hi of every feature by their sides."""
+    for f in range(order.shape[0]):
+        sequence = order[f]
+        n_left, n_right = lo, 0
+        for k in range(lo, hi):
+            row = sequence[k]
+            right = np.int64(sides[row])
+            sequence[n_left] = row
+            spare[n_right] = row
+            n_left += 1 - right
+            n_right += right
+        for k in range(n_right):
+            sequence[n_left + k] = spare[k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def grow_small(data, limits, work, root):
+    """Grow all that there is below a node of at most SMALL_NODE rows."""
+    start, end = work.node[root, START], work.node[root, END]
+    d, size = data.n_bins.size, end - start
+    codes = np.empty((d, size), dtype=np.uint8)
+    order = np.empty((d, size), dtype=np.uint8)
+    weight = np.empty(size, dtype=np.int64)
+    moment = np.empty(size, dtype=np.int64)
+    classes = np.zeros(size, dtype=np.int64)
+    sides = np.empty(256, dtype=np.uint8)
+    side_of = np.empty(size, dtype=np.uint8)
+    spare = np.empty(size, dtype=np.uint8)
+    stack = np.empty(size + 1, dtype=np.int64)
+    work.node[root, SLOT] = -1
+    gather(data, limits, work, start, end)
+    copy_cells(data, limits, work, start, end, codes, weight, moment, classes)
+    sort_columns(codes, data.n_bins, order)
+    tables = (order, codes, weight, moment, classes)
+    search_small(data, limits, work, root, start, tables)
+    stack[0] = root
+    height = 1 if work.number[root, GAIN] > 0 else 0
+    while height > 0:
+        height -= 1
+        node = stack[height]
+        lo, hi = work.node[node, START], work.node[node, END]
+        split_node(data, limits, work, node)
+        left = work.node[node, CHILD]
+        if not work.node[node, DIVIDED]:
+            continue
+        wanted = may_split(limits, work, left), may_split(limits, work, left + 1)
+        if not (wanted[0] or wanted[1]):
+            continue
+        gather(data, limits, work, lo, hi)
+        fill_sides(data, work, node, sides)
+        column = codes[work.node[node, FEATURE]]
+        for i in range(size):
+            side_of[i] = sides[column[i]]
+        divide_sorted(order, lo - start, hi - start, side_of, spare)
+        for k in range(2):
+            if wanted[k]:
+                search_small(data, limits, work, left + k, start, tables)
+                if work.number[left + k, GAIN] > 0:
+                    stack[height] = left + k
+                    height += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def search_small(data, limits, work, node, start, tables):
+    """Choose the split of a node from its sorted columns."""
+    order, codes, weight, moment, _ = tables
+    lo, hi = work.node[node, START] - start, work.node[node, END] - start
+    regression = limits.criterion == LEAST_SQUARES
+    two = limits.n_classes == 2 and not regression
+    moments = regression or (two and limits.criterion != ENTROPY)
+    min_weight = limits.min_share * np.float64(weight_of(limits, work, 0))
+    total, gain, found = work.total[node], work.gain[0], work.found[0]
+    for f in range(data.n_bins.size):
+        if moments and data.kind[f] != CATEGORICAL:
+            best = scan_sorted(
+                order[f],
+                lo,
+                hi,
+                codes[f],
+                data.n_bins[f],
+                weight,
+                moment,
+                total,
+                two,
+                min_weight,
+                limits.min_rows,
+                found[f],
+            )
+            gain[f] = 2 * best if two else best
+        else:
+            gain[f] = search_unsorted(
+                data, limits, work, node, f, lo, hi, tables, min_weight
+            )
+    choose(data, limits, work, node, 0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def search_unsorted(data, limits, work, node, f, lo, hi, tables, min_weight):
+    """The same for categories, and for other impurities, through a histogram."""
+    order, codes, weight, moment, classes = tables
+    scratch = np.zeros(256 << limits.shift, dtype=np.int64)
+    bins = np.empty(256, dtype=np.int64)
+    n_bins = data.n_bins[f]
+    size = sum_sorted(
+        order[f],
+        lo,
+        hi,
+        codes[f],
+        n_bins,
+        weight,
+        moment,
+        classes,
+        limits,
+        scratch,
+        bins,
+    )
+    return search_feature(
+        scratch,
+        n_bins,
+        data.kind[f] == CATEGORICAL,
+        work.total[node],
+        limits,
+        min_weight,
+        bins,
+        size,
+        np.empty(256),
+        work.found[0, f],
+        work.left_set[0, f],
+    )

@@ -1,9 +1,9 @@
 """How much does SPLBoost help when labels are wrong?
 
 Test error (clean labels) of AdaBoost and of SPLBoost with its defaults, beside a random
-forest with leaves of five and LightGBM, on eight data sets with 0 to 40% of the training
-labels flipped. None of the sets and none of the seeds were used to choose defaults
-(``defaults.py`` did that).
+forest with leaves of five and LightGBM, on eight data sets with 0 to 40% of the
+training labels flipped. None of the sets and none of the seeds were used to choose
+defaults (``defaults.py`` did that).
 
     python benchmarks/robustness.py
 

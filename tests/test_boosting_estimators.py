@@ -18,7 +18,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -53,8 +53,12 @@ def gaussians(n_per_class=60, seed=0):
 
 
 def data(n_classes, n=150):
-    X, y = mixed_data(n, n_classes)
-    return np.nan_to_num(X), y
+    """Five columns of which the first two tell the class, a tenth of them wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5)).round(2)
+    score = X[:, 0] + X[:, 1]
+    y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+    return X, flip_labels(y, 0.1, random_state=0)[0]
 
 
 # -- scikit-learn's own checks --------------------------------------------------------
@@ -86,7 +90,7 @@ def test_parameters_are_the_same_but_for_the_pace():
 @two_and_three
 def test_attributes(make, n_classes):
     X, y = data(n_classes)
-    model = make(pace=Hard(age=3.0), warm_rounds=2).fit(X, y)
+    model = make(pace=Hard(age=2.0), warm_rounds=2).fit(X, y)
     assert model.n_iter_ == 15
     assert model.stop_reason_ == "all rounds done"
     for name in ("weights", "errors"):
@@ -105,7 +109,7 @@ def test_attributes(make, n_classes):
     assert importances.shape == (5,)
     assert (importances >= 0).all()
     np.testing.assert_allclose(importances.sum(), 1)
-    assert importances[0] + importances[1] + importances[3] > 0.5  # y depends on these
+    assert importances[:2].sum() > 0.5
 
 
 def votes_of(model, X):
@@ -239,7 +243,7 @@ def test_weak_learners(learner, n_classes):
     y = np.array(["no", "yes", "perhaps"])[y]
     options = {"n_estimators": 4, "random_state": 0}
     model = SPLBoostClassifier(learner, **options).fit(X, y)
-    assert model.score(X, y) > 0.5
+    assert model.score(X, y) > 1.2 / n_classes
     assert model.classes_.tolist() == sorted(set(y))
     again = SPLBoostClassifier(learner, **options).fit(X, y)
     np.testing.assert_array_equal(
@@ -263,6 +267,14 @@ def test_weak_learners_without_importances():
     np.testing.assert_allclose(model.feature_importances_.sum(), 1)
 
 
+class NoWeights(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
 @pytest.mark.parametrize(
     ("learner", "error", "message"),
     [
@@ -270,7 +282,10 @@ def test_weak_learners_without_importances():
         (make_pipeline(GaussianNB()), ValueError, "Pipeline.*sample_weight.*choose"),
         (StandardScaler(), ValueError, "estimator"),
         ("tree", ValueError, "estimator"),
-        (CARTClassifier, TypeError, "CARTClassifier.*class"),
+        (CARTClassifier, TypeError, r"estimator=CARTClassifier is a class; .*\(\)"),
+        (LinearRegression(), TypeError, "LinearRegression.* is not a classifier"),
+        (KMeans(), TypeError, "KMeans.* is not a classifier"),
+        (NoWeights(), ValueError, "NoWeights doesn't support sample_weight in fit"),
         (CARTClassifier(max_depth=0), ValueError, "max_depth"),
     ],
     ids=str,
@@ -293,6 +308,9 @@ def test_draws_of_one_class_only(learner):
 # -- data -----------------------------------------------------------------------------
 
 
+NAMES = {str(c): f"c{c}" for c in range(5)}
+
+
 def as_pandas(X):
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     for j in CATEGORICAL:
@@ -304,8 +322,7 @@ def as_pandas(X):
 def as_polars(X):
     frame = pl.DataFrame(X, schema=[f"x{j}" for j in range(X.shape[1])])
     names = pl.col(*(f"x{j}" for j in CATEGORICAL)).cast(pl.Int64).cast(pl.String)
-    named = frame.fill_nan(None).with_columns(("c" + names).cast(pl.Categorical))
-    return named
+    return frame.fill_nan(None).with_columns(names.replace(NAMES).cast(pl.Categorical))
 
 
 @pytest.mark.parametrize("depth", [1, 3])
@@ -356,7 +373,7 @@ def test_real_categories_in_every_form():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
 def test_dtypes_of_x(dtype):
-    X = (data(2)[0] > 3).astype(dtype)
+    X = (10 * np.abs(data(2)[0])).astype(dtype)
     y = data(2)[1]
     model = stumps().fit(X, y)
     expected = stumps().fit(X.astype(float), y)
@@ -422,7 +439,7 @@ def test_grid_search(grid):
 def test_a_pace_of_both_scales_is_refused_in_a_grid():
     X, y = gaussians()
     model = stumps(pace=Linear(plateau=2.0)).set_params(pace__age=3.0)
-    with pytest.raises(ValueError, match="give age or plateau, not both.*age=3.0"):
+    with pytest.raises(ValueError, match=r"give age or plateau, not both.*age=3.0"):
         model.fit(X, y)
 
 
@@ -516,7 +533,7 @@ def test_calibration_on_top(method, n_classes):
     model = CalibratedClassifierCV(stumps(), method=method, cv=3).fit(X, y)
     share = model.predict_proba(X)
     np.testing.assert_allclose(share.sum(axis=1), 1)
-    assert model.score(X, y) > 0.5
+    assert model.score(X, y) > 1.2 / n_classes
 
 
 # -- threads and processes ------------------------------------------------------------
@@ -636,7 +653,7 @@ def test_bad_data(X, y, message):
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array])
 def test_sparse_data(form):
-    with pytest.raises(TypeError, match="[Ss]parse.*dense"):
+    with pytest.raises(TypeError, match=r"[Ss]parse.*dense"):
         stumps().fit(form(X_GOOD), Y_GOOD)
 
 
@@ -706,7 +723,7 @@ def test_prediction_before_fitting(method):
 def test_prediction_on_other_columns(make):
     frame = pd.DataFrame(X_GOOD, columns=["a", "b"])
     model = make().fit(frame, Y_GOOD)
-    with pytest.raises(ValueError, match="3 features.*expecting 2"):
+    with pytest.raises(ValueError, match=r"3 features.*expecting 2"):
         model.predict(np.zeros((4, 3)))
     for other in (frame[["b", "a"]], frame.rename(columns={"b": "c"})):
         with pytest.raises(ValueError, match="feature names should match"):
@@ -733,22 +750,6 @@ def test_a_pace_of_ones_own():
     assert set(model.sample_pace_) <= {0.0, 0.5}
     with pytest.raises((TypeError, ValueError), match="pace"):
         stumps(pace=Fake()).fit(X, y)
-
-
-class NoWeights(ClassifierMixin, BaseEstimator):
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return np.zeros(len(X))
-
-
-def test_a_weak_learner_without_weights_is_named():
-    for learner in (NoWeights(), KMeans()):
-        if isinstance(learner, NoWeights):
-            message = "NoWeights doesn't support sample_weight in fit.*CARTClassifier"
-            with pytest.raises(ValueError, match=message):
-                AdaBoostClassifier(learner).fit(X_GOOD, Y_GOOD)
 
 
 def test_iris():

@@ -194,8 +194,8 @@ def test_latent_ends_at_the_plateau(pace):
 
 @every_kind
 def test_default_plateau(kind):
-    assert DEFAULT_PLATEAU == 2.5
-    assert kind().resolved_plateau == 2.5
+    assert DEFAULT_PLATEAU == 2.0
+    assert kind().resolved_plateau == 2.0
     assert not kind().is_off
 
 
@@ -431,7 +431,7 @@ def test_resolve_pace():
     for name, kind in zip(names, BUILT_IN, strict=True):
         pace = resolve_pace(name)
         assert type(pace) is kind
-        assert pace.resolved_plateau == 2.5
+        assert pace.resolved_plateau == 2.0
     pace = Linear(age=2.0)
     assert resolve_pace(pace) is pace
     own = Welsch()

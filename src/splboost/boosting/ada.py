@@ -20,7 +20,7 @@ class AdaBoostClassifier(BaseDiscreteBooster):
     estimator : classifier, default=None
         The weak learner: a tree of ``splboost.trees`` (fast), or any scikit-learn
         classifier whose ``fit`` takes ``sample_weight``. None is a stump,
-        ``CARTClassifier(max_depth=1)``.
+        ``CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)``.
     n_estimators : int, default=200
         Most rounds.
     learning_rate : float in (0, 1], default=1.0
@@ -31,7 +31,9 @@ class AdaBoostClassifier(BaseDiscreteBooster):
     warm_rounds : int, default=3
         Learners fitted before the pace sets in.
     inner_steps : int, default=1
-        Alternations between paces and learner within a round; 1 is the paper's.
+        Fits within a round, between which the paces follow the scores that the last
+        fit would lead to. 1 is the paper's; with a large number they alternate until
+        they settle or no longer improve.
     subsample : float in (0, 1], default=1.0
         Share of the samples that each learner is fitted on, drawn anew every round.
         Steps are still taken from all samples.

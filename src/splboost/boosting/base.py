@@ -155,7 +155,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        return CARTClassifier(max_depth=1, min_weight_fraction_leaf=0.01)
+        return CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)
 
     def _make_learner(
         self,

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -194,8 +194,11 @@ class EstimatorLearner:
 
 def check_weak_learner(estimator: Any) -> None:
     """Refuse what cannot be boosted, and say why."""
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
     name = type(estimator).__name__
-    if not isinstance(estimator, ClassifierMixin) and not hasattr(estimator, "predict"):
+    if not is_classifier(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a classifier; give a scikit-learn "
             "classifier or one of splboost.trees."

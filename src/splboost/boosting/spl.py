@@ -13,7 +13,95 @@ class SPLBoostClassifier(AdaBoostClassifier):
 
     SPLBoost (self-paced boosting) believes a sample's loss only up to a point: a sample
     that the model gets badly wrong is more likely mislabelled than hard, and its weight
-    goes to zero instead of growing.
+    goes to zero instead of growing. It minimises a *latent* loss that follows AdaBoost's
+    while it is small and goes flat where a label is no longer believed.
+
+    It helps when labels are wrong here and there; it costs little on clean ones. It
+    cannot help a weak learner strong enough to fit the wrong labels (deep trees), for
+    then no loss is large; and a pace too strict for the data drops hard samples with the
+    wrong ones. Where one class is rare, look at which samples it drops.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The weak learner: a tree of ``splboost.trees`` (fast), or any scikit-learn
+        classifier whose ``fit`` takes ``sample_weight``. None is a stump,
+        ``CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)``.
+    n_estimators : int, default=200
+        Most rounds.
+    learning_rate : float in (0, 1], default=1.0
+        Factor of every step.
+    pace : Pace or str, default="linear"
+        How much of a sample's loss to believe: an object of ``splboost.pace``, or the
+        name of one, which is then made with ``plateau=2.0``. Stumps with this pace did
+        best among those tried (``benchmarks/defaults.py``). None is AdaBoost.
+    warm_rounds : int, default=3
+        Learners fitted before the pace sets in.
+    inner_steps : int, default=1
+        Fits within a round, between which the paces follow the scores that the last
+        fit would lead to. 1 is the paper's; with a large number they alternate until
+        they settle or no longer improve.
+    subsample : float in (0, 1], default=1.0
+        Share of the samples that each learner is fitted on, drawn anew every round.
+        Steps are still taken from all samples.
+    on_perfect : {"stop", "continue"}, default="stop"
+        What to do when a learner makes no error on the samples selected.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights.
+    categorical_features : array-like of names, indices or booleans, default=None
+        Columns to treat as categories, besides those whose dtype says so.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws rows (``subsample``) and seeds the learners.
+    verbose : int, default=0
+        1 prints every hundredth round, 2 every tenth, 3 all.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    estimators_ : list of the fitted weak learners
+    estimator_weights_ : array of shape (n_iter_,)
+        Coefficient of each learner before the learning rate: AdaBoost's alpha (half of
+        scikit-learn's), SAMME's beta.
+    estimator_errors_ : array of shape (n_iter_,)
+        Weighted error of each learner on the weights it was fitted with.
+    sample_pace_ : array of shape (n_samples,)
+        v of each training sample at the end: 0 means dropped as an outlier. NaN for
+        samples of weight zero.
+    n_selected_ : array of shape (n_iter_,)
+        Number of samples with v > 0 that each learner was fitted to.
+    latent_objective_ : array of shape (n_iter_,)
+        Summed latent loss after each round. For two classes it never rises after the
+        warm rounds.
+    n_iter_ : int
+        Rounds done.
+    stop_reason_ : str
+        Why boosting ended.
+    feature_importances_ : array of shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    See Also
+    --------
+    AdaBoostClassifier : The same without a pace by default.
+
+    References
+    ----------
+    K. Wang, Y. Wang, Q. Zhao, D. Meng and Z. Xu, "SPLBoost: An Improved Robust Boosting
+    Algorithm Based on Self-paced Learning".
+
+    Examples
+    --------
+    >>> from splboost import SPLBoostClassifier
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.15, random_state=0)
+    >>> clf = SPLBoostClassifier().fit(X, y_noisy)
+    >>> dropped = clf.sample_pace_ == 0
+    >>> bool(dropped[flipped].mean() > 0.5), bool(dropped[~flipped].mean() < 0.1)
+    (True, True)
     """
 
     def __init__(

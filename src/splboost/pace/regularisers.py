@@ -12,7 +12,7 @@ from scipy.special import lambertw
 
 from splboost.pace.base import LARGEST, Curves, FloatArray, Pace, unit_interval
 
-DEFAULT_PLATEAU = 2.5
+DEFAULT_PLATEAU = 2.0
 
 # What an argument may be: above the first number, up to and with the second.
 _RANGES = {
@@ -132,7 +132,7 @@ class Hard(_Scaled):
     ----------
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ, the height of the
-        latent loss. Give at most one; neither is ``plateau=2.5``.
+        latent loss. Give at most one; neither is ``plateau=2.0``.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class Linear(_Scaled):
     ----------
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ/2, the height of the
-        latent loss. Give at most one; neither is ``plateau=2.5``.
+        latent loss. Give at most one; neither is ``plateau=2.0``.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class Polynomial(_Scaled):
     ----------
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ(t-1)/t, the height of the
-        latent loss. Give at most one; neither is ``plateau=2.5``.
+        latent loss. Give at most one; neither is ``plateau=2.0``.
     t : float, default=1.3
         The shape, above 1.
 
@@ -251,7 +251,7 @@ class Mixture(_Scaled):
     ----------
     age, plateau : float, optional
         λ, the root of the loss at which samples are dropped; or κ = λ²γ/(λ+γ), the
-        height of the latent loss. Give at most one; neither is ``plateau=2.5``.
+        height of the latent loss. Give at most one; neither is ``plateau=2.0``.
     gamma : float, optional
         γ, how long losses are believed in full: up to (λγ/(λ+γ))². The age if None.
 
@@ -321,7 +321,7 @@ class Logarithmic(_Scaled):
     ----------
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ(-1/log ζ - ζ/(1-ζ)), the
-        height of the latent loss. Give at most one; neither is ``plateau=2.5``.
+        height of the latent loss. Give at most one; neither is ``plateau=2.0``.
     zeta : float, default=0.1
         ζ in (0, 1): near 1 the ramp is straight, near 0 it drops at once.
 

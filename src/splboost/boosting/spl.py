@@ -13,13 +13,13 @@ class SPLBoostClassifier(AdaBoostClassifier):
 
     SPLBoost (self-paced boosting) believes a sample's loss only up to a point: a sample
     that the model gets badly wrong is more likely mislabelled than hard, and its weight
-    goes to zero instead of growing. It minimises a *latent* loss that follows AdaBoost's
-    while it is small and goes flat where a label is no longer believed.
+    goes to zero instead of growing. It minimises a *latent* loss, which follows
+    AdaBoost's while it is small and goes flat where a label is no longer believed.
 
     It helps when labels are wrong here and there; it costs little on clean ones. It
     cannot help a weak learner strong enough to fit the wrong labels (deep trees), for
-    then no loss is large; and a pace too strict for the data drops hard samples with the
-    wrong ones. Where one class is rare, look at which samples it drops.
+    then no loss is large; and a pace too strict for the data drops hard samples with
+    the wrong ones. Where one class is rare, look at which samples it drops.
 
     Parameters
     ----------

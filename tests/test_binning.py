@@ -258,6 +258,17 @@ def test_codes_agree_with_thresholds(max_bins, x, seed):
             assert x[~np.isnan(x)].min() <= split[1] < np.nanmax(x)
 
 
+@pytest.mark.usefixtures("few_bins")
+def test_cut_lies_midway_across_empty_bins():
+    x = np.arange(8.0)  # edges 1.5, 3.5 and 5.5
+    binned = bin_array(np.c_[x])
+    grower = TreeGrower(binned, (x > 3).astype(np.uint8), 2, TreeOptions())
+    grown = grower.grow(np.where((x < 2) | (x > 5), 1.0, 0.0))
+    tree = TreeEnsemble.from_grown([grown], 2, [None])
+    assert tree.threshold[0] == 3.5
+    assert grower.leaf.tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
+
+
 # --------------------------------------------------------------------------- categories
 
 

@@ -80,8 +80,8 @@ def assert_same_model(one, other, X):
 
 def splits_of(model):
     """Feature and threshold at the root of each tree."""
-    roots = model._trees.start[:-1]
-    return model._trees.feature[roots], model._trees.threshold[roots]
+    roots = model._model.trees.start[:-1]
+    return model._model.trees.feature[roots], model._model.trees.threshold[roots]
 
 
 # -- the reference --------------------------------------------------------------------

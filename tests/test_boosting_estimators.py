@@ -3,6 +3,7 @@
 import _thread
 import multiprocessing
 import pickle
+import signal
 import threading
 import warnings
 
@@ -257,6 +258,30 @@ def test_weak_learners_are_seeded_anew_each_round():
     learner = DecisionTreeClassifier(max_depth=1, splitter="random", random_state=0)
     model = AdaBoostClassifier(learner, n_estimators=6, random_state=1).fit(X, y)
     assert len({each.random_state for each in model.estimators_}) == model.n_iter_
+
+
+def test_weights_of_weak_learners():
+    """Positive, and summing to those of the user on the rows handed over."""
+    totals = []
+
+    class Spy(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight):
+            totals.append((X[:, -1].sum(), sample_weight.sum()))
+            assert (sample_weight > 0).all()
+            return super().fit(X[:, :-1], y, sample_weight)
+
+        def predict(self, X):
+            return super().predict(X[:, :-1])
+
+    X, y = data(2)
+    weight = np.random.default_rng(1).integers(0, 4, size=150)
+    X = np.column_stack([X, weight])
+    model = SPLBoostClassifier(
+        Spy(max_depth=1), n_estimators=10, pace=Hard(age=2.0), subsample=0.9
+    )
+    model.set_params(random_state=0).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(*np.transpose(totals))
+    assert len({total for total, _ in totals}) > 5
 
 
 def test_weak_learners_without_importances():
@@ -588,13 +613,20 @@ def test_fitting_in_many_threads_at_once(threaded):
         np.testing.assert_array_equal(other, score)
 
 
-def test_an_interrupted_fit_leaves_the_threads_usable(threaded):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises KeyboardInterrupt, also in a process started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupted_fit_leaves_the_threads_usable(threaded, interruptible):
     X, y = gaussians()
     score = fit_here(trees(n_jobs=2), X, y)
-    long = trees(n_estimators=10**8, on_perfect="continue", n_jobs=2)
-    timer = threading.Timer(0.3, _thread.interrupt_main)
+    long = trees(n_estimators=100_000, on_perfect="continue", n_jobs=2)
     with pytest.raises(KeyboardInterrupt):
-        timer.start()
+        threading.Timer(0.3, _thread.interrupt_main).start()
         long.fit(X, y)
     assert not hasattr(long, "estimator_weights_")
     np.testing.assert_array_equal(fit_here(trees(n_jobs=2), X, y), score)

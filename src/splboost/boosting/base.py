@@ -14,10 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.boosting.model import Model
 from splboost.losses import Exponential
 from splboost.pace import Pace, resolve_pace
 from splboost.trees.columns import Table, read_table
-from splboost.trees.ensemble import AdditiveTables, TreeEnsemble
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.labels import (
     check_weights,
@@ -72,7 +72,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
     latent_objective_: FloatArray
     n_iter_: int
     stop_reason_: str
-    _tables: AdditiveTables
+    _model: Model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,7 +185,15 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         X = table.native(X)
         if weight.size < all_weight.size:
             X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
-        return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
+        return EstimatorLearner(
+            estimator,
+            X,
+            codes,
+            self.classes_,
+            weight,
+            rng,
+            self._categorical_features(),
+        )
 
     def _warn_of_collapse(self, pace: Pace) -> None:
         undecided = np.sqrt(self.classes_.size - 1)
@@ -225,15 +233,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         self.n_selected_ = np.array(history.n_selected)
         self.latent_objective_ = np.array(history.latent)
         self.stop_reason_ = history.stop_reason
-        self._moves = np.array(history.moves)
-        self._trees: TreeEnsemble | None = None
-        self._fitted: list[Any] | None = None
-        if hasattr(learner, "ensemble"):
-            self._trees = learner.ensemble(history.terms)
-            if self._trees.is_stumps:
-                self._tables = AdditiveTables.from_stumps(self._trees, self._outputs())
-        else:
-            self._fitted = [term.estimator for term in history.terms]
+        self._model = learner.model(history.terms, np.array(history.moves))
         remedy = _REMEDIES.get(history.stop_reason)
         dropped = history.n_selected[-1] < n_samples
         if history.stop_reason == loop.PERFECT and not dropped:
@@ -250,34 +250,15 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
     def estimators_(self) -> list[Any]:
         """The fitted weak learners, made on demand where trees are stored flat."""
         check_is_fitted(self)
-        if self._trees is None:
-            return list(self._fitted or [])
-        template = self._weak_learner()
-        return [
-            template.from_tree(
-                self._trees.tree(t),
-                self.classes_,
-                self.n_features_in_,
-                getattr(self, "feature_names_in_", None),
-            )
-            for t in range(self.n_iter_)
-        ]
+        names = getattr(self, "feature_names_in_", None)
+        return self._model.learners(self.classes_, self.n_features_in_, names)
 
     @property
     def feature_importances_(self) -> FloatArray:
         """Share of the removed impurity by feature, learners by their coefficients."""
         check_is_fitted(self)
         share = self.estimator_weights_ / (self.estimator_weights_.sum() or 1.0)
-        if self._trees is not None:
-            return self._trees.importances(self.n_features_in_, share)
-        try:
-            each = [learner.feature_importances_ for learner in self._fitted or []]
-        except AttributeError:
-            raise AttributeError(
-                f"{type(self._weak_learner()).__name__} has no feature_importances_, "
-                "so the booster has none either."
-            ) from None
-        return np.average(each, axis=0, weights=share if share.any() else None)
+        return self._model.importances(self.n_features_in_, share)
 
     # ------------------------------------------------------------------ prediction
 
@@ -296,14 +277,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         """
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
-        n_threads = count_threads(self.n_jobs)
-        if self._trees is None:
-            for t, learner in enumerate(self._fitted or []):
-                self._add_votes(learner, table.native(X), self._moves[t], score)
-        elif self._trees.is_stumps:
-            self._tables.add(table, score, n_threads=n_threads)
-        else:
-            self._trees.add(table, self._outputs(), score, n_threads=n_threads)
+        self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
         return self._shape(score)
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
@@ -319,16 +293,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         """
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
-        if self._trees is None:
-            for t, learner in enumerate(self._fitted or []):
-                self._add_votes(learner, table.native(X), self._moves[t], score)
-                yield self._shape(score.copy())
-            return
-        matrix = self._trees.matrix_of(table)
-        outputs = self._outputs()
-        for t in range(self.n_iter_):
-            nodes = slice(self._trees.start[t], self._trees.start[t + 1])
-            self._trees.tree(t).add(matrix, outputs[nodes], score)
+        for _ in self._model.stages(table, X, score):
             yield self._shape(score.copy())
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -411,31 +376,11 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
-        categorical = self._categorical_features()
-        if self._trees is not None:
-            categorical = self._trees.categorical_features
-        return read_table(self, X, categorical, reset=False)
+        return read_table(self, X, self._model.categorical_features, reset=False)
 
     @property
     def _n_outputs(self) -> int:
         return 1 if self.classes_.size == 2 else self.classes_.size
-
-    def _outputs(self) -> FloatArray:
-        """What each node adds to the scores: the vote of its class times the step."""
-        assert self._trees is not None
-        step = np.repeat(self._moves, np.diff(self._trees.start))
-        vote = self._trees.class_shares().argmax(axis=1)
-        return self._votes(vote, step)
-
-    def _votes(self, vote: NDArray[np.integer], step: Any) -> FloatArray:
-        k = self.classes_.size
-        if k == 2:
-            return np.where(vote == 1, step, -step)[:, None]
-        coded = np.where(np.arange(k) == vote[:, None], float(k - 1), -1.0)
-        return coded * np.reshape(step, (-1, 1))
-
-    def _add_votes(self, learner: Any, X: Any, step: float, score: FloatArray) -> None:
-        score += self._votes(np.searchsorted(self.classes_, learner.predict(X)), step)
 
     def _shape(self, score: FloatArray) -> FloatArray:
         k = self.classes_.size

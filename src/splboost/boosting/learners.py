@@ -2,7 +2,7 @@
 
 A learner is made once per fit. ``learner.fit(weight)`` fits a weak classifier to the
 samples of positive weight and returns a *term*, which knows the classifier's votes on
-all training samples:
+all training samples (and, at the end, ``learner.model`` makes a model of all terms):
 
     term.error                  share of the weight fitted to that it gets wrong
     term.missed(weight)         summed weight of the samples it gets wrong
@@ -28,6 +28,12 @@ from splboost.boosting.kernels import (
     move_margins,
     move_scores,
     weight_missed,
+)
+from splboost.boosting.model import (
+    EstimatorModel,
+    Model,
+    TreeModel,
+    encode_predictions,
 )
 from splboost.boosting.scores import Scores
 from splboost.trees.binning import bin_table
@@ -57,6 +63,8 @@ class Learner(Protocol):
     def can_fit(self, weight: FloatArray) -> bool: ...
 
     def fit(self, weight: FloatArray) -> Term: ...
+
+    def model(self, terms: list[Any], moves: FloatArray) -> Model: ...
 
 
 class TreeTerm:
@@ -100,6 +108,7 @@ class TreeLearner:
         seed: int,
     ) -> None:
         self.binned = bin_table(table, sample_weight, n_threads=n_threads)
+        self._estimator = estimator
         self._codes = codes
         self._n_classes = n_classes
         self._grower = TreeGrower(
@@ -118,11 +127,10 @@ class TreeLearner:
         grown = self._grower.grow(weight)
         return TreeTerm(grown, self._grower.leaf, self._codes, self._n_classes)
 
-    def ensemble(self, terms: list[TreeTerm]) -> TreeEnsemble:
-        """The fitted trees as one ensemble."""
-        return TreeEnsemble.from_grown(
-            [term.grown for term in terms], self._n_classes, self.binned.categories
-        )
+    def model(self, terms: list[TreeTerm], moves: FloatArray) -> TreeModel:
+        grown = [term.grown for term in terms]
+        trees = TreeEnsemble.from_grown(grown, self._n_classes, self.binned.categories)
+        return TreeModel(trees, moves, self._n_classes, clone(self._estimator))
 
 
 class EstimatorTerm:
@@ -160,8 +168,10 @@ class EstimatorLearner:
         classes: NDArray[Any],
         sample_weight: FloatArray,
         rng: np.random.RandomState,
+        categorical_features: Any,
     ) -> None:
         check_weak_learner(estimator)
+        self._categorical = categorical_features
         self._estimator = estimator
         self._X = X
         self._codes = codes
@@ -191,6 +201,10 @@ class EstimatorLearner:
         predicted = encode_predictions(estimator, self._X, self._classes)
         return EstimatorTerm(estimator, predicted, self._codes, weight)
 
+    def model(self, terms: list[EstimatorTerm], moves: FloatArray) -> EstimatorModel:
+        estimators = [term.estimator for term in terms]
+        return EstimatorModel(estimators, moves, self._classes, self._categorical)
+
 
 def check_weak_learner(estimator: Any) -> None:
     """Refuse what cannot be boosted, and say why."""
@@ -209,10 +223,3 @@ def check_weak_learner(estimator: Any) -> None:
             "needs; choose another weak learner, for instance "
             "splboost.trees.CARTClassifier."
         )
-
-
-def encode_predictions(
-    estimator: Any, X: Any, classes: NDArray[Any]
-) -> NDArray[np.int64]:
-    """Predicted labels as class numbers."""
-    return np.searchsorted(classes, estimator.predict(X))

@@ -1,0 +1,141 @@
+"""What a booster has learned: weak classifiers and the moves along their votes.
+
+Two classes have one output, F; K classes have K outputs, G (see ``losses``). A vote for
+class k moves F by plus or minus the move, or G by K - 1 moves at k and by minus one
+move elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.trees.columns import Table
+from splboost.trees.ensemble import AdditiveTables, TreeEnsemble
+
+FloatArray = NDArray[np.float64]
+
+
+class Model(Protocol):
+    """Scores new rows; ``X`` is the user's data, ``table`` the engine's view of it."""
+
+    categorical_features: Any
+
+    def add(
+        self, table: Table, X: Any, score: FloatArray, *, n_threads: int
+    ) -> None: ...
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]: ...
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray: ...
+
+    def learners(
+        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]: ...
+
+
+def votes(vote: NDArray[np.integer], move: Any, n_classes: int) -> FloatArray:
+    """What votes add to the scores, a row for each."""
+    if n_classes == 2:
+        return np.where(vote == 1, move, -move)[:, None]
+    coded = np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
+    return coded * np.reshape(move, (-1, 1))
+
+
+class TreeModel:
+    """Trees as flat arrays; an ensemble of stumps as lookup tables."""
+
+    def __init__(
+        self, trees: TreeEnsemble, moves: FloatArray, n_classes: int, estimator: Any
+    ) -> None:
+        self.trees = trees
+        self.estimator = estimator
+        self.categorical_features = trees.categorical_features
+        per_node = np.repeat(moves, np.diff(trees.start))
+        self.output = votes(trees.value.argmax(axis=1), per_node, n_classes)
+        self.tables = None
+        if trees.is_stumps:
+            self.tables = AdditiveTables.from_stumps(trees, self.output)
+
+    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
+        """Add the scores of all rounds."""
+        if self.tables is not None:
+            self.tables.add(table, score, n_threads=n_threads)
+        else:
+            self.trees.add(table, self.output, score, n_threads=n_threads)
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        """Add the scores of one round after the other."""
+        matrix = self.trees.matrix_of(table)
+        for t in range(self.trees.n_trees):
+            nodes = slice(self.trees.start[t], self.trees.start[t + 1])
+            self.trees.tree(t).add(matrix, self.output[nodes], score)
+            yield
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """Impurity removed by each feature, trees weighted by ``share``."""
+        return self.trees.importances(n_features, share)
+
+    def learners(
+        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        """Fitted tree estimators, made on demand."""
+        return [
+            self.estimator.from_tree(self.trees.tree(t), classes, n_features, names)
+            for t in range(self.trees.n_trees)
+        ]
+
+
+class EstimatorModel:
+    """Fitted scikit-learn classifiers."""
+
+    def __init__(
+        self,
+        estimators: list[Any],
+        moves: FloatArray,
+        classes: NDArray[Any],
+        categorical_features: Any,
+    ) -> None:
+        self.estimators = estimators
+        self.moves = moves
+        self.classes = classes
+        self.categorical_features = categorical_features
+
+    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
+        """Add the scores of all rounds."""
+        for _ in self.stages(table, X, score):
+            pass
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        """Add the scores of one round after the other."""
+        X = table.native(X)
+        for estimator, move in zip(self.estimators, self.moves, strict=True):
+            vote = encode_predictions(estimator, X, self.classes)
+            score += votes(vote, move, self.classes.size)
+            yield
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """Mean of the classifiers' own importances, weighted by ``share``."""
+        if not hasattr(self.estimators[0], "feature_importances_"):
+            raise AttributeError(
+                f"{type(self.estimators[0]).__name__} has no feature_importances_, so "
+                "the booster has none either."
+            )
+        each = [estimator.feature_importances_ for estimator in self.estimators]
+        return np.average(each, axis=0, weights=share if share.any() else None)
+
+    def learners(
+        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        """The fitted classifiers."""
+        return list(self.estimators)
+
+
+def encode_predictions(
+    estimator: Any, X: Any, classes: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Predicted labels as class numbers."""
+    return np.searchsorted(classes, estimator.predict(X))

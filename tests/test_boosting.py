@@ -15,7 +15,14 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import splboost.trees.grower as grower_module
-from reference import age_from_plateau, boost, boosted_score, pace_loss, tree_learner
+from reference import (
+    age_from_plateau,
+    boost,
+    boosted_score,
+    boosting_weights,
+    pace_loss,
+    tree_learner,
+)
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear, Logarithmic, Mixture, Polynomial
@@ -80,8 +87,8 @@ def assert_same_model(one, other, X):
 
 def splits_of(model):
     """Feature and threshold at the root of each tree."""
-    roots = model._model.trees.start[:-1]
-    return model._model.trees.feature[roots], model._model.trees.threshold[roots]
+    roots = [tree.tree_ for tree in model.estimators_]
+    return [root.feature[0] for root in roots], [root.threshold[0] for root in roots]
 
 
 # -- the reference --------------------------------------------------------------------
@@ -200,7 +207,7 @@ def test_is_scikit_learns_adaboost(n_classes, seed):
     ours = AdaBoostClassifier(cart(), n_estimators=60).fit(X, y)
     assert ours.n_iter_ == len(peer.estimators_) == 60
     features, thresholds = splits_of(ours)
-    assert features.tolist() == [tree.tree_.feature[0] for tree in peer.estimators_]
+    assert features == [tree.tree_.feature[0] for tree in peer.estimators_]
     np.testing.assert_allclose(
         thresholds, [tree.tree_.threshold[0] for tree in peer.estimators_], rtol=1e-12
     )
@@ -485,8 +492,18 @@ def test_the_next_root_is_as_good_as_a_full_sum(
     monkeypatch.setattr(grower_module, "advance", in_full)
     full = clone(model)
     assert_same_model(quiet_fit(full, X, y), model, X)
-    for here, there in zip(splits_of(full), splits_of(model), strict=True):
-        np.testing.assert_array_equal(here, there)
+    assert splits_of(full) == splits_of(model)
+
+
+@two_and_three
+def test_weights_stay_right_for_a_thousand_rounds(n_classes):
+    X, y = noisy_classes(50, n_classes, n_values=10_000)
+    model = AdaBoostClassifier(cart(3), n_estimators=1000).fit(X, y)
+    assert model.estimator_weights_.sum() > 900
+    *_, before, _ = model.staged_decision_function(X)
+    D = boosting_weights(before, y, np.ones(50), np.ones(50))
+    missed = model.estimators_[-1].predict(X) != y
+    np.testing.assert_allclose(model.estimator_errors_[-1], D[missed].sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("pace", [None, Hard(age=2.5), Linear(), Mixture(gamma=1.0)])
@@ -552,6 +569,7 @@ def test_no_edge(n_classes):
     assert model.stop_reason_ == "no edge"
     assert model.estimator_weights_.tolist() == [0.0]
     assert not model.decision_function(X).any()
+    assert (model.predict(X) == 0).all()  # nothing is above 0
     assert not model.feature_importances_.any()
     assert usable(model, X)
 

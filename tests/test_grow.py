@@ -192,6 +192,12 @@ def test_equal_children_but_for_rounding_count_as_equal():
     assert split[2] is True
 
 
+@pytest.mark.parametrize(("step", "n_nodes"), [(1e-6, 1), (1e-5, 3)])
+def test_least_gain(step, n_nodes):
+    tree = grow_tree(np.array([[0.0], [1.0]]), [0, step], 0)  # removes step**2 / 4
+    assert tree.child.size == n_nodes
+
+
 @pytest.mark.parametrize("n_classes", [0, 2])
 def test_no_split_without_gain(n_classes):
     X = np.tile([[0.0], [1.0]], (6, 1))

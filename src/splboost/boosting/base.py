@@ -105,6 +105,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         if pace is not None and pace.is_off:
             pace = None
         table = read_table(self, X, self._categorical_features(), reset=True)
+        X = table.native(X)
         all_weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, all_weight)
         table, weight, codes = drop_weightless(table, all_weight, codes)
@@ -182,7 +183,6 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
                 n_threads=count_threads(self.n_jobs),
                 seed=rng.randint(2**31 - 1),
             )
-        X = table.native(X)
         if weight.size < all_weight.size:
             X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
         return EstimatorLearner(

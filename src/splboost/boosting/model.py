@@ -55,7 +55,8 @@ class TreeModel:
         self.estimator = estimator
         self.categorical_features = trees.categorical_features
         per_node = np.repeat(moves, np.diff(trees.start))
-        self.output = votes(trees.value.argmax(axis=1), per_node, n_classes)
+        vote = trees.class_shares().argmax(axis=1)
+        self.output = votes(vote, per_node, n_classes)
         self.tables = None
         if trees.is_stumps:
             self.tables = AdditiveTables.from_stumps(trees, self.output)

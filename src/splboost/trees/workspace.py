@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
-SMALL_NODE = 256  # rows, which a byte can number; such nodes need no histogram
+SMALL_NODE = 128  # rows, at most what a byte can number; such nodes need no histogram
 SET_BYTES = 32  # a set of bins, one bit each
 UNLIMITED = 1 << 62
 MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without

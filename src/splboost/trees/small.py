@@ -115,16 +115,18 @@ def scan_sorted(
             row = order[k]
             left_weight += weight[row]
             left_moment += moment[row]
-            if k + 1 < known and codes[row] == codes[order[k + 1]]:
-                continue
             lw = np.float64(left_weight)
             rw = all_weight - lw
             deviation = np.float64(left_moment) - mean * lw
             square, product = deviation * deviation, lw * rw
-            if square > bar * product and product > 0:
+            # Whether it would be the best comes first: that can be predicted, unlike
+            # whether the next code is another one.
+            if square > bar * product:
                 n_left = k + 1 - lo + shift
                 if (
-                    lw >= min_weight
+                    (k + 1 == known or codes[row] != codes[order[k + 1]])
+                    and product > 0
+                    and lw >= min_weight
                     and rw >= min_weight
                     and n_left >= min_rows
                     and hi - lo - n_left >= min_rows

@@ -64,34 +64,31 @@ def scan_moments(
         left_weight = missing_weight if to_left else 0
         left_moment = hist[base + 1] if to_left else 0
         left_rows = hist[base + counter] if to_left and counter >= 0 else 0
-        started = False
         # One position past the end: all known values left, the missing right.
         last = size + (1 if missing_weight > 0 and not to_left else 0)
         for k in range(last):
-            b = order[k] << shift if k < size else 0
-            moment = hist[b + 1]
-            weight = hist[b] + (moment if two else 0)
-            if weight == 0 and k < size:
-                continue
             lw = np.float64(left_weight)
             rw = all_weight - lw
             deviation = np.float64(left_moment) - mean * lw
             square, product = deviation * deviation, lw * rw
-            # The gain is square / product; divide only where it may be the best.
-            if square > bar * product and started and product > 0:
+            b = order[k] << shift if k < size else 0
+            moment = hist[b + 1]
+            weight = hist[b] + (moment if two else 0)
+            # The gain is square / product. Whether it would be the best comes first:
+            # that can be predicted, unlike whether the next bin is empty.
+            if square > bar * product:
                 enough = lw >= min_weight and rw >= min_weight
                 if counter >= 0:
                     enough = enough and (
                         left_rows >= min_rows and all_rows - left_rows >= min_rows
                     )
-                if enough:
+                if enough and product > 0 and (weight > 0 or k == size):
                     best, best_position, best_left = square / product, k, to_left == 1
                     bar = best + TIE * best + TIE_FLOOR
             left_weight += weight
             left_moment += moment
             if counter >= 0:
                 left_rows += hist[b + counter]
-            started = True
     return best, best_position, best_left
 
 

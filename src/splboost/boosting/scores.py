@@ -81,6 +81,7 @@ class Scores:
         self.n_selected = n
         self.latent = 0.0
         self._shift = self._base = 0.0
+        self._smallest_class = int(np.bincount(codes, minlength=n_classes).min())
         self._witness = [0] * n_classes
 
     def moves(self, step: float) -> tuple[float, float]:
@@ -99,10 +100,11 @@ class Scores:
         starts = range(0, self.codes.size, BLOCK)
         n_parts = min(self.n_threads, len(starts))
         done: list[tuple[int, float]] = [(0, 0.0)] * len(starts)
-        run(
-            self._refresh_blocks,
-            [(starts[k::n_parts], paced, done) for k in range(n_parts)],
-        )
+        if n_parts == 1:
+            self._refresh_blocks(starts, paced, done)
+        else:
+            parts = [(starts[k::n_parts], paced, done) for k in range(n_parts)]
+            run(self._refresh_blocks, parts)
         self.n_selected = sum(selected for selected, _ in done)
         self.latent = sum(latent for _, latent in done)
 
@@ -135,6 +137,8 @@ class Scores:
 
     def selects_one_class(self) -> bool:
         """Whether all samples of positive weight are of one class."""
+        if self.codes.size - self.n_selected < self._smallest_class:
+            return False
         # One selected sample shows that its class is; look for another once it is not.
         n_found = 0
         for k, row in enumerate(self._witness):

@@ -435,6 +435,19 @@ def test_latent_objective_never_rises(
 
 
 @every_pace
+@pytest.mark.parametrize("depth", [1, 3])
+def test_latent_objective_does_not_rise_as_the_pace_sets_in(name, depth):
+    for seed in range(20):
+        X, y = make_gaussians(40, random_state=seed)
+        y = flip_labels(y, 0.2, random_state=seed)[0]
+        model = SPLBoostClassifier(
+            cart(depth), n_estimators=8, pace=make_pace(name, 1.5), warm_rounds=2
+        )
+        objective = quiet_fit(model, X, y).latent_objective_
+        assert (np.diff(objective[1:]) <= 1e-11 * objective[0]).all()
+
+
+@every_pace
 @two_and_three
 def test_latent_objective_is_that_of_the_final_scores(name, n_classes):
     X, y = noisy_classes(70, n_classes)

@@ -544,8 +544,8 @@ def log_exp_loss(F: np.ndarray, y: np.ndarray) -> np.ndarray:
 def pace_loss(F: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The loss the pace sees, from scores clipped to +-350.
 
-    Two classes: exp(-yF). K classes: sqrt((1 - p_y) / p_y) with p the softmax of
-    F / (K - 1), which is the same for K = 2.
+    Two classes: exp(-yF). K classes: sqrt((1 - p_y) / p_y / (K - 1)) with p the softmax
+    of F / (K - 1), which is the same for K = 2, and 1 at F = 0.
     """
     F = np.clip(F, -MAX_SCORE, MAX_SCORE)
     if F.ndim == 1:
@@ -553,7 +553,7 @@ def pace_loss(F: np.ndarray, y: np.ndarray) -> np.ndarray:
     e = np.exp(F / (F.shape[1] - 1.0))
     own = e[np.arange(len(y)), y]
     others = np.where(np.arange(F.shape[1]) == y[:, None], 0.0, e).sum(axis=1)
-    return np.sqrt(others / own)
+    return np.sqrt(others / own / (F.shape[1] - 1.0))
 
 
 def boosting_weights(F, y, omega, v) -> np.ndarray:

@@ -730,7 +730,7 @@ COLLAPSE = "greatest weight to samples with a loss of .* collapse. Choose a larg
         (2, Hard(age=1.0)),
         (2, Linear(age=2.0)),
         (2, Polynomial(age=3.0)),
-        (3, Hard(age=1.4)),
+        (3, Hard(age=1.0)),
     ],
     ids=str,
 )

@@ -370,7 +370,11 @@ def test_threads_do_not_matter(monkeypatch, n_classes, criterion, options):
 
 
 @every_kind
-@pytest.mark.parametrize("options", [{"max_depth": 8}, {"max_leaf_nodes": 60}])
+@pytest.mark.parametrize(
+    "options",
+    [{"max_depth": 8}, {"max_leaf_nodes": 60}, {"min_samples_leaf": 30}],
+    ids=["depth", "leaves", "rows"],
+)
 def test_histograms_running_out_do_not_matter(
     monkeypatch, n_classes, criterion, options
 ):

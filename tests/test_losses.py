@@ -74,20 +74,21 @@ def test_doubt_of_two_classes_is_the_loss():
 
 
 @every_k
-def test_doubt_of_two_live_classes_is_that_of_two_classes(n_classes):
+def test_doubt_of_two_live_classes(n_classes):
     # all the probability on two classes, whose scores differ by 2 F
     F = np.linspace(-3, 3, 13)
     G = np.full((13, n_classes), -600.0)
     G[:, 1], G[:, 2] = F, -F
     codes = np.full(13, 1)
-    np.testing.assert_allclose(LOSS.doubt(G, codes), np.exp(-F), rtol=1e-12)
+    expected = np.exp(-F) / np.sqrt(n_classes - 1)
+    np.testing.assert_allclose(LOSS.doubt(G, codes), expected, rtol=1e-12)
 
 
 @every_k
 def test_doubt_is_a_function_of_the_probability(n_classes):
     G, codes = scores(200, n_classes)
     p = LOSS.probability(G)[np.arange(200), codes]
-    expected = np.sqrt((1 - p) / p)
+    expected = np.sqrt((1 - p) / p / (n_classes - 1))
     np.testing.assert_allclose(LOSS.doubt(G, codes), expected, rtol=1e-7)
     np.testing.assert_allclose(
         LOSS.doubt(G, codes), pace_loss((n_classes - 1) * G, codes)
@@ -97,7 +98,7 @@ def test_doubt_is_a_function_of_the_probability(n_classes):
 @every_k
 def test_doubt_of_the_undecided(n_classes):
     doubt = LOSS.doubt(np.zeros((1, n_classes)), np.zeros(1, dtype=int))
-    np.testing.assert_allclose(doubt, np.sqrt(n_classes - 1))
+    np.testing.assert_allclose(doubt, 1)
 
 
 def test_doubt_of_far_scores():

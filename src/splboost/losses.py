@@ -44,11 +44,13 @@ class Exponential:
         return softmax(score, axis=1)
 
     def doubt(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
-        """Loss that a pace sees: sqrt((1 - p) / p), p the probability of the own class.
+        """Loss that a pace sees, from the probability p of the sample's own class.
 
-        For two classes this is exp(-m). For more it is not: exp(-G_y) of a sample whose
-        label the model gives probability p depends on how the rest is spread over the
-        other classes, so an age would mean another strength for every K.
+        It is the root of (1 - p) / p, the odds against the label, divided by what these
+        are for an undecided model, K - 1. So it is 1 there for any K, and exp(-m) for
+        two classes. The loss itself will not do for more: exp(-G_y) depends on how the
+        rest of the probability is spread over the other classes, and hardly grows with
+        ten of them, so that an age would mean another strength for every K.
         """
         if score.ndim == 1:
             return self.value(np.where(codes == 1, score, -score))
@@ -56,4 +58,5 @@ class Exponential:
         rows = np.arange(codes.size)
         ahead = score - score[rows, codes][:, None]
         ahead[rows, codes] = -np.inf
-        return np.sqrt(np.exp(np.minimum(ahead, 600)).sum(axis=1))
+        odds = np.exp(np.minimum(ahead, 600)).sum(axis=1)
+        return np.sqrt(odds / (score.shape[1] - 1))

@@ -196,14 +196,13 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         )
 
     def _warn_of_collapse(self, pace: Pace) -> None:
-        undecided = np.sqrt(self.classes_.size - 1)
         peak = pace.peak()
-        if self.learning_rate == 1 and peak <= undecided:
+        if self.learning_rate == 1 and peak <= 1:
             warnings.warn(
                 f"pace={pace!r} gives its greatest weight to samples with a loss of "
-                f"{peak:.3g}, but an undecided sample has {undecided:.3g} already: the "
-                "booster may lose samples before it has learned from them, and "
-                "collapse. Choose a larger age or plateau.",
+                f"{peak:.3g}, but an undecided sample has 1 already: the booster may "
+                "lose samples before it has learned from them, and collapse. Choose a "
+                "larger age or plateau.",
                 UserWarning,
                 stacklevel=3,
             )

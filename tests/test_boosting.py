@@ -487,22 +487,25 @@ def test_the_next_root_is_as_good_as_a_full_sum(
         cart(depth), n_estimators=rounds, pace=pace, on_perfect="continue"
     )
     n_incremental = 0
-    advance = grower_module.advance
+    grow = grower_module.TreeGrower.grow
 
-    def counted(data, limits, work, *rest):
+    def counted(grower, weight):
         nonlocal n_incremental
-        done = advance(data, limits, work, *rest)
-        n_incremental += work.progress[N_CHANGED] >= 0
-        return done
+        tree = grow(grower, weight)
+        n_incremental += grower.work.progress[N_CHANGED] >= 0
+        return tree
 
-    def in_full(data, limits, work, weight, target, scale, fresh, leaf):
-        return advance(data, limits, work, weight, target, scale, True, leaf)
+    def in_full(grower, weight):
+        grower.work.weight[:] = -1  # every row's weight differs from that
+        tree = grow(grower, weight)
+        assert grower.work.progress[N_CHANGED] == -1
+        return tree
 
-    monkeypatch.setattr(grower_module, "advance", counted)
+    monkeypatch.setattr(grower_module.TreeGrower, "grow", counted)
     quiet_fit(model, X, y)
     assert model.n_iter_ == rounds
     assert n_incremental > 0.3 * rounds
-    monkeypatch.setattr(grower_module, "advance", in_full)
+    monkeypatch.setattr(grower_module.TreeGrower, "grow", in_full)
     full = clone(model)
     assert_same_model(quiet_fit(full, X, y), model, X)
     assert splits_of(full) == splits_of(model)

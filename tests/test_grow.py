@@ -356,11 +356,10 @@ def test_threads_do_not_matter(monkeypatch, n_classes, criterion, options):
     monkeypatch.setattr(
         grower_module, "run", lambda *args: calls.append(args) or run(*args)
     )
+    monkeypatch.setattr(grower_module, "THREADED_WORK", 1)
     trees = {}
     for n_threads in (1, 2, 3):
         grower = make_grower(X, y, n_classes, n_threads=n_threads, **options)
-        if n_threads > 1:
-            grower.limits = grower.limits._replace(threaded_work=1)
         trees[n_threads] = [grow(grower, w, np.asarray(y, float)) for w in weights]
         assert bool(calls) == (n_threads > 1)
     for one, two, three in zip(*trees.values(), strict=True):

@@ -51,8 +51,8 @@ def split_node(data, limits, work, node):
     for s in range(work.total.shape[1]):
         work.total[left + 1, s] = work.total[node, s] - work.total[left, s]
     if row[MISSING_LEFT] == NONE_MISSING:
-        left_weight = np.float64(weight_of(limits, work, left))
-        right_weight = np.float64(weight_of(limits, work, left + 1))
+        left_weight = weight_of(limits, work.total[left])
+        right_weight = weight_of(limits, work.total[left + 1])
         row[MISSING_LEFT] = 0 if is_better(right_weight, left_weight) else 1
     if row[MISSING_LEFT] == 1 and data.kind[row[FEATURE]] == CATEGORICAL:
         send_unseen_left(data, limits, work, node)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from splboost.trees.binning import Binned
 from splboost.trees.ensemble import GrownTree
-from splboost.trees.grow import advance
+from splboost.trees.grow import advance, advance_stump
 from splboost.trees.search import search
 from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
 from splboost.trees.threads import run
@@ -20,6 +20,7 @@ from splboost.trees.workspace import (
     UNLIMITED,
     Data,
     Limits,
+    as_references,
     make_workspace,
 )
 
@@ -108,6 +109,8 @@ class TreeGrower:
         self.work = make_workspace(binned, self.data.y, self.limits)
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
+        self._parts = as_references(self.data, self.limits, self.work)
+        self._advance = advance_stump if self.limits.max_depth == 1 else advance
         self._scale = 0.0
         self._has_categories = any(c is not None for c in binned.categories)
 
@@ -119,7 +122,7 @@ class TreeGrower:
         The target of a regression is best centred and of unit spread: gains below
         1e-12 count as none.
         """
-        data, limits, work = self.data, self.limits, self.work
+        work = self.work
         total = float(weight.sum())
         fresh = not START_TOTAL / 64 <= total * self._scale <= MOST_TOTAL
         if fresh:
@@ -128,8 +131,8 @@ class TreeGrower:
         if target is None:
             target = weight
         work.progress[STARTED] = 0
-        while not advance(
-            data, limits, work, weight, target, self._scale, fresh, self.leaf
+        while not self._advance(
+            *self._parts, weight, target, self._scale, fresh, self.leaf
         ):
             self._search_in_threads()
         size = work.progress[N_NODES]
@@ -149,8 +152,5 @@ class TreeGrower:
         bounds[-1] = d
         run(
             search,
-            [
-                (self.data, self.limits, self.work, int(lo), int(hi))
-                for lo, hi in itertools.pairwise(bounds)
-            ],
+            [(*self._parts, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )

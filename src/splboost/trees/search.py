@@ -23,6 +23,7 @@ from splboost.trees.split import (
     LEAST_SQUARES,
     MIN_GAIN,
     is_better,
+    is_empty,
     order_categories,
     scan_classes,
     scan_moments,
@@ -46,21 +47,20 @@ from splboost.trees.workspace import (
     NOTHING,
     ROOT_CHANGED,
     ROOT_FULL,
+    SET_BYTES,
     SLOT,
     START,
     SUBTRACT,
     THRESHOLD,
-    weight_of,
 )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def search(data, limits, work, first, last):
     """Best split by each of the features first to last, of the planned nodes."""
-    min_weight = limits.min_share * np.float64(weight_of(limits, work, 0))
-    scratch = np.zeros(256 << limits.shift, dtype=np.int64)
-    order = np.empty(256, dtype=np.int64)
-    keys = np.empty(256)
+    min_weight = work.min_weight[0]
+    scratch = np.empty(256 << limits.shift, dtype=np.int64)
+    bins, room = np.arange(256), make_room(limits)
     for k in (NODE_A, NODE_B):
         node, way, wanted = work.plan[k], work.plan[k + 1], work.plan[k + 2]
         if way == NOTHING:
@@ -77,8 +77,6 @@ def search(data, limits, work, first, last):
         slot_hist = work.hist[max(work.node[node, SLOT], 0)]
         found, left_set, gain = work.found[side], work.left_set[side], work.gain[side]
         for f in range(first, last):
-            n_bins = data.n_bins[f]
-            categorical = data.kind[f] == CATEGORICAL
             if way == DIRECT:
                 hist = scratch
                 fill_scratch(
@@ -92,18 +90,15 @@ def search(data, limits, work, first, last):
                 )
             else:
                 hist = slot_hist[data.offset[f] << limits.shift :]
-            for b in range(n_bins):
-                order[b] = b
             gain[f] = search_feature(
                 hist,
-                n_bins,
-                categorical,
+                bins,
+                data.n_bins[f],
+                data.kind[f] == CATEGORICAL,
                 total,
                 limits,
                 min_weight,
-                order,
-                n_bins,
-                keys,
+                room,
                 found[f],
                 left_set[f],
             )
@@ -202,20 +197,11 @@ def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def search_feature(
-    hist,
-    missing,
-    categorical,
-    total,
-    limits,
-    min_weight,
-    order,
-    size,
-    keys,
-    found,
-    left_set,
+    hist, bins, size, categorical, total, limits, min_weight, room, found, left_set
 ):
     """Gain of the best split by one feature, 0 if there is none; notes the split.
 
+    ``hist`` holds the bins numbered ``bins[:size]``, then that of missing cells;
     ``found`` gets the last non-empty bin left of the cut, the first right of it (-1:
     none) and the side of the missing; a split of categories goes into ``left_set``.
     """
@@ -224,22 +210,23 @@ def search_feature(
     entropy = limits.criterion == ENTROPY
     weight_slots = 1 if regression else limits.n_classes
     n_orders = limits.n_classes if categorical and limits.n_classes > 2 else 1
+    keys, order, ordered = room
     best = 0.0
+    walked, n_walked = hist, size
     for turn in range(n_orders):
         if categorical:
             slot = turn if n_orders > 1 else 1
-            size = order_categories(
-                hist, shift, weight_slots, slot, missing, keys, order
+            n_walked = order_categories(
+                hist, shift, weight_slots, slot, size, keys, order, ordered
             )
+            walked = ordered
         if regression or (limits.n_classes == 2 and not entropy):
             gain, position, left = scan_moments(
-                hist,
+                walked,
                 shift,
                 weight_slots,
                 counter,
-                order,
-                size,
-                missing,
+                n_walked,
                 total,
                 min_weight,
                 min_rows,
@@ -247,14 +234,12 @@ def search_feature(
             gain *= weight_slots
         else:
             gain, position, left = scan_classes(
-                hist,
+                walked,
                 shift,
                 limits.n_classes,
                 entropy,
                 counter,
-                order,
-                size,
-                missing,
+                n_walked,
                 total,
                 min_weight,
                 min_rows,
@@ -265,14 +250,15 @@ def search_feature(
         if categorical:
             left_set[:] = 0
             for k in range(position):
-                left_set[order[k] >> 3] |= np.uint8(1 << (order[k] & 7))
+                code = bins[order[k]]
+                left_set[code >> 3] |= np.uint8(1 << (code & 7))
         else:
             low = position - 1
-            while bin_weight(hist, shift, weight_slots, order[low]) == 0:
+            while is_empty(hist, shift, low):
                 low -= 1
-            found[LOW] = order[low]
-            found[HIGH] = order[position] if position < size else -1
-        if bin_weight(hist, shift, weight_slots, missing) == 0:
+            found[LOW] = bins[low]
+            found[HIGH] = bins[position] if position < size else -1
+        if is_empty(hist, shift, size):
             found[MISSING] = NONE_MISSING
         else:
             found[MISSING] = 1 if left else 0
@@ -280,11 +266,13 @@ def search_feature(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bin_weight(hist, shift, weight_slots, b):
-    weight = 0
-    for s in range(weight_slots):
-        weight += hist[(b << shift) + s]
-    return weight
+def make_room(limits):
+    """Memory for ordered categories: their keys, order and histogram."""
+    return (
+        np.empty(256),
+        np.empty(256, dtype=np.int64),
+        np.empty(256 << limits.shift, dtype=np.int64),
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -297,7 +285,7 @@ def choose_planned(data, limits, work):
         if node < 0:
             continue
         if plan[k + 2]:
-            choose(data, limits, work, node, 0 if k == NODE_A else 1)
+            choose(data, limits, work, node)
         if plan[k + 2] and work.number[node, GAIN] > 0:
             work.frontier[p[N_FRONTIER]] = node
             p[N_FRONTIER] += 1
@@ -316,9 +304,10 @@ def release(work, node):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def choose(data, limits, work, node, side):
+def choose(data, limits, work, node):
     """Set the split of a node from what the search noted, if any split is worth it."""
     d = data.n_bins.size
+    side = 1 if node == work.plan[NODE_B] else 0
     best = 0.0
     best_feature = -1
     if limits.max_features >= d:
@@ -346,7 +335,8 @@ def choose(data, limits, work, node, side):
     work.node[node, FEATURE] = f
     work.node[node, MISSING_LEFT] = found[MISSING]
     if data.kind[f] == CATEGORICAL:
-        work.bins[node] = work.left_set[side, f]
+        for k in range(SET_BYTES):
+            work.bins[node, k] = work.left_set[side, f, k]
     else:
         b, threshold = cut_between(data, f, found[LOW], found[HIGH])
         work.node[node, BIN] = b

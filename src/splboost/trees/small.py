@@ -16,7 +16,7 @@ from numba import njit
 
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.divide import may_split, split_node
-from splboost.trees.search import choose, search_feature
+from splboost.trees.search import choose, make_room, search_feature
 from splboost.trees.split import ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
 from splboost.trees.workspace import (
     CHILD,
@@ -32,7 +32,6 @@ from splboost.trees.workspace import (
     START,
     fill_sides,
     gather,
-    weight_of,
 )
 
 
@@ -143,25 +142,36 @@ def scan_sorted(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sum_sorted(
-    order, lo, hi, codes, missing, weight, moment, classes, limits, scratch, met
+    order, lo, hi, codes, missing, weight, moment, classes, limits, hist, bins
 ):
-    """Histogram of a sorted column in the scratch one; write the bins met."""
+    """Histogram of a sorted column: of the bins met, then of missing cells.
+
+    ``bins`` gets the numbers of the bins met. Returns how many they are.
+    """
+    shift = limits.shift
     regression = limits.criterion == LEAST_SQUARES
-    size = 0
+    size = -1
     for k in range(lo, hi):
         row = order[k]
         code = np.int64(codes[row])
-        b = code << limits.shift
-        if regression:
-            scratch[b] += weight[row]
-            scratch[b + 1] += moment[row]
-        else:
-            scratch[b + classes[row]] += weight[row]
-        if limits.counter >= 0:
-            scratch[b + limits.counter] += 1
-        if code != missing and (size == 0 or met[size - 1] != code):
-            met[size] = code
+        if size < 0 or bins[size] != code:
             size += 1
+            bins[size] = code
+            for s in range(1 << shift):
+                hist[(size << shift) + s] = 0
+        b = size << shift
+        if regression:
+            hist[b] += weight[row]
+            hist[b + 1] += moment[row]
+        else:
+            hist[b + classes[row]] += weight[row]
+        if limits.counter >= 0:
+            hist[b + limits.counter] += 1
+    if bins[size] == missing:
+        return size
+    size += 1
+    for s in range(1 << shift):
+        hist[(size << shift) + s] = 0
     return size
 
 
@@ -237,7 +247,7 @@ def search_small(data, limits, work, node, start, tables):
     regression = limits.criterion == LEAST_SQUARES
     two = limits.n_classes == 2 and not regression
     moments = regression or (two and limits.criterion != ENTROPY)
-    min_weight = limits.min_share * np.float64(weight_of(limits, work, 0))
+    min_weight = work.min_weight[0]
     total, gain, found = work.total[node], work.gain[0], work.found[0]
     for f in range(data.n_bins.size):
         if moments and data.kind[f] != CATEGORICAL:
@@ -260,39 +270,37 @@ def search_small(data, limits, work, node, start, tables):
             gain[f] = search_unsorted(
                 data, limits, work, node, f, lo, hi, tables, min_weight
             )
-    choose(data, limits, work, node, 0)
+    choose(data, limits, work, node)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def search_unsorted(data, limits, work, node, f, lo, hi, tables, min_weight):
     """The same for categories, and for other impurities, through a histogram."""
     order, codes, weight, moment, classes = tables
-    scratch = np.zeros(256 << limits.shift, dtype=np.int64)
-    bins = np.empty(256, dtype=np.int64)
-    n_bins = data.n_bins[f]
+    hist = np.empty(257 << limits.shift, dtype=np.int64)
+    bins = np.empty(257, dtype=np.int64)
     size = sum_sorted(
         order[f],
         lo,
         hi,
         codes[f],
-        n_bins,
+        data.n_bins[f],
         weight,
         moment,
         classes,
         limits,
-        scratch,
+        hist,
         bins,
     )
     return search_feature(
-        scratch,
-        n_bins,
+        hist,
+        bins,
+        size,
         data.kind[f] == CATEGORICAL,
         work.total[node],
         limits,
         min_weight,
-        bins,
-        size,
-        np.empty(256),
+        make_room(limits),
         work.found[0, f],
         work.left_set[0, f],
     )

@@ -1,7 +1,7 @@
 """The best split of one feature, from the sums of its bins.
 
-Every scan walks bins in a given order, keeps the sums to the left of the cut, and rates
-each cut by how much impurity it removes per unit of the node's weight. A cut lies
+Every scan walks bins from left to right, keeps the sums to the left of the cut, and
+rates each cut by how much impurity it removes per unit of the node's weight. A cut lies
 between two *non-empty* bins, so rows of weight zero leave no trace. Rows with a missing
 cell are tried on the right side and on the left.
 
@@ -32,125 +32,118 @@ def is_better(gain, best):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def scan_moments(
-    hist,
-    shift,
-    weight_slots,
-    counter,
-    order,
-    size,
-    missing,
-    total,
-    min_weight,
-    min_rows,
-):
+def scan_moments(hist, shift, weight_slots, counter, size, total, min_weight, min_rows):
     """Best cut by least squares; two classes by Gini are the same up to a factor 2.
 
-    Bin b has weight = the sum of its first ``weight_slots`` slots and moment = slot 1.
-    ``order[:size]`` are the bins from left to right, ``missing`` is the bin of missing
-    cells, ``total`` holds the node's slots, ``counter`` is the slot that counts rows
-    (-1: none). Returns gain, position of the cut in ``order`` and the side of the
-    missing; the bins from that position on go right. The gain is 0 if no cut is
-    admissible.
+    ``hist`` holds ``size`` bins from left to right and then that of missing cells. A
+    bin has weight = the sum of its first ``weight_slots`` slots and moment = slot 1;
+    slot ``counter`` counts its rows (-1: nothing does). ``total`` holds the node's
+    slots. Returns gain, position of the cut and the side of the missing; the bins from
+    that position on go right. The gain is 0 if no cut is admissible.
     """
     two = weight_slots == 2
     all_weight = np.float64(total[0] + (total[1] if two else 0))
-    all_rows = total[counter] if counter >= 0 else 0
     mean = np.float64(total[1]) / all_weight
-    base = missing << shift
+    base, step = size << shift, np.uint64(1 << shift)
     missing_weight = hist[base] + (hist[base + 1] if two else 0)
     best, bar, best_position, best_left = 0.0, TIE_FLOOR, -1, False
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = hist[base + 1] if to_left else 0
-        left_rows = hist[base + counter] if to_left and counter >= 0 else 0
-        # One position past the end: all known values left, the missing right.
-        last = size + (1 if missing_weight > 0 and not to_left else 0)
+        first, last = admissible_cuts(
+            hist, shift, counter, size, missing_weight > 0, to_left, total, min_rows
+        )
+        b = np.uint64(0)
         for k in range(last):
             lw = np.float64(left_weight)
             rw = all_weight - lw
             deviation = np.float64(left_moment) - mean * lw
             square, product = deviation * deviation, lw * rw
-            b = order[k] << shift if k < size else 0
-            moment = hist[b + 1]
+            moment = hist[b + np.uint64(1)]
             weight = hist[b] + (moment if two else 0)
             # The gain is square / product. Whether it would be the best comes first:
             # that can be predicted, unlike whether the next bin is empty.
             if square > bar * product:
-                enough = lw >= min_weight and rw >= min_weight
-                if counter >= 0:
-                    enough = enough and (
-                        left_rows >= min_rows and all_rows - left_rows >= min_rows
-                    )
+                enough = k >= first and lw >= min_weight and rw >= min_weight
                 if enough and product > 0 and (weight > 0 or k == size):
                     best, best_position, best_left = square / product, k, to_left == 1
                     bar = best + TIE * best + TIE_FLOOR
             left_weight += weight
             left_moment += moment
-            if counter >= 0:
-                left_rows += hist[b + counter]
+            b += step
     return best, best_position, best_left
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def scan_classes(
-    hist,
-    shift,
-    n_classes,
-    entropy,
-    counter,
-    order,
-    size,
-    missing,
-    total,
-    min_weight,
-    min_rows,
+    hist, shift, n_classes, entropy, counter, size, total, min_weight, min_rows
 ):
     """Best cut by Gini or entropy for any number of classes; see scan_moments."""
     all_weight = 0
     for c in range(n_classes):
         all_weight += total[c]
-    all_rows = total[counter] if counter >= 0 else 0
     left = np.empty(n_classes, dtype=np.int64)
     missing_weight = 0
     for c in range(n_classes):
-        missing_weight += hist[(missing << shift) + c]
+        missing_weight += hist[(size << shift) + c]
     best, best_position, best_left = 0.0, -1, False
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
-        left_rows = 0
-        if to_left and counter >= 0:
-            left_rows = hist[(missing << shift) + counter]
         for c in range(n_classes):
-            left[c] = hist[(missing << shift) + c] if to_left else 0
-        started = False
-        for k in range(size + (1 if missing_weight > 0 and not to_left else 0)):
+            left[c] = hist[(size << shift) + c] if to_left else 0
+        first, last = admissible_cuts(
+            hist, shift, counter, size, missing_weight > 0, to_left, total, min_rows
+        )
+        for k in range(last):
+            b = k << shift
             bin_weight = 0
-            if k < size:
-                b = order[k] << shift
-                for c in range(n_classes):
-                    bin_weight += hist[b + c]
-                if bin_weight == 0:
-                    continue
-            if started:
-                lw, rw = np.float64(left_weight), np.float64(all_weight - left_weight)
-                enough = lw >= min_weight and rw >= min_weight
-                if counter >= 0:
-                    enough = enough and (
-                        left_rows >= min_rows and all_rows - left_rows >= min_rows
-                    )
-                if enough:
-                    gain = class_gain(left, total, n_classes, lw, rw, entropy)
-                    if is_better(gain, best):
-                        best, best_position, best_left = gain, k, to_left == 1
-            if k < size:
-                left_weight += bin_weight
-                for c in range(n_classes):
-                    left[c] += hist[b + c]
-                if counter >= 0:
-                    left_rows += hist[b + counter]
-                started = True
+            for c in range(n_classes):
+                bin_weight += hist[b + c]
+            if bin_weight == 0:
+                continue
+            lw, rw = np.float64(left_weight), np.float64(all_weight - left_weight)
+            if k >= first and lw >= min_weight and rw >= min_weight:
+                gain = class_gain(left, total, n_classes, lw, rw, entropy)
+                if is_better(gain, best):
+                    best, best_position, best_left = gain, k, to_left == 1
+            left_weight += bin_weight
+            for c in range(n_classes):
+                left[c] += hist[b + c]
     return best, best_position, best_left
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def admissible_cuts(hist, shift, counter, size, some_missing, to_left, total, min_rows):
+    """The first cut, and the one after the last, that leave enough rows on both sides.
+
+    Some of the known values lie on the left; with missing cells on the right there is a
+    cut past the last bin too.
+    """
+    first, last = 1, size + 1 if some_missing and not to_left else size
+    while first < last and is_empty(hist, shift, first - 1):
+        first += 1
+    if counter < 0:
+        return first, last
+    rows = hist[(size << shift) + counter] if to_left else 0
+    for k in range(first):
+        rows += hist[(k << shift) + counter]
+    while first < last and rows < min_rows:
+        rows += hist[(first << shift) + counter]
+        first += 1
+    k = first
+    while k < last and total[counter] - rows >= min_rows:
+        rows += hist[(k << shift) + counter]
+        k += 1
+    return first, k
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def is_empty(hist, shift, b):
+    """Whether bin b has no weight; one that has some has it in one of its slots."""
+    empty = True
+    for k in range(b << shift, (b + 1) << shift):
+        empty &= hist[k] == 0
+    return empty
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -176,26 +169,31 @@ def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def order_categories(hist, shift, n_slots, slot, n_bins, keys, order):
-    """Non-empty bins by the share of one slot in the bin's weight; their number.
+def order_categories(hist, shift, n_slots, slot, size, keys, order, ordered):
+    """Order non-empty bins by the share of one slot in the bin's weight; their number.
 
     For two classes and for least squares this order contains the optimal split among
-    its prefixes (Fisher 1958). ``n_slots`` slots make up the weight.
+    its prefixes (Fisher 1958). ``n_slots`` slots make up the weight. ``order`` gets the
+    places of the bins, and ``ordered`` their histogram with the missing bin at the end.
     """
-    size = 0
-    for b in range(n_bins):
+    filled = 0
+    for b in range(size):
         weight = 0
         for c in range(n_slots):
             weight += hist[(b << shift) + c]
         if weight > 0:
-            keys[size] = np.float64(hist[(b << shift) + slot]) / np.float64(weight)
-            order[size] = b
-            size += 1
-    for i in range(1, size):  # insertion sort: stable, and few categories
+            keys[filled] = np.float64(hist[(b << shift) + slot]) / np.float64(weight)
+            order[filled] = b
+            filled += 1
+    for i in range(1, filled):  # insertion sort: stable, and few categories
         key, b = keys[i], order[i]
         j = i
         while j > 0 and keys[j - 1] > key:
             keys[j], order[j] = keys[j - 1], order[j - 1]
             j -= 1
         keys[j], order[j] = key, b
-    return size
+    order[filled] = size
+    for k in range(filled + 1):
+        for s in range(1 << shift):
+            ordered[(k << shift) + s] = hist[(order[k] << shift) + s]
+    return filled

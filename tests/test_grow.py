@@ -290,7 +290,7 @@ def test_root_from_last_tree_equals_root_from_all_rows(max_depth, n_classes, cri
     weight, n_rounds, scales, changed = weights.weight, 1000, [], []
     for _ in range(n_rounds):
         tree = grow(grower, weight)
-        scales.append(grower._scale)
+        scales.append(grower.work.scale.item())
         changed.append(int(grower.work.progress[N_CHANGED]))
 
         fresh = make_fresh(grower, y)
@@ -316,7 +316,7 @@ def make_fresh(grower, y):
             max_depth=grower.limits.max_depth,
         ),
     )
-    fresh._scale = grower._scale
+    fresh.work.scale[:] = grower.work.scale
     fresh.work.weight[:] = -1  # every row's weight differs from that
     return fresh
 

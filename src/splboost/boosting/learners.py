@@ -15,6 +15,7 @@ all training samples (and, at the end, ``learner.model`` makes a model of all te
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -130,7 +131,7 @@ class TreeLearner:
     def model(self, terms: list[TreeTerm], moves: FloatArray) -> TreeModel:
         grown = [term.grown for term in terms]
         trees = TreeEnsemble.from_grown(grown, self._n_classes, self.binned.categories)
-        return TreeModel(trees, moves, self._n_classes, clone(self._estimator))
+        return TreeModel(trees, moves, self._n_classes, copy(self._estimator))
 
 
 class EstimatorTerm:

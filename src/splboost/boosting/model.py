@@ -8,6 +8,7 @@ move elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,9 +58,13 @@ class TreeModel:
         per_node = np.repeat(moves, np.diff(trees.start))
         vote = trees.class_shares().argmax(axis=1)
         self.output = votes(vote, per_node, n_classes)
-        self.tables = None
-        if trees.is_stumps:
-            self.tables = AdditiveTables.from_stumps(trees, self.output)
+
+    @cached_property
+    def tables(self) -> AdditiveTables | None:
+        """Stumps as lookup tables, made when first needed."""
+        if not self.trees.is_stumps:
+            return None
+        return AdditiveTables.from_stumps(self.trees, self.output)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""

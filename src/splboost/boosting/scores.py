@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.kernels import weigh, weigh_along_line
 from splboost.losses import Exponential
 from splboost.pace import Pace
 from splboost.trees.threads import run
@@ -29,6 +30,7 @@ GRID = 2.0**-43
 BLOCK = 32_768
 MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1
 MAX_EXPONENT = 500.0
+NO_LINE = math.inf, 0.0  # without a pace
 
 FloatArray = NDArray[np.float64]
 
@@ -71,12 +73,15 @@ class Scores:
         self.codes = codes
         self.n_classes = n_classes
         self.sample_weight = sample_weight
-        self._unit_weights = bool((sample_weight == 1).all())
+        self._weigh_samples = bool((sample_weight != 1).any())
         self.n_threads = n_threads
         n = codes.size
         self.margin = np.zeros(n)
         self.score = np.zeros((n, n_classes)) if pace and n_classes > 2 else None
         self._curves = None if pace is None else pace.curves()
+        self._line = NO_LINE if self._curves is None else self._curves.line
+        if self.score is not None:
+            self._line = None
         self.weight = np.empty(n)
         self.n_selected = n
         self.latent = 0.0
@@ -97,43 +102,65 @@ class Scores:
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""
+        if self.codes.size <= BLOCK:
+            self.n_selected, self.latent = self._refresh_block(0, paced)
+            return
         starts = range(0, self.codes.size, BLOCK)
-        n_parts = min(self.n_threads, len(starts))
         done: list[tuple[int, float]] = [(0, 0.0)] * len(starts)
-        if n_parts == 1:
-            self._refresh_blocks(starts, paced, done)
-        else:
-            parts = [(starts[k::n_parts], paced, done) for k in range(n_parts)]
-            run(self._refresh_blocks, parts)
+
+        def refresh_blocks(starts: range) -> None:
+            for start in starts:
+                done[start // BLOCK] = self._refresh_block(start, paced)
+
+        run(
+            refresh_blocks,
+            [(starts[k :: self.n_threads],) for k in range(self.n_threads)],
+        )
         self.n_selected = sum(selected for selected, _ in done)
         self.latent = sum(latent for _, latent in done)
 
+    def _refresh_block(self, start: int, paced: bool) -> tuple[int, float]:
+        """Set the weights of a block; its selected samples and its latent loss."""
+        rows = slice(start, start + BLOCK)
+        margin, weight = self.margin[rows], self.weight[rows]
+        # A weight is cut off at the exponent, so that of a sample far behind says
+        # nothing of its loss when the shift is large.
+        if self._line is not None and self._shift < MAX_EXPONENT / 2:
+            return weigh_along_line(
+                margin,
+                self.sample_weight[rows],
+                self._weigh_samples,
+                self._shift,
+                MAX_EXPONENT,
+                self._line,
+                paced,
+                weight,
+            )
+        weigh(margin, self._shift, MAX_EXPONENT, weight)
+        return self._pace_block(rows, paced, weight)
+
     @np.errstate(all="ignore")
-    def _refresh_blocks(
-        self, starts: range, paced: bool, done: list[tuple[int, float]]
-    ) -> None:
-        for start in starts:
-            rows = slice(start, start + BLOCK)
-            weight = self.weight[rows]
-            np.subtract(self._shift, self.margin[rows], out=weight)
-            np.minimum(weight, MAX_EXPONENT, out=weight)
-            np.exp(weight, out=weight)
-            if self.score is not None:
-                doubt = self.loss.doubt(self.score[rows], self.codes[rows])
-            elif self._shift < MAX_EXPONENT / 2:
-                doubt = weight * math.exp(min(-self._shift, 700.0))
-            else:  # the weight of a sample far behind was cut off at the exponent
-                doubt = self.loss.value(self.margin[rows])
-            selected = weight.size
-            latent = doubt if self._curves is None else self._curves.latent(doubt)
-            if paced and self._curves is not None:
-                v = self._curves.weight(doubt)
-                selected = int(np.count_nonzero(v))
-                weight *= v
-            if not self._unit_weights:
-                weight *= self.sample_weight[rows]
-                latent = latent * self.sample_weight[rows]
-            done[start // BLOCK] = selected, float(latent.sum())
+    def _pace_block(
+        self, rows: slice, paced: bool, weight: FloatArray
+    ) -> tuple[int, float]:
+        """Multiply plain weights by the paces."""
+        doubt = self._doubt(rows)
+        selected = weight.size
+        latent = doubt if self._curves is None else self._curves.latent(doubt)
+        if paced and self._curves is not None:
+            v = self._curves.weight(doubt)
+            selected = int(np.count_nonzero(v))
+            weight *= v
+        if self._weigh_samples:
+            weight *= self.sample_weight[rows]
+            latent = latent * self.sample_weight[rows]
+        return selected, float(latent.sum())
+
+    def _doubt(self, rows: slice) -> FloatArray:
+        """The losses that a pace sees."""
+        if self.score is not None:
+            return self.loss.doubt(self.score[rows], self.codes[rows])
+        return self.loss.value(self.margin[rows])
 
     def selects_one_class(self) -> bool:
         """Whether all samples of positive weight are of one class."""
@@ -154,12 +181,8 @@ class Scores:
         """v of every sample at the present margins."""
         if self._curves is None:
             return np.ones(self.codes.size)
-        if self.score is not None:
-            doubt = self.loss.doubt(self.score, self.codes)
-        else:
-            doubt = self.loss.value(self.margin)
         with np.errstate(all="ignore"):
-            return self._curves.weight(doubt)
+            return self._curves.weight(self._doubt(slice(None)))
 
     def plain_weight(self) -> FloatArray:
         """Weights with all paces at 1, up to a common factor."""

@@ -29,10 +29,13 @@ class Curves(NamedTuple):
     """The two functions of the loss that a booster needs, on float64 arrays.
 
     They may raise numpy's floating-point warnings; call them under ``np.errstate``.
+    Where the weight is 1 - slope * loss / age and then 0, ``line`` is (age, slope), by
+    which a booster gets along without the functions.
     """
 
     weight: Callable[[FloatArray], FloatArray]
     latent: Callable[[FloatArray], FloatArray]
+    line: tuple[float, float] | None = None
 
 
 class Pace(BaseEstimator, ABC):

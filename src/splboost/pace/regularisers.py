@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,6 +58,8 @@ class _Scaled(Pace):
 
     @abstractmethod
     def _peak(self, age: float) -> float: ...
+
+    _slope: ClassVar[float | None] = None  # of a weight that is a line up to the age
 
     @property
     def _plateau_per_age(self) -> float:
@@ -122,7 +125,12 @@ class _Scaled(Pace):
         age = self.resolved_age
         if self._off(age):
             return Curves(np.ones_like, np.copy)
-        return Curves(partial(self._weight, age=age), partial(self._latent, age=age))
+        slope = self._slope
+        return Curves(
+            partial(self._weight, age=age),
+            partial(self._latent, age=age),
+            None if slope is None else (age, slope),
+        )
 
 
 class Hard(_Scaled):
@@ -139,6 +147,8 @@ class Hard(_Scaled):
     >>> Hard(age=2.0).weight([0.5, 1.9, 2.0, 7.0])
     array([1., 1., 0., 0.])
     """
+
+    _slope = 0.0
 
     def _weight(self, loss: FloatArray, age: float) -> FloatArray:
         return (loss < age).astype(np.float64)
@@ -167,6 +177,8 @@ class Linear(_Scaled):
     >>> Linear(plateau=2.0).weight([0.0, 1.0, 2.0, 7.0])
     array([1.  , 0.75, 0.5 , 0.  ])
     """
+
+    _slope = 1.0
 
     @property
     def _plateau_per_age(self) -> float:

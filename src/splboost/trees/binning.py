@@ -21,11 +21,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from splboost.trees.columns import Table
+from splboost.trees.sort import sort_rows
 from splboost.trees.threads import run
 
 MAX_BINS = 255
 SAMPLE_ROWS = 32_768  # rows that the bins of a long table are chosen from
 SAMPLE_COLUMNS = 16  # of which so many columns at a time are copied
+GRID_CELLS = 1024
 
 QUANTILE, EXACT, CATEGORICAL = 0, 1, 2
 
@@ -109,27 +111,27 @@ def _choose_bins(
 
     def choose(columns: NDArray[np.intp]) -> None:
         values = table.numeric_sample(columns, rows)
-        masses = np.broadcast_to(sample_weight, values.shape)
-        if weighted:
-            order = np.argsort(values, axis=1, kind="stable")
-            values = np.take_along_axis(values, order, axis=1)
-            masses = np.take_along_axis(masses, order, axis=1)
-        else:
-            values.sort(axis=1)
-        chosen = np.empty(MAX_BINS + 1)
-        for j, ascending, mass in zip(columns, values, masses, strict=True):
-            count = distinct_values(ascending, chosen)
-            if count <= MAX_BINS and sampled:
-                # The sample may have missed rare values of the column.
-                count = collect_unlisted(table.numeric(j), chosen, count)
-            if count <= MAX_BINS:
-                points[j], kind[j] = chosen[:count].copy(), EXACT
-            else:
-                if sampled and np.isnan(ascending[SAMPLE_ROWS // 20]):
-                    # Mostly missing: the sample knows too little of the column.
-                    ascending, mass = _sort_known(table.numeric(j), weight)
-                count = quantile_edges(ascending, mass, MAX_BINS, chosen)
-                points[j] = chosen[:count].copy()
+        masses = np.empty((columns.size, sample_weight.size if weighted else 0))
+        masses[:] = sample_weight[: masses.shape[1]]
+        sort_rows(values, masses)
+        chosen = np.empty((columns.size, MAX_BINS + 1))
+        count = np.empty(columns.size, dtype=np.int64)
+        distinct_values(values, chosen, count)
+        if sampled:
+            # The sample may have missed rare values of a column with few.
+            for row in np.flatnonzero(count <= MAX_BINS):
+                column = table.numeric(columns[row])
+                count[row] = collect_unlisted(column, chosen[row], count[row])
+        kind[columns] = np.where(count > MAX_BINS, QUANTILE, EXACT)
+        known = values.shape[1] - np.isnan(values).sum(axis=1)
+        # Where most is missing, the sample knows too little of the column.
+        sparse = (count > MAX_BINS) & (known < SAMPLE_ROWS // 20) & sampled
+        for row in np.flatnonzero(sparse):
+            ascending, mass = _sort_known(table.numeric(columns[row]), weight)
+            count[row] = quantile_edges(ascending, mass, MAX_BINS, chosen[row])
+        quantiles_of_rows(values, masses, known, MAX_BINS, count, chosen)
+        for place, j in enumerate(columns):
+            points[j] = chosen[place, : count[place]].copy()
 
     size = max(1, min(-(-numeric.size // n_threads), SAMPLE_COLUMNS))
     parts = [numeric[k : k + size] for k in range(0, numeric.size, size)]
@@ -141,9 +143,10 @@ def _sort_known(
     column: NDArray[np.floating], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The cells that are not missing in ascending order, and their weights."""
-    known = np.flatnonzero(~np.isnan(column))
-    order = known[np.argsort(column[known], kind="stable")]
-    return column[order].astype(np.float64), weight[order]
+    known = ~np.isnan(column)
+    values, masses = column[known].astype(np.float64)[None], weight[known][None]
+    sort_rows(values, masses)
+    return values[0], masses[0]
 
 
 def _choose_categories(
@@ -214,17 +217,18 @@ def _encode_numeric(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def distinct_values(ascending, found):
-    """Write the distinct values before NaN, at most ``found.size``; their number."""
-    count = 0
-    for i in range(ascending.size):
-        x = ascending[i]
-        if np.isnan(x) or count == found.size:
-            break
-        if count == 0 or x != found[count - 1]:
-            found[count] = x
-            count += 1
-    return count
+def distinct_values(ascending, found, count):
+    """Write each row's distinct values before NaN, as many as fit; and their number."""
+    for row in range(ascending.shape[0]):
+        size = 0
+        for i in range(ascending.shape[1]):
+            x = ascending[row, i]
+            if np.isnan(x) or size == found.shape[1]:
+                break
+            if size == 0 or x != found[row, size - 1]:
+                found[row, size] = x
+                size += 1
+        count[row] = size
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -248,23 +252,31 @@ def collect_unlisted(column, listed, count):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def quantiles_of_rows(ascending, masses, known, max_bins, count, edges):
+    """Replace the values of rows that have too many by edges, and their number too."""
+    for row in range(ascending.shape[0]):
+        if count[row] > max_bins:
+            values, mass = ascending[row, : known[row]], masses[row]
+            count[row] = quantile_edges(values, mass, max_bins, edges[row])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def quantile_edges(ascending, weight, max_bins, edges):
     """Write the upper edges of bins of about equal weight; their number.
 
     A bin is closed once it holds its share of the weight still to be placed, so a
     value heavier than a bin gets its own and the others share what is left. The last
-    edge is +inf.
+    edge is +inf. An empty ``weight`` stands for equal ones.
     """
     size = ascending.size
-    while np.isnan(ascending[size - 1]):
-        size -= 1
-    rest = 0.0
-    for i in range(size):
+    weighted = weight.size > 0
+    rest = 0.0 if weighted else np.float64(size)
+    for i in range(size if weighted else 0):
         rest += weight[i]
     count = 0
     held = 0.0
     for i in range(size - 1):
-        held += weight[i]
+        held += weight[i] if weighted else 1.0
         bins_left = max_bins - count
         full = held * bins_left >= rest * (1 - 1e-9)
         if full and bins_left > 1 and ascending[i] < ascending[i + 1]:
@@ -284,6 +296,39 @@ def middle(low, high):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def make_grid(edges, first, scale):
+    """Divide the range of a column's edges into equal cells, to look codes up in.
+
+    ``first[g]`` is the number of edges below cell g. Writes where the grid begins and
+    how many cells there are per unit; returns the most edges in a cell.
+    """
+    cells = first.size
+    low = edges[0] if edges.size > 0 else 0.0
+    width = edges[edges.size - 1] - low if edges.size > 0 else 0.0
+    scale[0], scale[1] = low, cells / width if width > 0 else 0.0
+    most, begin, filled = 0, 0, 0
+    for k in range(edges.size):
+        cell = cell_of(edges[k], low, scale[1], cells)
+        if cell >= filled:
+            begin = k
+            for g in range(filled, cell + 1):
+                first[g] = k
+            filled = cell + 1
+        most = max(most, k + 1 - begin)
+    for g in range(filled, cells):
+        first[g] = edges.size
+    return most
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def cell_of(x, low, per_unit, cells):
+    """Cell of a value; never falls as the value rises, whatever the rounding."""
+    position = (x - low) * per_unit
+    position = position if position > 0 else 0.0  # also NaN
+    return np.int64(min(position, cells - 1.0))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def encode_block(
     block, first, last, features, edges, offset, n_bins, codes, row_of_first
 ):
@@ -291,13 +336,24 @@ def encode_block(
 
     ``features[k]`` is the feature in column k of the block, -1 to pass it over; row 0
     of the block is ``row_of_first`` of the codes. Works on a few thousand rows at a
-    time, so that a row-major block is read from memory once; all of them go through
-    the binary search step by step, free of branches.
+    time, so that a row-major block is read from memory once. A grid says how many edges
+    lie below a value's cell; a binary search among the edges in that cell, free of
+    branches, does the rest.
     """
     size = 2048
-    table = np.empty(256)
+    grid = np.empty((features.size, GRID_CELLS), dtype=np.uint8)
+    scale = np.empty((features.size, 2))
+    span_of = np.zeros(features.size, dtype=np.int64)
+    table = np.full(512, np.inf)  # so long that the search needs no bounds
     x = np.empty(size)
     code = np.empty(size, dtype=np.int64)
+    for k in range(features.size):
+        f = features[k]
+        if f >= 0:
+            inner = edges[offset[f] : offset[f] + max(n_bins[f] - 1, 0)]
+            most = make_grid(inner, grid[k], scale[k])
+            while (1 << span_of[k]) <= most:
+                span_of[k] += 1
     for lo in range(first, last, size):
         m = min(size, last - lo)
         row = row_of_first + lo
@@ -306,14 +362,14 @@ def encode_block(
             if f < 0:
                 continue
             bins = n_bins[f]
-            span = 1
-            while 2 * span < bins:
-                span *= 2
-            for b in range(2 * span):  # padded, so that the search needs no bounds
+            for b in range(256):
                 table[b] = edges[offset[f] + b] if b < bins - 1 else np.inf
+            low, per_unit, start = scale[k, 0], scale[k, 1], grid[k]
             for i in range(m):
                 x[i] = block[lo + i, k]
-                code[i] = 0
+            for i in range(m):
+                code[i] = start[cell_of(x[i], low, per_unit, GRID_CELLS)]
+            span = (1 << span_of[k]) >> 1
             while span > 0:
                 for i in range(m):
                     c = code[i]

@@ -35,11 +35,11 @@ def read_table(
     With ``reset`` the estimator learns ``n_features_in_`` and ``feature_names_in_``;
     without it they are compared.
     """
-    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+    frame = None if isinstance(X, np.ndarray) else nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
-    if is_frame(X):
+    if isinstance(frame, nw.DataFrame):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        frame = nw.from_native(X, eager_only=True)
         if frame.shape[1] == 0:
             raise ValueError("X has 0 feature(s): a frame without columns.")
         if frame.shape[0] == 0:

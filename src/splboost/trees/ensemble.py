@@ -80,6 +80,7 @@ class TreeEnsemble:
             FEATURE,
             GAIN,
             MISSING_LEFT,
+            SET_BYTES,
             THRESHOLD,
         )
 
@@ -87,6 +88,8 @@ class TreeEnsemble:
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         node = np.concatenate([tree.node for tree in grown])
         number = np.concatenate([tree.number for tree in grown])
+        total = np.concatenate([tree.total for tree in grown])
+        scale = [tree.scale for tree in grown]
         inner = node[:, CHILD] >= 0
         child = np.where(inner, node[:, CHILD] + np.repeat(start[:-1], sizes), -1)
         feature = np.where(inner, node[:, FEATURE], -1).astype(np.int32)
@@ -100,12 +103,10 @@ class TreeEnsemble:
             threshold=np.where(inner, number[:, THRESHOLD], np.nan),
             missing_left=node[:, MISSING_LEFT] == 1,
             which_set=which_set,
-            sets=np.concatenate([tree.bins for tree in grown])[
-                by_set[: by_set.size if categorical.any() else 0]
-            ],
-            value=np.concatenate(
-                [tree.total[:, : n_classes or 2] / tree.scale for tree in grown]
-            ),
+            sets=np.concatenate([tree.bins for tree in grown])[by_set]
+            if categorical.any()
+            else np.empty((0, SET_BYTES), dtype=np.uint8),
+            value=total[:, : n_classes or 2] / np.repeat(scale, sizes)[:, None],
             regression=n_classes == 0,
             gain=np.where(inner, number[:, GAIN], 0.0),
             coding=coding,
@@ -274,26 +275,23 @@ class AdditiveTables:
         roots = stumps.start[:-1]
         inner = stumps.child[roots] >= 0
         roots, leaves = roots[inner], roots[~inner]
-        features, cuts, cells = stumps._features_used(), [], []
-        for f in features:
-            here = roots[stumps.feature[roots] == f]
-            left, right = output[stumps.child[here]], output[stumps.child[here] + 1]
-            coding = stumps.coding[f]
-            if coding is None:
-                cut = np.unique(stumps.threshold[here])
-                cut = np.append(cut[np.isfinite(cut)], np.inf)
-                goes_left = cut[:, None] <= stumps.threshold[here]
-            else:
-                codes = np.arange(max(coding.values(), default=-1) + 1)
-                cut = np.full(codes.size, np.nan)
-                bits = stumps.sets[stumps.which_set[here]]
-                goes_left = (bits[:, codes >> 3] >> (codes & 7) & 1).T == 1
-            goes_left = np.vstack([goes_left, stumps.missing_left[here]])
-            cells.append(goes_left @ left + ~goes_left @ right)
-            cuts.append(np.append(cut, np.nan))
+        # By feature, then by threshold, so that each feature's stumps are together.
+        roots = roots[np.lexsort((stumps.threshold[roots], stumps.feature[roots]))]
+        features, first = np.unique(stumps.feature[roots], return_index=True)
+        left, right = output[stumps.child[roots]], output[stumps.child[roots] + 1]
+        cuts, cells = [], []
+        last = np.append(first, roots.size)[1:]
+        for f, lo, hi in zip(features, first, last, strict=True):
+            here = slice(lo, hi)
+            make = _numeric_cells if stumps.coding[f] is None else _categorical_cells
+            cut, cell = make(stumps, roots[here], left[here], right[here])
+            to_left = stumps.missing_left[roots[here], None]
+            missing = np.where(to_left, left[here], right[here]).sum(axis=0)
+            cuts += [cut, [np.nan]]
+            cells += [cell, missing[None]]
         return cls(
-            features=features,
-            offset=np.cumsum([0, *map(len, cells)]),
+            features=features.astype(np.intp),
+            offset=np.cumsum([0, *(len(cell) + 1 for cell in cells[::2])]),
             cuts=np.concatenate([*cuts, np.empty(0)]),
             cells=np.concatenate([*cells, np.empty((0, output.shape[1]))]),
             intercept=output[leaves].sum(axis=0),
@@ -328,6 +326,33 @@ class AdditiveTables:
                     for a, b in itertools.pairwise(bounds)
                 ],
             )
+
+
+def _numeric_cells(
+    stumps: TreeEnsemble, roots: Any, left: Any, right: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cuts and cells of one feature, of whose stumps the thresholds ascend.
+
+    In the cell below the k-th cut the stumps before k say right and the others left.
+    """
+    cut = stumps.threshold[roots]
+    zero = np.zeros((1, left.shape[1]))
+    before = np.concatenate([zero, np.cumsum(right, axis=0)])
+    after = np.concatenate([np.cumsum(left[::-1], axis=0)[::-1], zero])
+    cut = np.append(cut, np.inf)
+    kept = np.flatnonzero(np.append(True, cut[1:] > cut[:-1]))  # the first of equals
+    return cut[kept], (before + after)[kept]
+
+
+def _categorical_cells(
+    stumps: TreeEnsemble, roots: Any, left: Any, right: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same of a categorical feature; its cells are the categories' codes."""
+    coding = stumps.coding[stumps.feature[roots[0]]] or {}
+    codes = np.arange(max(coding.values(), default=-1) + 1)
+    bits = stumps.sets[stumps.which_set[roots]]
+    goes_left = (bits[:, codes >> 3] >> (codes & 7) & 1).T == 1
+    return np.full(codes.size, np.nan), goes_left @ left + ~goes_left @ right
 
 
 def feature_blocks(

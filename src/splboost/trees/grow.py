@@ -56,17 +56,20 @@ from splboost.trees.workspace import (
 )
 
 CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
+# The sum of all weights in fixed point, with room to grow and to shrink
+LEAST_TOTAL, START_TOTAL, MOST_TOTAL = 2.0**48, 2.0**54, 2.0**60
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def advance(data, limits, work, weight, target, scale, fresh, leaf):
-    """Grow until done (True), or until a search is left to the caller (False).
+def advance(memory, weight, target, leaf):
+    """Grow until done, or until a search is left to the caller.
 
-    ``fresh`` says that the last tree's root is of no use, because the scale is another.
-    At the end ``leaf`` holds the node of every row.
+    Returns the number of nodes, or 0 if the tree is not done yet. In the end ``leaf``
+    holds the node of every row.
     """
+    data, limits, work = memory.data, memory.limits, memory.work
     if not work.progress[STARTED]:
-        plan_root(data, limits, work, weight, target, scale, fresh)
+        plan_root(data, limits, work, weight, target)
     else:
         choose_planned(data, limits, work)
     while True:
@@ -78,34 +81,37 @@ def advance(data, limits, work, weight, target, scale, fresh, leaf):
             plan_children(data, limits, work, node)
         if work.plan[NODE_A] >= 0:
             if planned_work(data, work) >= limits.threaded_work:
-                return False
-            search(data, limits, work, 0, data.n_bins.size)
+                return 0
+            search(memory, 0, data.n_bins.size)
             choose_planned(data, limits, work)
     leaf_of_rows(data, work, leaf)
-    return True
+    work.progress[STARTED] = 0
+    return work.progress[N_NODES]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def advance_stump(data, limits, work, weight, target, scale, fresh, leaf):
+def advance_stump(memory, weight, target, leaf):
     """The same for trees of one split."""
+    data, limits, work = memory.data, memory.limits, memory.work
     if not work.progress[STARTED]:
-        plan_root(data, limits, work, weight, target, scale, fresh)
+        plan_root(data, limits, work, weight, target)
         if planned_work(data, work) >= limits.threaded_work:
-            return False
-        search(data, limits, work, 0, data.n_bins.size)
+            return 0
+        search(memory, 0, data.n_bins.size)
     choose_planned(data, limits, work)
-    if work.progress[N_FRONTIER] == 0:
+    if work.progress[N_FRONTIER] > 0:
+        root = work.frontier[0]
+        split_node(data, limits, work, root)
+        sides = np.empty(256, dtype=np.uint8)
+        fill_sides(data, work, root, sides)
+        codes = data.codes[work.node[root, FEATURE]]
+        for i in range(leaf.size):
+            leaf[i] = 1 + np.int32(sides[codes[i]])
+    else:
         for i in range(leaf.size):
             leaf[i] = 0
-        return True
-    root = work.frontier[0]
-    split_node(data, limits, work, root)
-    sides = np.empty(256, dtype=np.uint8)
-    fill_sides(data, work, root, sides)
-    codes = data.codes[work.node[root, FEATURE]]
-    for i in range(leaf.size):
-        leaf[i] = 1 + np.int32(sides[codes[i]])
-    return True
+    work.progress[STARTED] = 0
+    return work.progress[N_NODES]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -128,14 +134,14 @@ def planned_work(data, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def plan_root(data, limits, work, weight, target, scale, fresh):
+def plan_root(data, limits, work, weight, target):
     """Make the root; its histogram comes from the changed rows or from all of them.
 
     ``progress[N_CHANGED]`` is the number of rows whose weight differs from the one in
     histogram slot 0, or -1 if that slot is of no use.
     """
     p, node, plan = work.progress, work.node, work.plan
-    set_weights(data, limits, work, weight, target, scale, fresh)
+    set_weights(data, limits, work, weight, target)
     p[STARTED] = 1
     p[N_NODES], p[N_FRONTIER], p[N_LEAVES] = 1, 0, 1
     p[N_FREE] = work.free.size
@@ -264,13 +270,19 @@ def plan_children(data, limits, work, node):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def set_weights(data, limits, work, weight, target, scale, fresh):
+def set_weights(data, limits, work, weight, target):
     """Put weights into fixed point; note which rows differ from the last tree's.
 
     A weight becomes a multiple of 1 / scale, and a positive one stays positive. The
     changed rows, their classes and the differences go to where a later step of the same
     tree has room for them.
     """
+    total = add_up(weight, weight.size)
+    fresh = not LEAST_TOTAL <= total * work.scale[0] <= MOST_TOTAL
+    if fresh:
+        # A power of two: whole weights stay whole, and 3 is exactly 1 + 1 + 1.
+        work.scale[0] = 2.0 ** np.floor(np.log2(START_TOTAL / total))
+    scale = work.scale[0]
     fixed, y = work.weight, data.y
     rows, change, classes = work.spare, work.row_weight, work.row_class
     changed = 0
@@ -289,6 +301,15 @@ def set_weights(data, limits, work, weight, target, scale, fresh):
     moment = work.moment
     for i in range(moment.size):
         moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc"})
+def add_up(values, size):
+    """Sum of the first values, several at a time."""
+    total = 0.0
+    for i in range(size):
+        total += values[i]
+    return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

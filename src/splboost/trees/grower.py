@@ -15,12 +15,11 @@ from splboost.trees.search import search
 from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
 from splboost.trees.threads import run
 from splboost.trees.workspace import (
-    N_NODES,
-    STARTED,
     UNLIMITED,
     Data,
     Limits,
-    as_references,
+    Memory,
+    as_reference,
     make_workspace,
 )
 
@@ -28,8 +27,6 @@ CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": LEAST_SQUARES}
 THREADED_WORK = (
     200_000  # additions below which waking a thread costs more than it saves
 )
-START_TOTAL = 2.0**54  # sum of all weights in fixed point, with room to grow
-MOST_TOTAL = 2.0**60
 
 
 @dataclass(frozen=True)
@@ -109,9 +106,8 @@ class TreeGrower:
         self.work = make_workspace(binned, self.data.y, self.limits)
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
-        self._parts = as_references(self.data, self.limits, self.work)
+        self._memory = as_reference(Memory(self.data, self.limits, self.work))
         self._advance = advance_stump if self.limits.max_depth == 1 else advance
-        self._scale = 0.0
         self._has_categories = any(c is not None for c in binned.categories)
 
     def grow(
@@ -122,26 +118,19 @@ class TreeGrower:
         The target of a regression is best centred and of unit spread: gains below
         1e-12 count as none.
         """
-        work = self.work
-        total = float(weight.sum())
-        fresh = not START_TOTAL / 64 <= total * self._scale <= MOST_TOTAL
-        if fresh:
-            # A power of two: whole weights stay whole, and 3 is exactly 1 + 1 + 1.
-            self._scale = 2.0 ** np.floor(np.log2(START_TOTAL / total))
         if target is None:
             target = weight
-        work.progress[STARTED] = 0
-        while not self._advance(
-            *self._parts, weight, target, self._scale, fresh, self.leaf
-        ):
+        size = self._advance(self._memory, weight, target, self.leaf)
+        while not size:
             self._search_in_threads()
-        size = work.progress[N_NODES]
+            size = self._advance(self._memory, weight, target, self.leaf)
+        work = self.work
         return GrownTree(
             work.node[:size].copy(),
             work.number[:size].copy(),
             work.total[:size].copy(),
             work.bins[: size if self._has_categories else 0].copy(),
-            self._scale,
+            work.scale.item(),
         )
 
     def _search_in_threads(self) -> None:
@@ -152,5 +141,5 @@ class TreeGrower:
         bounds[-1] = d
         run(
             search,
-            [(*self._parts, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
+            [(self._memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from splboost.trees.columns import is_missing
+from splboost.trees.columns import BLOCK_ROWS, is_missing
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
@@ -94,16 +94,20 @@ def encode_labels(
     position or other; the caller drops them.)
     """
     y = check_target(estimator, y, weight.size)
-    check_classification_targets(y)
-    classes = np.unique(y[weight > 0])
+    if y.dtype.kind not in "iubUS":
+        check_classification_targets(y)
+    blocks = [slice(lo, lo + BLOCK_ROWS) for lo in range(0, y.size, BLOCK_ROWS)]
+    distinct = [np.unique(y[rows][weight[rows] > 0]) for rows in blocks]
+    classes = distinct[0] if len(blocks) == 1 else np.unique(np.concatenate(distinct))
     if classes.size < 2:
         raise ValueError(
             f"y contains only one class, {classes[0]!r}, among the samples of positive "
             "weight; a classifier needs at least two classes."
         )
-    dtype = np.uint8 if classes.size <= 256 else np.uint16
-    codes = np.searchsorted(classes, y).clip(max=classes.size - 1)
-    return classes, codes.astype(dtype)
+    codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
+    for rows in blocks:
+        codes[rows] = np.searchsorted(classes, y[rows]).clip(max=classes.size - 1)
+    return classes, codes
 
 
 def encode_numbers(

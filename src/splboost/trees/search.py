@@ -19,6 +19,7 @@ from splboost.trees.histogram import (
     add_moments_of,
 )
 from splboost.trees.split import (
+    CLOSE,
     ENTROPY,
     LEAST_SQUARES,
     MIN_GAIN,
@@ -56,8 +57,9 @@ from splboost.trees.workspace import (
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def search(data, limits, work, first, last):
+def search(memory, first, last):
     """Best split by each of the features first to last, of the planned nodes."""
+    data, limits, work = memory.data, memory.limits, memory.work
     min_weight = work.min_weight[0]
     scratch = np.empty(256 << limits.shift, dtype=np.int64)
     bins, room = np.arange(256), make_room(limits)
@@ -76,6 +78,7 @@ def search(data, limits, work, first, last):
         row_moment = work.row_moment[start:end]
         slot_hist = work.hist[max(work.node[node, SLOT], 0)]
         found, left_set, gain = work.found[side], work.left_set[side], work.gain[side]
+        least = 0.0
         for f in range(first, last):
             if way == DIRECT:
                 hist = scratch
@@ -98,10 +101,23 @@ def search(data, limits, work, first, last):
                 total,
                 limits,
                 min_weight,
+                least,
                 room,
                 found[f],
                 left_set[f],
             )
+            least = least_gain(limits, data.n_bins.size, gain[f], least)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def least_gain(limits, n_features, gain, least):
+    """The gain that a later feature must exceed to matter, after one with this gain.
+
+    Splits clearly worse than another need not be compared in earnest, which saves most
+    of the branches that no processor can predict. Where features are drawn at random,
+    each one that can split counts, be it ever so bad.
+    """
+    return max(least, CLOSE * gain) if limits.max_features >= n_features else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -197,13 +213,24 @@ def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def search_feature(
-    hist, bins, size, categorical, total, limits, min_weight, room, found, left_set
+    hist,
+    bins,
+    size,
+    categorical,
+    total,
+    limits,
+    min_weight,
+    least,
+    room,
+    found,
+    left_set,
 ):
     """Gain of the best split by one feature, 0 if there is none; notes the split.
 
     ``hist`` holds the bins numbered ``bins[:size]``, then that of missing cells;
     ``found`` gets the last non-empty bin left of the cut, the first right of it (-1:
-    none) and the side of the missing; a split of categories goes into ``left_set``.
+    none) and the side of the missing; a split of categories goes into ``left_set``. A
+    split of no more gain than the ``least`` may be passed over.
     """
     shift, counter, min_rows = limits.shift, limits.counter, limits.min_rows
     regression = limits.criterion == LEAST_SQUARES
@@ -230,6 +257,7 @@ def search_feature(
                 total,
                 min_weight,
                 min_rows,
+                least / weight_slots,
             )
             gain *= weight_slots
         else:

@@ -16,7 +16,7 @@ from numba import njit
 
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.divide import may_split, split_node
-from splboost.trees.search import choose, make_room, search_feature
+from splboost.trees.search import choose, least_gain, make_room, search_feature
 from splboost.trees.split import ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
 from splboost.trees.workspace import (
     CHILD,
@@ -87,6 +87,7 @@ def scan_sorted(
     two,
     min_weight,
     min_rows,
+    least,
     found,
 ):
     """Best cut of a sorted column by least squares, or by half of Gini for two classes.
@@ -103,7 +104,7 @@ def scan_sorted(
         missing_weight += weight[order[known]]
         missing_moment += moment[order[known]]
     n_missing = hi - known
-    best, bar = 0.0, TIE_FLOOR
+    best, bar = 0.0, max(TIE_FLOOR, least)
     for to_left in range(2 if n_missing > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = missing_moment if to_left else 0
@@ -249,6 +250,7 @@ def search_small(data, limits, work, node, start, tables):
     moments = regression or (two and limits.criterion != ENTROPY)
     min_weight = work.min_weight[0]
     total, gain, found = work.total[node], work.gain[0], work.found[0]
+    least = 0.0
     for f in range(data.n_bins.size):
         if moments and data.kind[f] != CATEGORICAL:
             best = scan_sorted(
@@ -263,18 +265,20 @@ def search_small(data, limits, work, node, start, tables):
                 two,
                 min_weight,
                 limits.min_rows,
+                least / 2 if two else least,
                 found[f],
             )
             gain[f] = 2 * best if two else best
         else:
             gain[f] = search_unsorted(
-                data, limits, work, node, f, lo, hi, tables, min_weight
+                data, limits, work, node, f, lo, hi, tables, least
             )
+        least = least_gain(limits, data.n_bins.size, gain[f], least)
     choose(data, limits, work, node)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def search_unsorted(data, limits, work, node, f, lo, hi, tables, min_weight):
+def search_unsorted(data, limits, work, node, f, lo, hi, tables, least):
     """The same for categories, and for other impurities, through a histogram."""
     order, codes, weight, moment, classes = tables
     hist = np.empty(257 << limits.shift, dtype=np.int64)
@@ -299,7 +303,8 @@ def search_unsorted(data, limits, work, node, f, lo, hi, tables, min_weight):
         data.kind[f] == CATEGORICAL,
         work.total[node],
         limits,
-        min_weight,
+        work.min_weight[0],
+        least,
         make_room(limits),
         work.found[0, f],
         work.left_set[0, f],

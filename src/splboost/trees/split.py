@@ -23,6 +23,7 @@ GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 TIE = 1e-10
 TIE_FLOOR = 1e-13
 MIN_GAIN = 1e-12
+CLOSE = 0.999  # share of the best gain so far below which a gain need not be known
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -32,21 +33,24 @@ def is_better(gain, best):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def scan_moments(hist, shift, weight_slots, counter, size, total, min_weight, min_rows):
+def scan_moments(
+    hist, shift, weight_slots, counter, size, total, min_weight, min_rows, least
+):
     """Best cut by least squares; two classes by Gini are the same up to a factor 2.
 
     ``hist`` holds ``size`` bins from left to right and then that of missing cells. A
     bin has weight = the sum of its first ``weight_slots`` slots and moment = slot 1;
     slot ``counter`` counts its rows (-1: nothing does). ``total`` holds the node's
     slots. Returns gain, position of the cut and the side of the missing; the bins from
-    that position on go right. The gain is 0 if no cut is admissible.
+    that position on go right. The gain is 0 if no admissible cut has more than the
+    ``least``.
     """
     two = weight_slots == 2
     all_weight = np.float64(total[0] + (total[1] if two else 0))
     mean = np.float64(total[1]) / all_weight
     base, step = size << shift, np.uint64(1 << shift)
     missing_weight = hist[base] + (hist[base + 1] if two else 0)
-    best, bar, best_position, best_left = 0.0, TIE_FLOOR, -1, False
+    best, bar, best_position, best_left = 0.0, max(TIE_FLOOR, least), -1, False
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = hist[base + 1] if to_left else 0

@@ -2,7 +2,7 @@
 
 It comes in three parts: ``Data`` (the binned table and the classes), ``Limits`` (what
 kind of tree) and ``Work`` (everything that changes). Python holds them as tuples;
-kernels get the same fields through references (``as_references``): one pointer for some
+kernels get the same fields through references (``as_reference``): one pointer for some
 twenty arrays, which saves much of the time of a call and of compiling. Nodes are
 numbered from the root, 0, and the two children of a node have consecutive numbers.
 """
@@ -13,7 +13,7 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
@@ -48,8 +48,9 @@ Limits = namedtuple(
 Work = namedtuple(
     "Work",
     "weight moment rows spare row_weight row_moment row_class hist free node number "
-    "total bins frontier plan progress min_weight gain found left_set seed",
+    "total bins frontier plan progress scale min_weight gain found left_set seed",
 )
+Memory = namedtuple("Memory", "data limits work")
 
 
 @structref.register
@@ -67,6 +68,11 @@ class WorkType(types.StructRef):
     """What kernels know of ``Work``."""
 
 
+@structref.register
+class MemoryType(types.StructRef):
+    """What kernels know of ``Memory``."""
+
+
 class DataReference(structref.StructRefProxy):
     """``Data`` as kernels get it."""
 
@@ -79,21 +85,29 @@ class WorkReference(structref.StructRefProxy):
     """``Work`` as kernels get it."""
 
 
+class MemoryReference(structref.StructRefProxy):
+    """``Memory`` as kernels get it."""
+
+
 structref.define_proxy(DataReference, DataType, list(Data._fields))
 structref.define_proxy(LimitsReference, LimitsType, list(Limits._fields))
 structref.define_proxy(WorkReference, WorkType, list(Work._fields))
+structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
 
 
 @njit(cache=True)
-def _refer(data, limits, work):
-    return DataReference(*data), LimitsReference(*limits), WorkReference(*work)
+def _refer(memory):
+    return MemoryReference(
+        DataReference(*memory.data),
+        LimitsReference(*memory.limits),
+        WorkReference(*memory.work),
+    )
 
 
-def as_references(data: Data, limits: Limits, work: Work) -> tuple[Any, Any, Any]:
-    """The three parts as kernels get them; without compilation tuples will do."""
-    if config.DISABLE_JIT:
-        return data, limits, work
-    return _refer(data, limits, work)
+def as_reference(memory: Memory) -> Any:
+    """Memory as kernels get it; without compilation the tuple will do."""
+    compiled = hasattr(_refer, "py_func")
+    return _refer(memory) if compiled else memory
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -177,6 +191,7 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
         frontier=np.empty(n_leaves + 1, dtype=np.int64),
         plan=np.empty(6, dtype=np.int64),
         progress=np.zeros(6, dtype=np.int64),
+        scale=np.zeros(1),
         min_weight=np.zeros(1),
         gain=np.zeros((2, d)),
         found=np.zeros((2, d, 3), dtype=np.int64),

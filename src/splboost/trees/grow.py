@@ -20,7 +20,7 @@ from numba import njit
 
 from splboost.trees.divide import make_node, may_split, split_node
 from splboost.trees.search import choose_planned, release, search
-from splboost.trees.small import grow_small
+from splboost.trees.small import grow_presorted, grow_small
 from splboost.trees.split import LEAST_SQUARES, is_better
 from splboost.trees.workspace import (
     BUILD,
@@ -76,6 +76,9 @@ def advance(memory, weight, target, leaf):
         if work.plan[NODE_A] < 0:
             node = next_node(limits, work)
             if node < 0:
+                break
+            if work.presorted.shape[1] > 0:
+                grow_presorted(data, limits, work, node)
                 break
             split_node(data, limits, work, node)
             plan_children(data, limits, work, node)

@@ -5,8 +5,9 @@ to copy a node's cells into a small table of its own, sort every column once, an
 the whole subtree there: scanning a column is then a walk over its sorted rows, and
 dividing a node divides the sorted columns, which stay sorted.
 
-Rows are numbered from 0 within the subtree and fit a byte, so that all of it fits the
-fastest cache. Sums are those of histograms, in fixed point, and the splits the same.
+Rows are numbered from 0 within the subtree, so that all of it fits the fastest cache.
+A table of few rows is sorted once per fit, and all below the root of each tree is grown
+so. Sums are those of histograms, in fixed point, and the splits the same.
 """
 
 from __future__ import annotations
@@ -36,22 +37,26 @@ from splboost.trees.workspace import (
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def copy_cells(data, limits, work, start, end, codes, weight, moment, classes):
+def copy_cells(data, limits, work, start, end, codes, sums, classes):
     """Copy codes, weights and targets of the rows in start:end into local tables."""
-    regression = limits.criterion == LEAST_SQUARES
-    for i in range(end - start):
-        row = work.rows[start + i]
-        weight[i] = work.weight[row]
-        if regression:
-            moment[i] = work.moment[row]
-        else:
-            classes[i] = data.y[row]
-            moment[i] = weight[i] if data.y[row] == 1 else 0
     rows = work.rows[start:end]
+    for i in range(rows.size):
+        set_sums(data, limits, work, rows[i], sums, i)
+        classes[i] = data.y[rows[i]]
     for f in range(codes.shape[0]):
         column, here = data.codes[f], codes[f]
         for i in range(rows.size):
             here[i] = column[rows[i]]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def set_sums(data, limits, work, row, sums, i):
+    """Weight and moment of a row; that of a class is the weight of class 1."""
+    sums[i, 0] = work.weight[row]
+    if limits.criterion == LEAST_SQUARES:
+        sums[i, 1] = work.moment[row]
+    else:
+        sums[i, 1] = work.weight[row] if data.y[row] == 1 else 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -76,45 +81,37 @@ def sort_columns(codes, n_bins, order):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def scan_sorted(
-    order,
-    lo,
-    hi,
-    codes,
-    missing,
-    weight,
-    moment,
-    total,
-    two,
-    min_weight,
-    min_rows,
-    least,
-    found,
+    order, f, lo, hi, codes, missing, sums, total, two, min_weight, min_rows, least
 ):
     """Best cut of a sorted column by least squares, or by half of Gini for two classes.
 
-    The sorted rows of the node are order[lo:hi]. Cuts are tried in the same order as in
-    ``scan_moments``. Returns the gain, and writes where the cut lies.
+    The sorted rows of the node are order[f, lo:hi]. Cuts are tried in the same order as
+    in ``scan_moments``. Returns the gain, the last row on the left (as a place in the
+    order), the place after the last row whose cell is known, and the side of the
+    missing.
     """
+    f, lo, hi = np.uint64(f), np.uint64(lo), np.uint64(hi)
+    one = np.uint64(1)
     all_weight = np.float64(total[0] + (total[1] if two else 0))
     mean = np.float64(total[1]) / all_weight
     known = hi
     missing_weight = missing_moment = 0
-    while known > lo and codes[order[known - 1]] == missing:
-        known -= 1
-        missing_weight += weight[order[known]]
-        missing_moment += moment[order[known]]
+    while known > lo and codes[f, order[f, known - one]] == missing:
+        known -= one
+        missing_weight += sums[order[f, known], 0]
+        missing_moment += sums[order[f, known], 1]
     n_missing = hi - known
-    best, bar = 0.0, max(TIE_FLOOR, least)
+    best, bar, best_place, best_left = 0.0, max(TIE_FLOOR, least), lo, False
     for to_left in range(2 if n_missing > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = missing_moment if to_left else 0
-        shift = n_missing if to_left else 0
+        shift = n_missing if to_left else np.uint64(0)
         # With missing rows on the right there is a cut after the last known row too.
-        last = known if n_missing > 0 and not to_left else known - 1
+        last = known if n_missing > 0 and not to_left else max(known, one) - one
         for k in range(lo, last):
-            row = order[k]
-            left_weight += weight[row]
-            left_moment += moment[row]
+            row = order[f, k]
+            left_weight += sums[row, 0]
+            left_moment += sums[row, 1]
             lw = np.float64(left_weight)
             rw = all_weight - lw
             deviation = np.float64(left_moment) - mean * lw
@@ -122,29 +119,22 @@ def scan_sorted(
             # Whether it would be the best comes first: that can be predicted, unlike
             # whether the next code is another one.
             if square > bar * product:
-                n_left = k + 1 - lo + shift
+                n_left = np.int64(k + one - lo + shift)
                 if (
-                    (k + 1 == known or codes[row] != codes[order[k + 1]])
+                    (k + one == known or codes[f, row] != codes[f, order[f, k + one]])
                     and product > 0
                     and lw >= min_weight
                     and rw >= min_weight
                     and n_left >= min_rows
-                    and hi - lo - n_left >= min_rows
+                    and np.int64(hi - lo) - n_left >= min_rows
                 ):
-                    best = square / product
+                    best, best_place, best_left = square / product, k, to_left == 1
                     bar = best + TIE * best + TIE_FLOOR
-                    found[LOW] = codes[row]
-                    found[HIGH] = codes[order[k + 1]] if k + 1 < known else -1
-                    found[MISSING] = to_left
-    if n_missing == 0:
-        found[MISSING] = NONE_MISSING
-    return best
+    return best, best_place, known, best_left
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sum_sorted(
-    order, lo, hi, codes, missing, weight, moment, classes, limits, hist, bins
-):
+def sum_sorted(order, lo, hi, codes, missing, sums, classes, limits, hist, bins):
     """Histogram of a sorted column: of the bins met, then of missing cells.
 
     ``bins`` gets the numbers of the bins met. Returns how many they are.
@@ -162,10 +152,10 @@ def sum_sorted(
                 hist[(size << shift) + s] = 0
         b = size << shift
         if regression:
-            hist[b] += weight[row]
-            hist[b + 1] += moment[row]
+            hist[b] += sums[row, 0]
+            hist[b + 1] += sums[row, 1]
         else:
-            hist[b + classes[row]] += weight[row]
+            hist[b + classes[row]] += sums[row, 0]
         if limits.counter >= 0:
             hist[b + limits.counter] += 1
     if bins[size] == missing:
@@ -179,18 +169,19 @@ def sum_sorted(
 @njit(nogil=True, cache=True, error_model="numpy")
 def divide_sorted(order, lo, hi, sides, spare):
     """Stable partition of the sorted rows lo:hi of every feature by their sides."""
-    for f in range(order.shape[0]):
-        sequence = order[f]
-        n_left, n_right = lo, 0
+    one = np.uint64(1)
+    lo, hi = np.uint64(lo), np.uint64(hi)
+    for f in range(np.uint64(order.shape[0])):
+        n_left, n_right = lo, np.uint64(0)
         for k in range(lo, hi):
-            row = sequence[k]
-            right = np.int64(sides[row])
-            sequence[n_left] = row
+            row = order[f, k]
+            right = np.uint64(sides[row])
+            order[f, n_left] = row
             spare[n_right] = row
-            n_left += 1 - right
+            n_left += one - right
             n_right += right
         for k in range(n_right):
-            sequence[n_left + k] = spare[k]
+            order[f, n_left + k] = spare[k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -199,22 +190,53 @@ def grow_small(data, limits, work, root):
     start, end = work.node[root, START], work.node[root, END]
     d, size = data.n_bins.size, end - start
     codes = np.empty((d, size), dtype=np.uint8)
-    order = np.empty((d, size), dtype=np.uint8)
-    weight = np.empty(size, dtype=np.int64)
-    moment = np.empty(size, dtype=np.int64)
-    classes = np.zeros(size, dtype=np.int64)
-    sides = np.empty(256, dtype=np.uint8)
-    side_of = np.empty(size, dtype=np.uint8)
-    spare = np.empty(size, dtype=np.uint8)
-    stack = np.empty(size + 1, dtype=np.int64)
+    order = np.empty((d, size), dtype=np.uint16)
+    sums = np.empty((size, 2), dtype=np.int64)
+    classes = np.empty(size, dtype=data.y.dtype)
     work.node[root, SLOT] = -1
     gather(data, limits, work, start, end)
-    copy_cells(data, limits, work, start, end, codes, weight, moment, classes)
+    copy_cells(data, limits, work, start, end, codes, sums, classes)
     sort_columns(codes, data.n_bins, order)
-    tables = (order, codes, weight, moment, classes)
+    tables = (order, codes, sums, classes)
     search_small(data, limits, work, root, start, tables)
+    if work.number[root, GAIN] > 0:
+        grow_sorted(data, limits, work, root, start, tables)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def grow_presorted(data, limits, work, root):
+    """Grow all below the root, whose split is known, where all columns are sorted."""
+    sums = np.empty((data.y.size, 2), dtype=np.int64)
+    for i in range(data.y.size):
+        set_sums(data, limits, work, i, sums, i)
+    order = np.empty_like(work.presorted)
+    copy_weighted(work.presorted, work.weight, order)
+    tables = (order, data.codes, sums, data.y)
+    grow_sorted(data, limits, work, root, work.node[root, START], tables)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def copy_weighted(presorted, weight, order):
+    """Copy the order of the rows that have a weight."""
+    for f in range(np.uint64(order.shape[0])):
+        size = np.uint64(0)
+        for i in range(np.uint64(order.shape[1])):
+            row = presorted[f, i]
+            order[f, size] = row  # kept if it has a weight: no branch to mispredict
+            size += np.uint64(weight[row] > 0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def grow_sorted(data, limits, work, root, start, tables):
+    """Grow all below a node whose split is known, from its sorted columns."""
+    order, codes = tables[0], tables[1]
+    size = order.shape[1]
+    sides = np.empty(256, dtype=np.uint8)
+    side_of = np.empty(codes.shape[1], dtype=np.uint8)
+    spare = np.empty(size, dtype=np.uint16)
+    stack = np.empty(size + 1, dtype=np.int64)
     stack[0] = root
-    height = 1 if work.number[root, GAIN] > 0 else 0
+    height = 1
     while height > 0:
         height -= 1
         node = stack[height]
@@ -228,9 +250,9 @@ def grow_small(data, limits, work, root):
             continue
         gather(data, limits, work, lo, hi)
         fill_sides(data, work, node, sides)
-        column = codes[work.node[node, FEATURE]]
-        for i in range(size):
-            side_of[i] = sides[column[i]]
+        column, rows = codes[work.node[node, FEATURE]], order[0]
+        for k in range(lo - start, hi - start):
+            side_of[rows[k]] = sides[column[rows[k]]]
         divide_sorted(order, lo - start, hi - start, side_of, spare)
         for k in range(2):
             if wanted[k]:
@@ -243,58 +265,54 @@ def grow_small(data, limits, work, root):
 @njit(nogil=True, cache=True, error_model="numpy")
 def search_small(data, limits, work, node, start, tables):
     """Choose the split of a node from its sorted columns."""
-    order, codes, weight, moment, _ = tables
+    order, codes, sums, _ = tables
     lo, hi = work.node[node, START] - start, work.node[node, END] - start
     regression = limits.criterion == LEAST_SQUARES
     two = limits.n_classes == 2 and not regression
     moments = regression or (two and limits.criterion != ENTROPY)
-    min_weight = work.min_weight[0]
-    total, gain, found = work.total[node], work.gain[0], work.found[0]
+    total, min_weight, min_rows = work.total[node], work.min_weight[0], limits.min_rows
+    gain, found = work.gain, work.found
     least = 0.0
     for f in range(data.n_bins.size):
         if moments and data.kind[f] != CATEGORICAL:
-            best = scan_sorted(
-                order[f],
+            missing = data.n_bins[f]
+            best, k, known, left = scan_sorted(
+                order,
+                f,
                 lo,
                 hi,
-                codes[f],
-                data.n_bins[f],
-                weight,
-                moment,
+                codes,
+                missing,
+                sums,
                 total,
                 two,
                 min_weight,
-                limits.min_rows,
+                min_rows,
                 least / 2 if two else least,
-                found[f],
             )
-            gain[f] = 2 * best if two else best
+            gain[0, f] = 2 * best if two else best
+            if best > 0:
+                after = k + np.uint64(1)
+                found[0, f, LOW] = codes[f, order[f, k]]
+                found[0, f, HIGH] = codes[f, order[f, after]] if after < known else -1
+                found[0, f, MISSING] = left if known < np.uint64(hi) else NONE_MISSING
         else:
-            gain[f] = search_unsorted(
+            gain[0, f] = search_unsorted(
                 data, limits, work, node, f, lo, hi, tables, least
             )
-        least = least_gain(limits, data.n_bins.size, gain[f], least)
+        least = least_gain(limits, data.n_bins.size, gain[0, f], least)
     choose(data, limits, work, node)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def search_unsorted(data, limits, work, node, f, lo, hi, tables, least):
     """The same for categories, and for other impurities, through a histogram."""
-    order, codes, weight, moment, classes = tables
+    order, codes, sums, classes = tables
     hist = np.empty(257 << limits.shift, dtype=np.int64)
     bins = np.empty(257, dtype=np.int64)
+    missing = data.n_bins[f]
     size = sum_sorted(
-        order[f],
-        lo,
-        hi,
-        codes[f],
-        data.n_bins[f],
-        weight,
-        moment,
-        classes,
-        limits,
-        hist,
-        bins,
+        order[f], lo, hi, codes[f], missing, sums, classes, limits, hist, bins
     )
     return search_feature(
         hist,

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
-SMALL_NODE = 128  # rows, at most what a byte can number; such nodes need no histogram
+SMALL_NODE = 256  # rows; such nodes are grown from sorted columns, not histograms
+PRESORTED_ROWS = 512  # so are all nodes of tables up to this, which are sorted once
 SET_BYTES = 32  # a set of bins, one bit each
 UNLIMITED = 1 << 62
 MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
@@ -48,7 +49,8 @@ Limits = namedtuple(
 Work = namedtuple(
     "Work",
     "weight moment rows spare row_weight row_moment row_class hist free node number "
-    "total bins frontier plan progress scale min_weight gain found left_set seed",
+    "total bins frontier plan progress scale min_weight gain found left_set seed "
+    "presorted",
 )
 Memory = namedtuple("Memory", "data limits work")
 
@@ -197,4 +199,13 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
         found=np.zeros((2, d, 3), dtype=np.int64),
         left_set=np.zeros((2, d, SET_BYTES), dtype=np.uint8),
         seed=np.ones(1, dtype=np.uint64),
+        presorted=_sort_codes(binned, limits),
     )
+
+
+def _sort_codes(binned: Binned, limits: Limits) -> NDArray[np.uint16]:
+    """Rows in the order of each column's codes, where the table is small enough."""
+    d, n = binned.codes.shape
+    if n > PRESORTED_ROWS or limits.max_depth == 1 or limits.max_leaves < UNLIMITED:
+        return np.empty((d, 0), dtype=np.uint16)
+    return np.argsort(binned.codes, axis=1, kind="stable").astype(np.uint16)

@@ -258,6 +258,27 @@ def test_codes_agree_with_thresholds(max_bins, x, seed):
             assert x[~np.isnan(x)].min() <= split[1] < np.nanmax(x)
 
 
+NORMAL = np.random.default_rng(5).normal(size=4000)
+SHAPES = {
+    "normal": NORMAL,
+    "heavy tails": NORMAL**15,
+    "one outlier": np.append(NORMAL, 1e308),
+    "both ends": np.concatenate([NORMAL, [-1.7e308, 1.7e308]]),
+    "tiny range": NORMAL * 1e-310,
+    "far away": 1e15 + np.round(NORMAL * 1000),
+    "missing": np.where(NORMAL > 1, NAN, NORMAL),
+}
+
+
+@pytest.mark.parametrize("x", SHAPES.values(), ids=SHAPES.keys())
+def test_code_is_the_number_of_edges_below(x):
+    binned = bin_array(np.c_[x])
+    assert binned.kind[0] == QUANTILE
+    edges = points(binned)
+    codes = np.where(np.isnan(x), edges.size, np.searchsorted(edges, x, side="left"))
+    np.testing.assert_array_equal(binned.codes[0], codes)
+
+
 @pytest.mark.usefixtures("few_bins")
 def test_cut_lies_midway_across_empty_bins():
     x = np.arange(8.0)  # edges 1.5, 3.5 and 5.5

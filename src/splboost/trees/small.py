@@ -155,7 +155,7 @@ def sum_sorted(order, lo, hi, codes, missing, sums, classes, limits, hist, bins)
             hist[b] += sums[row, 0]
             hist[b + 1] += sums[row, 1]
         else:
-            hist[b + classes[row]] += sums[row, 0]
+            hist[b + np.int64(classes[row])] += sums[row, 0]
         if limits.counter >= 0:
             hist[b + limits.counter] += 1
     if bins[size] == missing:

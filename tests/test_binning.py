@@ -159,6 +159,7 @@ def test_equal_weights_do_not_matter():
     assert_same_binning(bin_array(X), bin_array(X, np.full(900, 0.3)))
 
 
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("n_threads", [2, 3])
 @pytest.mark.parametrize("holder", [np.asarray, pd.DataFrame, np.asfortranarray])
 def test_threads_do_not_matter(n_threads, holder):
@@ -210,6 +211,7 @@ def test_quantiles_of_a_long_column():
     assert abs(mass * MAX_BINS / LONG - 1).max() < 0.25
 
 
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_long_column_of_which_the_sample_knows_nothing(unseen, n_threads):
     x = np.full(LONG, NAN)

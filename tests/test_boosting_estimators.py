@@ -567,7 +567,7 @@ def test_calibration_on_top(method, n_classes):
 @pytest.fixture
 def threaded(monkeypatch):
     """Small data are worth threads."""
-    monkeypatch.setattr("splboost.trees.grower.THREADED_WORK", 1)
+    monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)
     monkeypatch.setattr("splboost.boosting.scores.BLOCK", 16)
 
 
@@ -625,9 +625,10 @@ def test_an_interrupted_fit_leaves_the_threads_usable(threaded, interruptible):
     X, y = gaussians()
     score = fit_here(trees(n_jobs=2), X, y)
     long = trees(n_estimators=100_000, on_perfect="continue", n_jobs=2)
-    with pytest.raises(KeyboardInterrupt):
-        threading.Timer(0.3, _thread.interrupt_main).start()
-        long.fit(X, y)
+    for seconds in np.linspace(0.02, 0.1, 20):  # at any point of a round
+        with pytest.raises(KeyboardInterrupt):
+            threading.Timer(seconds, _thread.interrupt_main).start()
+            long.fit(X, y)
     assert not hasattr(long, "estimator_weights_")
     np.testing.assert_array_equal(fit_here(trees(n_jobs=2), X, y), score)
 

@@ -331,6 +331,7 @@ def test_max_features_is_reproducible(CART):
 
 
 @every_cart
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 def test_n_jobs_does_not_matter(CART, n_jobs):
     X, y = mixed(CART)

@@ -90,6 +90,7 @@ def test_apply_walks_down_the_trees(trees, data):
     assert leaves[-1].tolist() == [walk(trees, t, new[-1]) for t in range(N_TREES)]
 
 
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_add_sums_the_outputs_of_leaves(trees, data, n_threads):
     table = ArrayTable(data[2], MASK)
@@ -153,6 +154,7 @@ def tabled(stumps, table, **options):
     return score
 
 
+@pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_tables_equal_stumps(stumps, data, n_threads):
     assert stumps.is_stumps

@@ -352,11 +352,11 @@ def test_threads_do_not_matter(monkeypatch, n_classes, criterion, options):
     weights[2] = weights[1]
     weights[2, ::5] = 0  # the root comes from changed rows
     calls = []
-    run = grower_module.run
+    run = grower_module.threads.run
     monkeypatch.setattr(
-        grower_module, "run", lambda *args: calls.append(args) or run(*args)
+        grower_module.threads, "run", lambda *args: calls.append(args) or run(*args)
     )
-    monkeypatch.setattr(grower_module, "THREADED_WORK", 1)
+    monkeypatch.setattr(grower_module.threads, "THREADED_WORK", 1)
     trees = {}
     for n_threads in (1, 2, 3):
         grower = make_grower(X, y, n_classes, n_threads=n_threads, **options)

@@ -141,8 +141,11 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
             on_round=self._report if self.verbose else None,
         )
         self._set_fitted(learner, history, codes.size)
-        self.sample_pace_ = np.full(all_weight.size, np.nan)
-        self.sample_pace_[all_weight > 0] = scores.paces()
+        self.sample_pace_ = scores.paces()
+        if codes.size < all_weight.size:
+            of_all = np.full(all_weight.size, np.nan)
+            of_all[all_weight > 0] = self.sample_pace_
+            self.sample_pace_ = of_all
         return self
 
     def _categorical_features(self) -> Any:

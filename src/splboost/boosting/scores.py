@@ -179,10 +179,13 @@ class Scores:
 
     def paces(self) -> FloatArray:
         """v of every sample at the present margins."""
-        if self._curves is None:
-            return np.ones(self.codes.size)
-        with np.errstate(all="ignore"):
-            return self._curves.weight(self._doubt(slice(None)))
+        v = np.ones(self.codes.size)
+        if self._curves is not None:
+            with np.errstate(all="ignore"):
+                for start in range(0, v.size, BLOCK):
+                    rows = slice(start, start + BLOCK)
+                    v[rows] = self._curves.weight(self._doubt(rows))
+        return v
 
     def plain_weight(self) -> FloatArray:
         """Weights with all paces at 1, up to a common factor."""

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from splboost.trees.columns import Table
 from splboost.trees.sort import sort_rows
-from splboost.trees.threads import run
+from splboost.trees.threads import run, share
 
 MAX_BINS = 255
 SAMPLE_ROWS = 32_768  # rows that the bins of a long table are chosen from
 SAMPLE_COLUMNS = 16  # of which so many columns at a time are copied
 GRID_CELLS = 1024
+SORTING_WORK = 10  # steps to sort a cell and find its bin
 
 QUANTILE, EXACT, CATEGORICAL = 0, 1, 2
 
@@ -133,10 +134,10 @@ def _choose_bins(
         for place, j in enumerate(columns):
             points[j] = chosen[place, : count[place]].copy()
 
-    size = max(1, min(-(-numeric.size // n_threads), SAMPLE_COLUMNS))
-    parts = [numeric[k : k + size] for k in range(0, numeric.size, size)]
-    for k in range(0, len(parts), n_threads):
-        run(choose, [(part,) for part in parts[k : k + n_threads]])
+    bounds = share(numeric.size, n_threads, SORTING_WORK * sample_weight.size)
+    shares = [numeric[lo:hi] for lo, hi in bounds]
+    for k in range(0, max(map(len, shares)), SAMPLE_COLUMNS):
+        run(choose, [(columns[k : k + SAMPLE_COLUMNS],) for columns in shares])
 
 
 def _sort_known(
@@ -196,7 +197,6 @@ def _encode_numeric(
         values = edges[binned.offset[j] : binned.offset[j + 1] - 1]
         values[:-1] = [middle(low, high) for low, high in itertools.pairwise(values)]
     for first_row, features, block in table.numeric_blocks(numeric):
-        bounds = np.linspace(0, block.shape[0], n_threads + 1).astype(np.int64)
         run(
             encode_block,
             [
@@ -211,7 +211,7 @@ def _encode_numeric(
                     binned.codes,
                     first_row,
                 )
-                for lo, hi in itertools.pairwise(bounds)
+                for lo, hi in share(block.shape[0], n_threads, features.size)
             ],
         )
 

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 BLOCK_ROWS = 65_536
+SAMPLE_BLOCK = 2048
 
 
 def is_frame(X: Any) -> bool:
@@ -185,7 +186,15 @@ class ArrayTable(Table):
     def numeric_sample(
         self, features: NDArray[np.intp], rows: NDArray[np.int64] | slice
     ) -> NDArray[np.float64]:
-        return np.array(self.X[rows][:, features].T, dtype=np.float64, order="C")
+        if isinstance(rows, slice):
+            return np.array(self.X[rows, features].T, dtype=np.float64, order="C")
+        sample = np.empty((features.size, rows.size))
+        for lo in range(
+            0, rows.size, SAMPLE_BLOCK
+        ):  # all columns of few rows at a time
+            block = self.X[rows[lo : lo + SAMPLE_BLOCK]]
+            sample[:, lo : lo + SAMPLE_BLOCK] = block[:, features].T
+        return sample
 
 
 class ObjectTable(Table):

@@ -11,7 +11,6 @@ one lookup table per feature, whose cost does not grow with the number of stumps
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.trees.columns import ArrayTable, Table
-from splboost.trees.threads import run
+from splboost.trees.threads import run, share
 
 PREDICT_ROWS = 2048
 Coding = list[dict[Any, int] | None]
@@ -195,7 +194,6 @@ class TreeEnsemble:
 
         for lo, block in feature_blocks(table, self.coding, self._features_used()):
             rows = score[lo : lo + block.shape[0]]
-            bounds = np.linspace(0, block.shape[0], n_threads + 1).astype(int)
             run(
                 add_outputs,
                 [
@@ -211,7 +209,7 @@ class TreeEnsemble:
                         output,
                         rows[a:b],
                     )
-                    for a, b in itertools.pairwise(bounds)
+                    for a, b in share(block.shape[0], n_threads, self.n_trees)
                 ],
             )
 
@@ -310,7 +308,6 @@ class AdditiveTables:
         )
         for lo, block in feature_blocks(table, self.coding, self.features):
             rows = score[lo : lo + block.shape[0]]
-            bounds = np.linspace(0, block.shape[0], n_threads + 1).astype(int)
             run(
                 add_cells,
                 [
@@ -323,7 +320,7 @@ class AdditiveTables:
                         self.cells,
                         rows[a:b],
                     )
-                    for a, b in itertools.pairwise(bounds)
+                    for a, b in share(block.shape[0], n_threads, self.features.size)
                 ],
             )
 

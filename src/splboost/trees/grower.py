@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.trees import threads
 from splboost.trees.binning import Binned
 from splboost.trees.ensemble import GrownTree
 from splboost.trees.grow import advance, advance_stump
 from splboost.trees.search import search
 from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
-from splboost.trees.threads import run
 from splboost.trees.workspace import (
     UNLIMITED,
     Data,
@@ -24,9 +24,6 @@ from splboost.trees.workspace import (
 )
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": LEAST_SQUARES}
-THREADED_WORK = (
-    200_000  # additions below which waking a thread costs more than it saves
-)
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class TreeGrower:
             min_rows=int(options.min_samples_leaf),
             min_share=float(options.min_weight_fraction_leaf),
             max_features=int(min(options.max_features or d, d)),
-            threaded_work=THREADED_WORK if n_threads > 1 else UNLIMITED,
+            threaded_work=threads.THREADED_WORK if n_threads > 1 else UNLIMITED,
         )
         self.regression = n_classes == 0
         self.data = Data(
@@ -139,7 +136,7 @@ class TreeGrower:
         # Even block sizes where possible: features are summed two at a time.
         bounds = 2 * np.linspace(0, (d + 1) // 2, n_blocks + 1).astype(int)
         bounds[-1] = d
-        run(
+        threads.run(
             search,
             [(self._memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )

@@ -3,19 +3,26 @@
 The pool is made when first needed, lives as long as the process, is forgotten in a
 forked child, and is never part of an estimator, hence never pickled. A task never
 submits tasks of its own, so the pool cannot wait for itself.
+
+It is not ``concurrent.futures``, whose locks Ctrl-C can leave locked for ever: a
+``SimpleQueue`` is interrupted while it waits or not at all. It is faster, too.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+from _thread import start_new_thread
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
 from joblib import effective_n_jobs
 
-_pool: ThreadPoolExecutor | None = None
+THREADED_WORK = 200_000  # steps below which waking a thread costs more than it saves
+
+_tasks: SimpleQueue[Any] | None = None
 _lock = Lock()
 
 
@@ -28,32 +35,59 @@ def count_threads(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
+def share(size: int, n_threads: int, work: int = 1) -> list[tuple[int, int]]:
+    """Bounds of the parts of ``size`` things for so many threads, ``work`` for each.
+
+    One part where waking a thread would take longer than it saves.
+    """
+    n_parts = n_threads if size * work >= THREADED_WORK else 1
+    bounds = [size * k // n_parts for k in range(n_parts + 1)]
+    return list(itertools.pairwise(bounds))
+
+
 def run(task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> None:
     """Call ``task(*args)`` for each tuple, all but the first on pool threads."""
     first, *rest = arguments
     if not rest:
         task(*first)
         return
-    futures = [_executor().submit(task, *args) for args in rest]
+    tasks = _start()
+    results: SimpleQueue[BaseException | None] = SimpleQueue()
+    for args in rest:
+        tasks.put((task, args, results))
     task(*first)
-    for future in futures:
-        future.result()
+    for _ in rest:
+        error = results.get()
+        if error is not None:
+            raise error
 
 
-def _executor() -> ThreadPoolExecutor:
-    global _pool
+def _start() -> SimpleQueue[Any]:
+    """The queue that the pool's threads take their tasks from."""
+    global _tasks
     with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(
-                max_workers=max(1, os.cpu_count() or 1),
-                thread_name_prefix="splboost",
-            )
-        return _pool
+        if _tasks is None:
+            _tasks = SimpleQueue()
+            for _ in range(max(1, os.cpu_count() or 1)):
+                start_new_thread(_work, (_tasks,))
+        return _tasks
+
+
+def _work(tasks: SimpleQueue[Any]) -> None:
+    while True:
+        task, args, results = tasks.get()
+        error = None
+        try:
+            task(*args)
+        except BaseException as raised:
+            error = raised
+        results.put(error)
+        del task, args, results, error  # what they hold must not outlive the task
 
 
 def _forget() -> None:
-    global _pool, _lock
-    _pool, _lock = None, Lock()
+    global _tasks, _lock
+    _tasks, _lock = None, Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,0 +1,9 @@
+"""Fixtures that several test files use."""
+
+import pytest
+
+
+@pytest.fixture
+def eager_threads(monkeypatch):
+    """Let threads be used however little there is to do."""
+    monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)

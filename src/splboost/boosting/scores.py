@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from splboost.boosting.kernels import weigh, weigh_along_line
 from splboost.losses import Exponential
 from splboost.pace import Pace
-from splboost.trees.threads import run
+from splboost.trees.threads import run, share
 
 GRID = 2.0**-43
 BLOCK = 32_768
+WORK_PER_ROW = 3
 MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1
 MAX_EXPONENT = 500.0
 NO_LINE = math.inf, 0.0  # without a pace
@@ -108,14 +109,11 @@ class Scores:
         starts = range(0, self.codes.size, BLOCK)
         done: list[tuple[int, float]] = [(0, 0.0)] * len(starts)
 
-        def refresh_blocks(starts: range) -> None:
-            for start in starts:
-                done[start // BLOCK] = self._refresh_block(start, paced)
+        def refresh_blocks(first: int, last: int) -> None:
+            for k in range(first, last):
+                done[k] = self._refresh_block(starts[k], paced)
 
-        run(
-            refresh_blocks,
-            [(starts[k :: self.n_threads],) for k in range(self.n_threads)],
-        )
+        run(refresh_blocks, share(len(starts), self.n_threads, BLOCK * WORK_PER_ROW))
         self.n_selected = sum(selected for selected, _ in done)
         self.latent = sum(latent for _, latent in done)
 

@@ -20,7 +20,8 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-THREADED_WORK = 200_000  # steps below which waking a thread costs more than it saves
+# Steps of half a nanosecond or so, below which waking a thread costs more than it saves
+THREADED_WORK = 1_000_000
 
 _tasks: SimpleQueue[Any] | None = None
 _lock = Lock()

@@ -727,6 +727,10 @@ def test_bad_weights(weight, message):
         ({"class_weight": {7: 2.0}}, "7.*class_weight"),
         ({"categorical_features": ["hue"]}, "categorical_features names 'hue'"),
         ({"categorical_features": [2]}, "categorical_features contains 2.*0 to 1"),
+        (
+            {"estimator": CARTClassifier(class_weight={0: 2.0})},
+            "estimator=.*class_weight={0: 2.0} to SPLBoostClassifier instead",
+        ),
         ({"pace": "quick"}, "pace='quick'.*'hard', 'linear'"),
         ({"pace": Hard(plateau=0)}, "plateau=0; inf is"),
         ({"pace": Hard(age=-1.0)}, "age=-1.0"),

@@ -177,6 +177,12 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         estimator = self._weak_learner()
         if isinstance(estimator, CARTClassifier):
             estimator._validate_params()
+            if estimator.class_weight is not None:
+                raise ValueError(
+                    f"estimator={estimator!r} has a class_weight, which would change "
+                    "the weights that boosting has set; give class_weight="
+                    f"{estimator.class_weight!r} to {type(self).__name__} instead."
+                )
             return TreeLearner(
                 estimator,
                 table,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from splboost.trees.grow import add_up
 from splboost.trees.split import TIE
-from splboost.trees.workspace import CHILD
+from splboost.trees.workspace import CHILD, add_up
 
 INVERSE_LOG_2 = 1.4426950408889634
 LOG_2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # head and tail

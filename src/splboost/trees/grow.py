@@ -18,8 +18,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from splboost.trees.choose import choose_planned, release
 from splboost.trees.divide import make_node, may_split, split_node
-from splboost.trees.search import choose_planned, release, search
+from splboost.trees.search import search
 from splboost.trees.small import grow_presorted, grow_small
 from splboost.trees.split import LEAST_SQUARES, is_better
 from splboost.trees.workspace import (
@@ -49,6 +50,7 @@ from splboost.trees.workspace import (
     UNLIMITED,
     WAY_A,
     WAY_B,
+    add_up,
     fill_sides,
     gather,
     is_small,
@@ -304,15 +306,6 @@ def set_weights(data, limits, work, weight, target):
     moment = work.moment
     for i in range(moment.size):
         moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
-def add_up(values, size):
-    """Sum of the first values, several at a time."""
-    total = 0.0
-    for i in range(size):
-        total += values[i]
-    return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -16,8 +16,9 @@ import numpy as np
 from numba import njit
 
 from splboost.trees.binning import CATEGORICAL
+from splboost.trees.choose import choose
 from splboost.trees.divide import may_split, split_node
-from splboost.trees.search import choose, least_gain, make_room, search_feature
+from splboost.trees.search import least_gain, make_room, search_feature
 from splboost.trees.split import ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
 from splboost.trees.workspace import (
     CHILD,

@@ -152,6 +152,15 @@ def gather(data, limits, work, start, end):
             work.row_class[i] = data.y[row]
 
 
+@njit(nogil=True, cache=True, fastmath={"reassoc"})
+def add_up(values, size):
+    """Sum of the first values, several at a time."""
+    total = 0.0
+    for i in range(size):
+        total += values[i]
+    return total
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def is_small(work, node):
     """Whether the subtree below a node is grown without histograms."""

@@ -110,13 +110,13 @@ def save(
 
 def _format_run(run: dict[str, Any]) -> str:
     versions = ", ".join(f"{k} {v}" for k, v in run["versions"].items())
-    return "\n".join(
-        [
-            f"- {run['date']}, `{run['command']}`",
-            f"- {run['cpu']}, {run['cores']} cores, {run['memory_gib']} GiB, "
-            f"{run['system']}, load {run['load_at_start']} at the start",
-            f"- Python {run['python']}, {versions}",
-            f"- Other processes took {run['taken_by_others']:.1%} of the machine "
-            "during the run.",
-        ]
-    )
+    lines = [
+        f"- {run['date']}, `{run['command']}`",
+        f"- {run['cpu']}, {run['cores']} cores, {run['memory_gib']} GiB, "
+        f"{run['system']}, load {run['load_at_start']} at the start",
+        f"- Python {run['python']}, {versions}",
+    ]
+    if "taken_by_others" in run:
+        share = f"{run['taken_by_others']:.1%}"
+        lines.append(f"- Other processes took {share} of the machine during the run.")
+    return "\n".join(lines)

@@ -38,6 +38,7 @@ from splboost.datasets import (
 from splboost.pace import Hard, Linear
 from splboost.trees import CARTClassifier
 
+SEEDS = 10
 NOISE = (0.0, 0.1, 0.2, 0.3)
 ROUNDS = (25, 50, 100, 200)
 MOST_ROWS = 1000  # of training data, so that small data is what defaults suit
@@ -134,10 +135,10 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--subsamples", type=float, nargs="+", default=[1.0])
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=RESULTS / "defaults.csv")
+    parser.add_argument("--out", type=Path, help="a full run has its own file")
     args = parser.parse_args()
     grid = settings(tuple(args.subsamples))
     tasks = list(itertools.product((*FILES, *GENERATORS), NOISE, range(args.seeds)))
@@ -151,10 +152,13 @@ def main() -> None:
     summary.columns = [f"{100 * c:.0f}%" for c in summary.columns]
     summary["mean"] = summary.mean(axis=1).round(2)
     summary = summary.sort_values("mean").reset_index()
-    args.out.parent.mkdir(exist_ok=True)
-    summary.to_csv(args.out, index=False)
     print(summary.head(40).to_string())
-    print(f"All {len(summary)} settings: {args.out}")
+    is_full = args.seeds == SEEDS and args.subsamples == [1.0]
+    out = args.out or (RESULTS / "defaults.csv" if is_full else None)
+    if out is not None:
+        out.parent.mkdir(exist_ok=True)
+        summary.to_csv(out, index=False)
+        print(f"All {len(summary)} settings: {out}")
 
 
 if __name__ == "__main__":

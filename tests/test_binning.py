@@ -170,6 +170,14 @@ def test_threads_do_not_matter(n_threads, holder):
     assert_same_binning(bin_array(X, n_threads=n_threads), bin_array(X))
 
 
+@pytest.mark.usefixtures("eager_threads")
+@pytest.mark.parametrize("n_columns", [1, 3, binning.SAMPLE_COLUMNS + 1])
+def test_more_threads_than_columns(n_columns):
+    X = pd.DataFrame(np.random.default_rng(6).normal(size=(300, n_columns)))
+    X.columns = [f"c{j}" for j in range(n_columns)]
+    assert_same_binning(bin_array(X, n_threads=8), bin_array(X))
+
+
 # ----------------------------------------------------------------------------- sampling
 
 LONG = 2 * binning.SAMPLE_ROWS + 11
@@ -324,12 +332,12 @@ def test_only_missing_categories():
 
 
 @pytest.mark.filterwarnings("error")
-def test_254_categories_all_have_a_code():
-    x = np.arange(254.0)
+def test_255_categories_all_have_a_code():
+    x = np.arange(255.0)
     assert (bin_array(np.c_[x], None, [0]).codes[0] == x).all()
 
 
-def test_more_than_254_categories_are_pooled():
+def test_more_than_255_categories_are_pooled():
     labels = [f"c{k:03}" for k in range(300)]
     copies = np.where(np.arange(300) < 46, 1, 2)  # the 46 first are the rarest
     frame = pd.DataFrame({"town": pd.Categorical(np.repeat(labels, copies))})

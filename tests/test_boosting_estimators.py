@@ -19,6 +19,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -461,6 +462,19 @@ def test_grid_search(grid):
         assert best is value or repr(best) == repr(value)
 
 
+def test_grid_search_over_the_parts_of_the_defaults():
+    X, y = gaussians()
+    grid = {"pace__plateau": [2.0, 3.0], "estimator__max_depth": [1, 2]}
+    model = SPLBoostClassifier(n_estimators=5)
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    assert isinstance(search.best_estimator_.pace, Linear)
+    assert (model.pace, model.estimator) == ("linear", None)
+    both = SPLBoostClassifier().set_params(pace="hard", pace__plateau=3.0)
+    assert repr(both.pace) == "Hard(plateau=3.0)"
+    with pytest.raises(ValueError, match="pace=None has no parameters; set pace"):
+        AdaBoostClassifier().set_params(pace__plateau=2.0)
+
+
 def test_a_pace_of_both_scales_is_refused_in_a_grid():
     X, y = gaussians()
     model = stumps(pace=Linear(plateau=2.0)).set_params(pace__age=3.0)
@@ -630,6 +644,8 @@ def test_an_interrupted_fit_leaves_the_threads_usable(threaded, interruptible):
             threading.Timer(seconds, _thread.interrupt_main).start()
             long.fit(X, y)
     assert not hasattr(long, "estimator_weights_")
+    with pytest.raises(NotFittedError):
+        long.predict(X)
     np.testing.assert_array_equal(fit_here(trees(n_jobs=2), X, y), score)
 
 
@@ -637,6 +653,89 @@ def test_an_interrupted_fit_leaves_the_threads_usable(threaded, interruptible):
 
 X_GOOD, Y_GOOD = gaussians(20)
 N = len(Y_GOOD)
+
+
+class BadPace(Pace):
+    """A pace that gives what it is told to."""
+
+    def __init__(self, given=None):
+        self.given = given
+
+    def weight(self, loss):
+        return self.given(np.asarray(loss))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda loss: loss * np.nan,
+        lambda loss: 0.5,
+        lambda loss: 1 - loss / 2,
+        lambda loss: 1 + loss,
+    ],
+    ids=["NaN", "one number", "below 0", "above 1"],
+)
+def test_a_pace_that_gives_no_weights_is_refused(given):
+    with pytest.raises(ValueError, match=r"pace=BadPace.*for each loss.*check_pace"):
+        stumps(pace=BadPace(given)).fit(X_GOOD, Y_GOOD)
+
+
+class Gentler(Linear):
+    """A subclass that weighs in its own way."""
+
+    def weight(self, loss):
+        return np.sqrt(super().weight(loss))
+
+
+def test_subclasses_are_taken_at_their_word():
+    calls = []
+
+    class Counted(CARTClassifier):
+        def fit(self, X, y, sample_weight=None):
+            calls.append(1)
+            return super().fit(X, y, sample_weight)
+
+    stumps(estimator=Counted(max_depth=1), n_estimators=4).fit(X_GOOD, Y_GOOD)
+    assert len(calls) == 4
+    gentle = stumps(pace=Gentler(age=3.0)).fit(X_GOOD, Y_GOOD)
+    loss = np.exp(-np.where(Y_GOOD == 1, 1, -1) * gentle.decision_function(X_GOOD))
+    expected = np.sqrt(np.maximum(1 - loss / 3, 0))
+    np.testing.assert_allclose(gentle.sample_pace_, expected, atol=1e-12)
+
+
+def test_classes_without_weight_are_as_good_as_absent():
+    X, y = load_iris(return_X_y=True)
+    model = stumps(class_weight={0: 0}).fit(X, y)
+    assert np.isnan(model.sample_pace_[y == 0]).all()
+    assert model.n_selected_[0] == 100
+    other = stumps().fit(X[y > 0], y[y > 0])
+    np.testing.assert_array_equal(model.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda model, X, y: model.fit(X[:, :1], np.ones(len(y))),
+        lambda model, X, y: model.fit(X[:, :1], y, sample_weight=-np.ones(len(y))),
+        lambda model, X, y: model.set_params(pace="foo").fit(X[:, :1], y),
+    ],
+    ids=["one class", "weights", "pace"],
+)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(spoil):
+    model = stumps().fit(X_GOOD, Y_GOOD)
+    score = model.decision_function(X_GOOD)
+    with pytest.raises(ValueError):
+        spoil(model, X_GOOD, Y_GOOD)
+    assert model.n_features_in_ == 2
+    np.testing.assert_array_equal(model.decision_function(X_GOOD), score)
+
+
+def test_a_first_fit_that_fails_leaves_an_unfitted_model():
+    model = stumps()
+    with pytest.raises(ValueError):
+        model.fit(X_GOOD, Y_GOOD, sample_weight=-np.ones(N))
+    with pytest.raises(NotFittedError):
+        model.predict(X_GOOD)
 
 
 def with_cell(value, dtype=float):
@@ -724,7 +823,23 @@ def test_bad_weights(weight, message):
         ({"n_jobs": "all"}, "'n_jobs'.*Got 'all'"),
         ({"class_weight": "even"}, "'class_weight'.*Got 'even'"),
         ({"class_weight": {0: -1.0}}, "class_weight contains {0: -1.0}.*positive"),
-        ({"class_weight": {7: 2.0}}, "7.*class_weight"),
+        ({"class_weight": {7: 2.0}}, r"class_weight names \[7\].*are \[0, 1\]"),
+        ({"class_weight": {0: "a"}}, "class_weight contains {0: 'a'}.*positive"),
+        ({"class_weight": {0: 0.0}}, "class_weight={0: 0.0} leaves fewer than two"),
+        ({"class_weight": {0: 1e308, 1: 1e308}}, "sum to inf.*rescale class_weight"),
+        ({"subsample": 1e-3}, "subsample=0.001 of 40 rows.*at least 0.05"),
+        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
+        (
+            {"estimator": GaussianNB(), "categorical_features": [0]},
+            "categorical_features=.0. is for the trees.*GaussianNB",
+        ),
+        (
+            {
+                "estimator": CARTClassifier(categorical_features=[1]),
+                "categorical_features": [0],
+            },
+            "to SPLBoostClassifier, and .1. to its estimator; give it once",
+        ),
         ({"categorical_features": ["hue"]}, "categorical_features names 'hue'"),
         ({"categorical_features": [2]}, "categorical_features contains 2.*0 to 1"),
         (

@@ -421,12 +421,12 @@ def test_bad_parameters(CART, options):
     [
         ({"criterion": "mse"}, "The 'criterion' parameter of CARTClassifier"),
         ({"class_weight": "even"}, "The 'class_weight' parameter of CARTClassifier"),
-        ({"class_weight": {7: 1}}, r"classes, \[7\], are not in class_weight"),
+        ({"class_weight": {7: 1}}, r"class_weight names \[7\]"),
         ({"class_weight": {0: -1}}, r"class_weight contains \{0: -1\}"),
         ({"class_weight": {0: NAN}}, r"class_weight contains \{0: nan\}"),
         ({"class_weight": {0: np.inf}}, r"class_weight contains \{0: inf\}"),
-        ({"class_weight": {0: 0, 1: 0}}, "leaves no row to learn from"),
-        ({"n_jobs": 0}, "n_jobs == 0"),
+        ({"class_weight": {0: 0, 1: 0}}, "leaves fewer than two classes"),
+        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
     ],
     ids=str,
 )
@@ -535,3 +535,26 @@ def test_values_beyond_those_fitted():
     X = np.linspace(0, 1, 2000)[:, None]
     tree = CARTClassifier().fit(X, X[:, 0] > 0.5)
     assert tree.predict([[1e300], [-1e300]]).tolist() == [True, False]
+
+
+def test_regression_of_huge_targets():
+    y = np.where(Y_SMALL == Y_SMALL[0], 1.7e308, 1.6e308)
+    tree = CARTRegressor().fit(X_SMALL, y)
+    np.testing.assert_allclose(tree.predict(X_SMALL), y, rtol=1e-12)
+    with pytest.raises(ValueError, match="y contains infinity"):
+        CARTRegressor().fit(X_SMALL, np.array([np.inf, *y[1:]], dtype=object))
+
+
+@pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
+def test_a_fit_that_fails_leaves_the_tree_as_it_was(CART):
+    tree = CART().fit(X_SMALL, Y_SMALL)
+    leaves = tree.apply(X_SMALL)
+    with pytest.raises(ValueError):
+        tree.fit(np.c_[X_SMALL, X_SMALL], Y_SMALL[:-1])
+    np.testing.assert_array_equal(tree.apply(X_SMALL), leaves)
+
+
+def test_too_many_classes():
+    y = np.arange(70_000)
+    with pytest.raises(ValueError, match=r"y has 70000 classes.*use a regressor"):
+        CARTClassifier().fit(y[:, None], y)

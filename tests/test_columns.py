@@ -11,7 +11,7 @@ from scipy import sparse
 
 from helpers import NAN
 from splboost.trees import CARTClassifier
-from splboost.trees.columns import is_frame, read_table
+from splboost.trees.columns import read_table
 
 
 def read(X, categorical_features=None):
@@ -222,11 +222,6 @@ def test_take(X):
     np.testing.assert_array_equal(kept.numeric(1), [5, 7])
 
 
-def test_is_frame():
-    assert is_frame(pd.DataFrame()) and is_frame(pl.DataFrame())
-    assert not is_frame(np.ones((1, 1))) and not is_frame(pl.LazyFrame())
-
-
 # --------------------------------------------------------------- matched when predicted
 
 TRAIN = ["lo", "lo", "hi", "hi", "mid", "mid", None, None] * 3
@@ -304,12 +299,12 @@ def test_category_unseen_in_node_follows_missing(seen):
 BAD = {
     "strings not listed": (
         pd.DataFrame({"town": ["a", "b"]}),
-        "Column 'town' has dtype String, which is neither numeric nor categorical",
+        "Column 'town' has dtype .*, which is neither numeric nor categorical",
     ),
     "polars strings": (pl.DataFrame({"town": ["a", "b"]}), "Column 'town' has dtype"),
     "object strings": (
         pd.DataFrame({"town": pd.Series([1, "b"], dtype=object)}),
-        "Column 'town' has dtype Object",
+        "Column 'town' has dtype object",
     ),
     "dates": (pd.DataFrame({"day": pd.date_range("2024", periods=2)}), "Column 'day'"),
     "infinity in array": (np.array([[1.0], [np.inf]]), "infinity"),

@@ -1,5 +1,7 @@
 """Fitted trees: prediction by every way, stumps as tables, text."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -284,6 +286,16 @@ def test_class_shares_forgive_rounding():
     assert tree.class_shares()[0, 0] == pytest.approx(3.0001 / 6.0001, rel=1e-12)
 
 
+def test_categories_of_another_type_are_warned_of():
+    frame = pd.DataFrame({"town": pd.Categorical([1, 2, 1, 2])})
+    tree = CARTClassifier().fit(frame, [0, 1, 0, 1])
+    with pytest.warns(UserWarning, match="'town' has no category.*holds str.* on int"):
+        tree.predict(pd.DataFrame({"town": pd.Categorical(["1", "2"])}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree.predict(pd.DataFrame({"town": pd.Categorical([7, 8])}))
+
+
 # --------------------------------------------------------------------------------- text
 
 
@@ -292,15 +304,15 @@ def test_text_of_numbers():
         {"age": [1, 2, 3, NAN, 5, 6, 7], "size": [0, 1, 0, 0, 0, NAN, 0]}, dtype=float
     )
     tree = CARTRegressor().fit(X, [0, 1, 0, 0, 10, 11, 10])
-    assert tree.to_text(decimals=1) == "\n".join(
+    assert tree.to_text() == "\n".join(
         [
-            "age <= 4.0 or missing",
+            "age <= 4 or missing",
             "├── yes: size <= 0.5 or missing",
-            "│   ├── yes: 0.0 (weight 3)",
-            "│   └── no: 1.0 (weight 1)",
+            "│   ├── yes: 0 (weight 3)",
+            "│   └── no: 1 (weight 1)",
             "└── no: size is known",
-            "    ├── yes: 10.0 (weight 2)",
-            "    └── no: 11.0 (weight 1)",
+            "    ├── yes: 10 (weight 2)",
+            "    └── no: 11 (weight 1)",
         ]
     )
 
@@ -311,17 +323,19 @@ def test_text_of_categories():
     assert tree.to_text() == "\n".join(
         [
             "town in {Köln, Ulm} or missing",
-            "├── yes: 1.000 (weight 3)",
-            "└── no: 5.000 (weight 2)",
+            "├── yes: 1 (weight 3)",
+            "└── no: 5 (weight 2)",
         ]
     )
 
 
 def test_text_without_names_or_splits():
     tree = CARTClassifier().fit([[0, 1], [0, 2]], [5, 6], [1, 2.5])
-    assert tree.to_text(decimals=0).startswith("x1 <= 2\n")
+    assert tree.to_text(digits=1).startswith("x1 <= 2\n")
     tree.fit([[0], [0]], [5, 6], [1, 2.5])
-    assert tree.to_text(decimals=3) == "class 6 (share 0.714, weight 3.5)"
+    assert tree.to_text(digits=3) == "class 6 (share 0.714, weight 3.5)"
+    tree.fit([[1e-7], [4e-7]], [5, 6])
+    assert tree.to_text().startswith("x0 <= 2.5e-07 or missing\n")
 
 
 def test_text_has_a_line_per_node(data):

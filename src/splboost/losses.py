@@ -1,8 +1,8 @@
 """Margin losses: how much a sample hurts, and what its score says of its label.
 
 A loss is a function of the margin m, which is positive where the model is right. Each
-class here gives the loss itself, the weight that boosting puts on a sample (minus the
-slope of the loss, up to a constant), and the link from scores to probabilities.
+class here gives the loss itself, what a pace sees of it, and the link from scores to
+probabilities.
 
 Scores of two classes are one number per sample, F, and the margin is y F with y = ±1.
 Scores of K > 2 classes are a row of K numbers that sum to zero, G, and the margin is
@@ -28,10 +28,6 @@ class Exponential:
     def value(self, margin: FloatArray) -> FloatArray:
         """exp(-m), for margins of any size: beyond ±700 it stays where it is."""
         return np.exp(np.clip(-margin, -700, 700))
-
-    def log_weight(self, margin: FloatArray) -> FloatArray:
-        """Logarithm of a sample's weight in boosting, exp(-m)."""
-        return -margin
 
     def probability(self, score: FloatArray) -> FloatArray:
         """Probability of each class, from the minimiser of the expected loss.

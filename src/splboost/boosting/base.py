@@ -20,6 +20,7 @@ from splboost.pace import Pace, resolve_pace
 from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.labels import (
+    all_or_nothing,
     check_weights,
     drop_weightless,
     encode_labels,
@@ -28,6 +29,7 @@ from splboost.trees.labels import (
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
+LEAST_RATE = 1e-9  # steps have a grain of 1e-13
 
 
 class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
@@ -36,7 +38,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, 1, closed="right")],
+        "learning_rate": [Interval(Real, LEAST_RATE, 1, closed="both")],
         "pace": [Pace, str, None],
         "warm_rounds": [Interval(Integral, 0, None, closed="left")],
         "inner_steps": [Interval(Integral, 1, None, closed="left")],
@@ -96,6 +98,11 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        with all_or_nothing(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         from splboost.boosting.loop import Schedule, boost
         from splboost.boosting.scores import Scores
         from splboost.boosting.steps import DiscreteStep
@@ -108,16 +115,17 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         X = table.native(X)
         all_weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, all_weight)
+        k = self.classes_.size
+        all_weight = weigh_classes(self.class_weight, self.classes_, codes, all_weight)
         table, weight, codes = drop_weightless(table, all_weight, codes)
-        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        self._check_subsample(codes.size)
 
         rng = check_random_state(self.random_state)
         n_threads = count_threads(self.n_jobs)
-        k = self.classes_.size
         learner = self._make_learner(table, X, all_weight, codes, weight, rng)
+        scores = Scores(codes, k, weight, pace, n_threads=n_threads)
         if pace is not None:
             self._warn_of_collapse(pace)
-        scores = Scores(codes, k, weight, pace, n_threads=n_threads)
         # Weights that sum to less than the number of rows (to 1, say) still are that
         # many samples.
         n_samples = max(weight.sum(), weight.size)
@@ -146,15 +154,57 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
             of_all = np.full(all_weight.size, np.nan)
             of_all[all_weight > 0] = self.sample_pace_
             self.sample_pace_ = of_all
-        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the pace and of the weak learner.
+
+        ``pace__plateau`` or ``estimator__max_depth`` may be set where the pace is a
+        short name and the weak learner the default: they become objects first.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        params = dict(params)
+        if any(name.startswith("pace__") for name in params):
+            params["pace"] = resolve_pace(params.get("pace", self.pace))
+            if params["pace"] is None:
+                raise ValueError(
+                    f"{', '.join(params)}: pace=None has no parameters; set pace to a "
+                    'short name such as "linear", or to a Pace.'
+                )
+        if any(name.startswith("estimator__") for name in params):
+            params.setdefault("estimator", self._weak_learner())
+        return super().set_params(**params)
+
+    def _check_subsample(self, n_rows: int) -> None:
+        if self.subsample * n_rows < 2:
+            raise ValueError(
+                f"subsample={self.subsample!r} of {n_rows} rows leaves nothing to fit "
+                f"a learner to; give at least {2 / n_rows:.2g}."
+            )
 
     def _categorical_features(self) -> Any:
         """The user's list, here or on the weak learner."""
-        if self.categorical_features is not None:
-            return self.categorical_features
-        if isinstance(self.estimator, CARTClassifier):
-            return self.estimator.categorical_features
-        return None
+        own, estimator = self.categorical_features, self._weak_learner()
+        if not _is_own_tree(estimator):
+            if own is not None:
+                raise ValueError(
+                    f"categorical_features={own!r} is for the trees of splboost.trees; "
+                    f"estimator={estimator!r} would take these columns for numbers. "
+                    "Use CARTClassifier, or encode them yourself."
+                )
+            return None
+        if own is not None and estimator.categorical_features is not None:
+            raise ValueError(
+                f"categorical_features={own!r} is given to {type(self).__name__}, and "
+                f"{estimator.categorical_features!r} to its estimator; give it once."
+            )
+        return own if own is not None else estimator.categorical_features
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
@@ -175,7 +225,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         from splboost.boosting.learners import EstimatorLearner, TreeLearner
 
         estimator = self._weak_learner()
-        if isinstance(estimator, CARTClassifier):
+        if _is_own_tree(estimator):
             estimator._validate_params()
             if estimator.class_weight is not None:
                 raise ValueError(
@@ -194,15 +244,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
             )
         if weight.size < all_weight.size:
             X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
-        return EstimatorLearner(
-            estimator,
-            X,
-            codes,
-            self.classes_,
-            weight,
-            rng,
-            self._categorical_features(),
-        )
+        return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
 
     def _warn_of_collapse(self, pace: Pace) -> None:
         peak = pace.peak()
@@ -213,7 +255,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
                 "lose samples before it has learned from them, and collapse. Choose a "
                 "larger age or plateau.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _report(self, history: Any) -> None:
@@ -251,7 +293,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
                 f"Boosting stopped after {self.n_iter_} of {self.n_estimators} rounds: "
                 f"{history.stop_reason}. {remedy}",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @property
@@ -405,6 +447,14 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         return Exponential().probability(score)
 
 
+def _is_own_tree(estimator: Any) -> bool:
+    """Whether the tree engine is to grow it; not if a subclass fits in its own way."""
+    return (
+        isinstance(estimator, CARTClassifier)
+        and type(estimator).fit is CARTClassifier.fit
+    )
+
+
 _REMEDIES = {
     "perfect fit": (
         "The last learner makes no error on the samples still selected. Use a weaker "
@@ -416,7 +466,7 @@ _REMEDIES = {
     ),
     "one class selected": (
         "The pace has left samples of one class only. Choose a larger age or plateau, "
-        "or more warm rounds."
+        'more warm rounds, or, where a class is rare, class_weight="balanced".'
     ),
     "no sample selected": (
         "The pace has left no sample. Choose a larger age or plateau, or more warm "

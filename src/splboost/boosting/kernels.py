@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from splboost.compiled import kernel
 from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD, add_up
 
@@ -14,7 +14,7 @@ LOWEST_EXPONENT = -700.0
 CHUNK = 4096  # rows whose intermediate results stay in the fastest cache
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exponential(x):
     """exp(x) for x from -700 to 700, right to the last digit or two.
 
@@ -40,7 +40,7 @@ def exponential(x):
     return (1 + (r + p * (r * r))) * power
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weigh(margin, shift, highest, weight):
     """Weights of samples at their margins, with all paces at 1."""
     for i in range(margin.size):
@@ -48,7 +48,7 @@ def weigh(margin, shift, highest, weight):
         weight[i] = exponential(x)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weigh_along_line(
     margin, sample_weight, weigh_samples, shift, highest, line, paced, weight
 ):
@@ -79,14 +79,14 @@ def weigh_along_line(
     return selected if paced else margin.size, total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def move_margins(margin, leaf, leaf_class, y, right, wrong):
     """Add ``right`` to the margin of rows that the tree gets right, else ``wrong``."""
     for i in range(margin.size):
         margin[i] += right if leaf_class[leaf[i]] == y[i] else wrong
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weight_missed(weight, leaf, leaf_class, y):
     """Summed weight of the rows that the tree gets wrong."""
     missed = 0.0
@@ -95,7 +95,7 @@ def weight_missed(weight, leaf, leaf_class, y):
     return missed
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def move_scores(score, leaf, leaf_class, own, other):
     """Add ``own`` to the score of the predicted class and ``other`` to the rest."""
     for i in range(score.shape[0]):
@@ -104,7 +104,7 @@ def move_scores(score, leaf, leaf_class, own, other):
             score[i, k] += own if k == predicted else other
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def judge_nodes(node, total, n_classes, heaviest):
     """Write the heaviest class of each node; the share of weight not of its leaf's.
 

@@ -169,10 +169,8 @@ class EstimatorLearner:
         classes: NDArray[Any],
         sample_weight: FloatArray,
         rng: np.random.RandomState,
-        categorical_features: Any,
     ) -> None:
         check_weak_learner(estimator)
-        self._categorical = categorical_features
         self._estimator = estimator
         self._X = X
         self._codes = codes
@@ -186,6 +184,8 @@ class EstimatorLearner:
 
     def fit(self, weight: FloatArray) -> EstimatorTerm:
         rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
+        if np.unique(self._codes[rows]).size < 2:
+            rows = np.flatnonzero(weight)
         estimator = clone(self._estimator)
         seeds = {
             key: self._rng.randint(np.iinfo(np.int32).max)
@@ -204,7 +204,7 @@ class EstimatorLearner:
 
     def model(self, terms: list[EstimatorTerm], moves: FloatArray) -> EstimatorModel:
         estimators = [term.estimator for term in terms]
-        return EstimatorModel(estimators, moves, self._classes, self._categorical)
+        return EstimatorModel(estimators, moves, self._classes)
 
 
 def check_weak_learner(estimator: Any) -> None:

@@ -98,17 +98,14 @@ class TreeModel:
 class EstimatorModel:
     """Fitted scikit-learn classifiers."""
 
+    categorical_features = None
+
     def __init__(
-        self,
-        estimators: list[Any],
-        moves: FloatArray,
-        classes: NDArray[Any],
-        categorical_features: Any,
+        self, estimators: list[Any], moves: FloatArray, classes: NDArray[Any]
     ) -> None:
         self.estimators = estimators
         self.moves = moves
         self.classes = classes
-        self.categorical_features = categorical_features
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""

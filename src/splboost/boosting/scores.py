@@ -202,5 +202,5 @@ class Scores:
         if v is None:
             v = self.paces()
         loss = float((self.sample_weight * v) @ self.loss.value(self.margin))
-        term.vote(self, -step)  # exact, being on the grid
+        term.vote(self, -step)  # exact on the grid, for margins below 1000
         return v, loss

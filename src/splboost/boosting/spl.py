@@ -25,11 +25,12 @@ class SPLBoostClassifier(AdaBoostClassifier):
     ----------
     estimator : classifier, default=None
         The weak learner: a tree of ``splboost.trees`` (fast), or any scikit-learn
-        classifier whose ``fit`` takes ``sample_weight``. None is a stump,
+        classifier whose ``fit`` takes ``sample_weight``, which then sums to the number
+        of samples. None is a stump,
         ``CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)``.
     n_estimators : int, default=200
         Most rounds.
-    learning_rate : float in (0, 1], default=1.0
+    learning_rate : float in [1e-9, 1], default=1.0
         Factor of every step.
     pace : Pace or str, default="linear"
         How much of a sample's loss to believe: an object of ``splboost.pace``, or the
@@ -43,7 +44,9 @@ class SPLBoostClassifier(AdaBoostClassifier):
         they settle or no longer improve.
     subsample : float in (0, 1], default=1.0
         Share of the samples that each learner is fitted on, drawn anew every round.
-        Steps are still taken from all samples.
+        Steps are still taken from all samples. A round whose learner does no better
+        than guessing on all samples is passed over; a draw that no learner can be
+        fitted to is replaced by all samples.
     on_perfect : {"stop", "continue"}, default="stop"
         What to do when a learner makes no error on the samples selected.
     class_weight : dict or "balanced", default=None
@@ -65,17 +68,17 @@ class SPLBoostClassifier(AdaBoostClassifier):
         Coefficient of each learner before the learning rate: AdaBoost's alpha (half of
         scikit-learn's), SAMME's beta.
     estimator_errors_ : array of shape (n_iter_,)
-        Weighted error of each learner on the weights it was fitted with.
+        Weighted error of each learner, over all samples.
     sample_pace_ : array of shape (n_samples,)
-        v of each training sample at the end: 0 means dropped as an outlier. NaN for
-        samples of weight zero.
+        v of each training sample at the final scores, which one more round would use:
+        0 means dropped as an outlier. NaN for samples of weight zero.
     n_selected_ : array of shape (n_iter_,)
-        Number of samples with v > 0 that each learner was fitted to.
+        Number of samples with v > 0 in each round.
     latent_objective_ : array of shape (n_iter_,)
         Summed latent loss after each round. For two classes it never rises after the
         warm rounds.
     n_iter_ : int
-        Rounds done.
+        Learners kept: the rounds done, less those passed over.
     stop_reason_ : str
         Why boosting ended.
     feature_importances_ : array of shape (n_features,)

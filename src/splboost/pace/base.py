@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 FloatArray = NDArray[np.float64]
 
 LARGEST = sys.float_info.max
+MOST_PANELS = 1_000_000  # of a quadrature; a weight that needs more is no weight
 
 
 def unit_interval(v: ArrayLike) -> FloatArray:
@@ -123,6 +124,16 @@ class Pace(BaseEstimator, ABC):
 
     def curves(self) -> Curves:
         """``weight`` and ``latent`` with the parameters checked once, for a loop."""
+        losses = np.array([0.0, 0.25, 1.0, 4.0, 1e3])
+        v = self.weight(losses)
+        if np.shape(v) != losses.shape or not np.all(
+            (np.asarray(v, dtype=np.float64) >= 0) & (np.asarray(v) <= 1)
+        ):
+            raise ValueError(
+                f"pace={self!r}: weight({losses.tolist()}) gives {v!r}, where one "
+                "number in [0, 1] is wanted for each loss; try it with "
+                "splboost.pace.check_pace."
+            )
         return Curves(self.weight, self.latent)
 
 
@@ -149,7 +160,7 @@ def _integrate(
     left, right = edges[:-1], edges[1:]
     home = np.arange(len(left))
     coarse = panel(left, right)
-    tolerance = 1e-12 * np.cumsum(coarse)
+    tolerance = 1e-12 * np.cumsum(np.abs(coarse))
     parts = np.zeros(len(left))
     for _ in range(60):  # enough to corner a jump to the last digit
         middle = left + (right - left) / 2
@@ -161,7 +172,7 @@ def _integrate(
         right = np.concatenate([middle[rough], right[rough]])
         coarse = np.concatenate([halves[0][rough], halves[1][rough]])
         home = np.tile(home[rough], 2)
-        if not len(home):
+        if not 0 < len(home) < MOST_PANELS:
             break
     parts += np.bincount(home, coarse, minlength=len(parts))
     return np.concatenate([[0.0], np.cumsum(parts)])

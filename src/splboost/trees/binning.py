@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from splboost.compiled import kernel
 from splboost.trees.columns import Table
 from splboost.trees.sort import sort_rows
 from splboost.trees.threads import run, share
@@ -137,7 +137,8 @@ def _choose_bins(
     bounds = share(numeric.size, n_threads, SORTING_WORK * sample_weight.size)
     shares = [numeric[lo:hi] for lo, hi in bounds]
     for k in range(0, max(map(len, shares)), SAMPLE_COLUMNS):
-        run(choose, [(columns[k : k + SAMPLE_COLUMNS],) for columns in shares])
+        parts = [columns[k : k + SAMPLE_COLUMNS] for columns in shares]
+        run(choose, [(columns,) for columns in parts if columns.size])
 
 
 def _sort_known(
@@ -163,7 +164,7 @@ def _choose_categories(
         present.sort(key=lambda k: values[k])
     except TypeError:
         present.sort(key=lambda k: (type(values[k]).__name__, str(values[k])))
-    if len(present) < MAX_BINS:
+    if len(present) <= MAX_BINS:
         return {values[k]: code for code, k in enumerate(present)}
     warnings.warn(
         f"Column {name!r} has {len(present)} categories; the {MAX_BINS - 1} heaviest "
@@ -216,7 +217,7 @@ def _encode_numeric(
         )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def distinct_values(ascending, found, count):
     """Write each row's distinct values before NaN, as many as fit; and their number."""
     for row in range(ascending.shape[0]):
@@ -231,7 +232,7 @@ def distinct_values(ascending, found, count):
         count[row] = size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def collect_unlisted(column, listed, count):
     """Insert the column's values that sorted ``listed[:count]`` lacks; the new count.
 
@@ -251,7 +252,7 @@ def collect_unlisted(column, listed, count):
     return count
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def quantiles_of_rows(ascending, masses, known, max_bins, count, edges):
     """Replace the values of rows that have too many by edges, and their number too."""
     for row in range(ascending.shape[0]):
@@ -260,7 +261,7 @@ def quantiles_of_rows(ascending, masses, known, max_bins, count, edges):
             count[row] = quantile_edges(values, mass, max_bins, edges[row])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def quantile_edges(ascending, weight, max_bins, edges):
     """Write the upper edges of bins of about equal weight; their number.
 
@@ -288,14 +289,14 @@ def quantile_edges(ascending, weight, max_bins, edges):
     return count + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def middle(low, high):
     """A cut between two values: low <= cut < high, whatever the rounding."""
     cut = low / 2 + high / 2
     return low if cut >= high or cut < low else cut
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def make_grid(edges, first, scale):
     """Divide the range of a column's edges into equal cells, to look codes up in.
 
@@ -320,7 +321,7 @@ def make_grid(edges, first, scale):
     return most
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def cell_of(x, low, per_unit, cells):
     """Cell of a value; never falls as the value rises, whatever the rounding."""
     position = (x - low) * per_unit
@@ -328,7 +329,7 @@ def cell_of(x, low, per_unit, cells):
     return np.int64(min(position, cells - 1.0))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def encode_block(
     block, first, last, features, edges, offset, n_bins, codes, row_of_first
 ):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from splboost.compiled import kernel
 from splboost.trees.binning import CATEGORICAL, EXACT, middle
 from splboost.trees.split import MIN_GAIN, is_better
 from splboost.trees.workspace import (
@@ -25,7 +25,7 @@ from splboost.trees.workspace import (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def choose_planned(data, limits, work):
     """Take the best feature of each searched node; put the node on the frontier."""
     plan, p = work.plan, work.progress
@@ -44,7 +44,7 @@ def choose_planned(data, limits, work):
     plan[NODE_A] = plan[NODE_B] = -1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def release(work, node):
     slot = work.node[node, SLOT]
     if slot > 0:
@@ -53,7 +53,7 @@ def release(work, node):
     work.node[node, SLOT] = -1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def choose(data, limits, work, node):
     """Set the split of a node from what the search noted, if any split is worth it."""
     d = data.n_bins.size
@@ -93,7 +93,7 @@ def choose(data, limits, work, node):
         work.number[node, THRESHOLD] = threshold
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def random_below(seed, n):
     """Next random integer below n, by xorshift."""
     x = seed[0]
@@ -104,7 +104,7 @@ def random_below(seed, n):
     return np.int64((x >> np.uint64(11)) % np.uint64(n))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def cut_between(data, f, low, high):
     """Last bin on the left, and threshold, of a cut between two non-empty bins.
 

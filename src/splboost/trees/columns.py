@@ -23,11 +23,6 @@ BLOCK_ROWS = 65_536
 SAMPLE_BLOCK = 2048
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame (pandas, polars, anything narwhals knows)."""
-    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
-
-
 def read_table(
     estimator: BaseEstimator, X: Any, categorical_features: Any = None, *, reset: bool
 ) -> Table:
@@ -36,7 +31,7 @@ def read_table(
     With ``reset`` the estimator learns ``n_features_in_`` and ``feature_names_in_``;
     without it they are compared.
     """
-    frame = None if isinstance(X, np.ndarray) else nw.from_native(X, pass_through=True)
+    frame = None if isinstance(X, np.ndarray) else _as_frame(X)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
     if isinstance(frame, nw.DataFrame):
@@ -54,6 +49,18 @@ def read_table(
         return ObjectTable(X, categorical_features)
     X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
     return ArrayTable(X, categorical_features)
+
+
+def _as_frame(X: Any) -> Any:
+    """X as narwhals sees it: a frame (pandas, polars, ...), or X itself."""
+    try:
+        return nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in X.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"X has several columns named {', '.join(map(repr, twice))}; rename them."
+        ) from None
 
 
 _FINITE = {"ensure_all_finite": "allow-nan"}
@@ -241,10 +248,16 @@ class FrameTable(Table):
             return
         if dtype == nw.Object and not _holds_strings(self._series(j)):
             return
+        if dtype.is_temporal():
+            remedy = "Make numbers of it, such as days since a date or the weekday."
+        else:
+            remedy = (
+                "Convert it to a categorical dtype, or list it in "
+                "categorical_features, or encode or drop it."
+            )
         raise ValueError(
-            f"Column {self.names[j]!r} has dtype {dtype}, which is neither numeric nor "
-            "categorical. Convert it to a categorical dtype, or list it in "
-            "categorical_features, or encode or drop it."
+            f"Column {self.names[j]!r} has dtype {self._series(j).to_native().dtype}, "
+            f"which is neither numeric nor categorical. {remedy}"
         )
 
     def numeric(self, j: int) -> NDArray[np.floating]:

@@ -11,6 +11,7 @@ one lookup table per feature, whose cost does not grow with the number of stumps
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -176,7 +177,7 @@ class TreeEnsemble:
         removed = per_node * np.repeat(share, np.diff(self.start))
         inner = self.child >= 0
         sums = np.bincount(self.feature[inner], removed[inner], minlength=n_features)
-        return sums / sums.sum() if sums.sum() > 0 else sums
+        return sums / (sums.sum() or 1.0)
 
     def add(
         self,
@@ -379,4 +380,14 @@ def _float_column(
         return table.numeric(f)
     values, index = table.category(f)
     lookup = np.array([coding.get(value, np.nan) for value in values], dtype=float)
+    if values and coding and np.isnan(lookup).all():
+        kinds = type(values[0]), type(next(iter(coding)))
+        if not (issubclass(kinds[0], kinds[1]) or issubclass(kinds[1], kinds[0])):
+            warnings.warn(
+                f"Column {table.names[f]!r} has no category that the model knows: it "
+                f"holds {kinds[0].__name__} where the model was fitted on "
+                f"{kinds[1].__name__}. All its cells count as missing.",
+                UserWarning,
+                stacklevel=2,
+            )
     return np.append(lookup, np.nan)[index]

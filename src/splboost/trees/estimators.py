@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from splboost.trees.columns import Table, read_table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.labels import (
+    all_or_nothing,
     check_weights,
     drop_weightless,
     encode_labels,
@@ -138,13 +139,13 @@ class _BaseCART(BaseEstimator):
         check_is_fitted(self)
         return self.tree_.importances(self.n_features_in_, np.ones(1))
 
-    def to_text(self, *, decimals: int = 3) -> str:
+    def to_text(self, *, digits: int = 4) -> str:
         """The tree as indented text, one line per node.
 
         Parameters
         ----------
-        decimals : int, default=3
-            Digits after the point of thresholds and values.
+        digits : int, default=4
+            Significant digits of thresholds and values.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -153,11 +154,11 @@ class _BaseCART(BaseEstimator):
         return tree_text(
             self.tree_,
             list(names),
-            lambda node: self._describe_leaf(node, decimals),
-            decimals,
+            lambda node: self._describe_leaf(node, digits),
+            digits,
         )
 
-    def _describe_leaf(self, node: int, decimals: int) -> str:
+    def _describe_leaf(self, node: int, digits: int) -> str:
         raise NotImplementedError
 
 
@@ -177,7 +178,9 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
     """Classification tree with two-way splits (CART).
 
     Missing values go to whichever side is better. Categorical columns are split into
-    two sets of categories, the best there are for two classes.
+    two sets of categories, the best there are for two classes. Numeric columns with
+    more than 255 distinct values are put into 255 bins of about equal weight, and split
+    between bins.
 
     Parameters
     ----------
@@ -225,12 +228,12 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
     >>> from splboost.trees import CARTClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = CARTClassifier(max_depth=2).fit(X, y)
-    >>> print(tree.to_text(decimals=2))
+    >>> print(tree.to_text())
     petal length (cm) <= 2.45
-    ├── yes: class 0 (share 1.00, weight 50)
+    ├── yes: class 0 (share 1, weight 50)
     └── no: petal width (cm) <= 1.75 or missing
-        ├── yes: class 1 (share 0.91, weight 54)
-        └── no: class 2 (share 0.98, weight 46)
+        ├── yes: class 1 (share 0.9074, weight 54)
+        └── no: class 2 (share 0.9783, weight 46)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -282,13 +285,14 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         -------
         self
         """
-        self._validate_params()
-        table = read_table(self, X, self.categorical_features, reset=True)
-        weight = check_weights(sample_weight, table.n_rows)
-        self.classes_, codes = encode_labels(self, y, weight)
-        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
-        table, weight, codes = drop_weightless(table, weight, codes)
-        self.tree_ = self._grow(table, codes, self.classes_.size, weight)
+        with all_or_nothing(self):
+            self._validate_params()
+            table = read_table(self, X, self.categorical_features, reset=True)
+            weight = check_weights(sample_weight, table.n_rows)
+            self.classes_, codes = encode_labels(self, y, weight)
+            weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+            table, weight, codes = drop_weightless(table, weight, codes)
+            self.tree_ = self._grow(table, codes, self.classes_.size, weight)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -334,15 +338,17 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
             fitted.feature_names_in_ = names
         return fitted
 
-    def _describe_leaf(self, node: int, decimals: int) -> str:
+    def _describe_leaf(self, node: int, digits: int) -> str:
         shares, weight = self.tree_.class_shares()[node], self.tree_.value[node].sum()
         best = int(shares.argmax())
-        share = f"{shares[best]:.{decimals}f}"
+        share = f"{shares[best]:.{digits}g}"
         return f"class {self.classes_[best]} (share {share}, weight {weight:.6g})"
 
 
 class CARTRegressor(RegressorMixin, _BaseCART):
     """Regression tree with two-way splits by weighted least squares (CART).
+
+    Missing values, categories and bins are as in :class:`CARTClassifier`.
 
     Parameters
     ----------
@@ -426,20 +432,23 @@ class CARTRegressor(RegressorMixin, _BaseCART):
         -------
         self
         """
-        self._validate_params()
-        table = read_table(self, X, self.categorical_features, reset=True)
-        target = encode_numbers(self, y, table.n_rows)
-        weight = check_weights(sample_weight, table.n_rows)
-        table, weight, target = drop_weightless(table, weight, target)
-        # Standardised, so that the engine's absolute limits suit any unit of y.
-        centre = float(np.average(target, weights=weight))
-        largest = float(np.abs(target - centre).max()) or 1.0
-        scaled = (target - centre) / largest  # whose squares cannot overflow
-        unit = float(np.sqrt(np.average(scaled**2, weights=weight))) or 1.0
-        tree = self._grow(table, scaled / unit, 0, weight)
-        self.tree_ = tree
-        mean = tree.value[:, 1] / tree.value[:, 0]
-        self._node_mean = centre + largest * unit * mean
+        with all_or_nothing(self):
+            self._validate_params()
+            table = read_table(self, X, self.categorical_features, reset=True)
+            target = encode_numbers(self, y, table.n_rows)
+            weight = check_weights(sample_weight, table.n_rows)
+            table, weight, target = drop_weightless(table, weight, target)
+            # Standardised, so that the engine's absolute limits suit any unit of y; in
+            # steps of which none can overflow.
+            largest = float(np.abs(target).max()) or 1.0
+            centre = float(np.average(target / largest, weights=weight))
+            centred = target / largest - centre
+            widest = float(np.abs(centred).max()) or 1.0
+            scaled = centred / widest
+            unit = float(np.sqrt(np.average(scaled**2, weights=weight))) or 1.0
+            self.tree_ = self._grow(table, scaled / unit, 0, weight)
+            mean = self.tree_.value[:, 1] / self.tree_.value[:, 0]
+            self._node_mean = largest * (centre + widest * unit * mean)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -456,6 +465,8 @@ class CARTRegressor(RegressorMixin, _BaseCART):
         leaf = self.apply(X)
         return self._node_mean[leaf]
 
-    def _describe_leaf(self, node: int, decimals: int) -> str:
+    def _describe_leaf(self, node: int, digits: int) -> str:
         mean, weight = self._node_mean[node], self.tree_.value[node, 0]
-        return f"{mean:z.{decimals}f} (weight {weight:.6g})"
+        if abs(mean) < 1e-14 * np.abs(self._node_mean).max():  # a zero but for rounding
+            mean = 0.0
+        return f"{mean:z.{digits}g} (weight {weight:.6g})"

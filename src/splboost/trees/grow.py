@@ -16,8 +16,8 @@ best-first growth (``max_leaf_nodes``) takes the node whose split removes most i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from splboost.compiled import kernel
 from splboost.trees.choose import choose_planned, release
 from splboost.trees.divide import make_node, may_split, split_node
 from splboost.trees.search import search
@@ -62,7 +62,7 @@ CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
 LEAST_TOTAL, START_TOTAL, MOST_TOTAL = 2.0**48, 2.0**54, 2.0**60
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def advance(memory, weight, target, leaf):
     """Grow until done, or until a search is left to the caller.
 
@@ -94,7 +94,7 @@ def advance(memory, weight, target, leaf):
     return work.progress[N_NODES]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def advance_stump(memory, weight, target, leaf):
     """The same for trees of one split."""
     data, limits, work = memory.data, memory.limits, memory.work
@@ -119,7 +119,7 @@ def advance_stump(memory, weight, target, leaf):
     return work.progress[N_NODES]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def planned_work(data, work):
     """Additions that the planned search will make."""
     rows = 0
@@ -138,7 +138,7 @@ def planned_work(data, work):
 # ------------------------------------------------------------------------- the root
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def plan_root(data, limits, work, weight, target):
     """Make the root; its histogram comes from the changed rows or from all of them.
 
@@ -173,7 +173,7 @@ def plan_root(data, limits, work, weight, target):
     plan[SEARCH_A] = 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def sum_all_rows(data, limits, work):
     """The root's sums."""
     total = work.total[0]
@@ -189,7 +189,7 @@ def sum_all_rows(data, limits, work):
 # --------------------------------------------------------------------- the next split
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def next_node(limits, work):
     """Take a node off the frontier, or -1 when the tree is finished."""
     p = work.progress
@@ -214,7 +214,7 @@ def next_node(limits, work):
     return node
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def plan_children(data, limits, work, node):
     """Decide how the children are searched, or that they are leaves."""
     plan, p = work.plan, work.progress
@@ -274,7 +274,7 @@ def plan_children(data, limits, work, node):
 # ---------------------------------------------------------------------- weights, rows
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def set_weights(data, limits, work, weight, target):
     """Put weights into fixed point; note which rows differ from the last tree's.
 
@@ -308,7 +308,7 @@ def set_weights(data, limits, work, weight, target):
         moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def leaf_of_rows(data, work, leaf):
     """Number of the node in which each row ends, also for rows of weight zero."""
     n_nodes = work.progress[N_NODES]
@@ -329,7 +329,7 @@ def leaf_of_rows(data, work, leaf):
                 leaf[rows[i]] = child + np.int64(sides[codes[rows[i]]])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def walk_weightless(data, work, leaf):
     """Send the rows of weight zero down the tree by their codes."""
     n_nodes = work.progress[N_NODES]

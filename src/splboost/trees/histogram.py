@@ -20,10 +20,11 @@ row, class and weight serves both, and the two chains of additions overlap.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from splboost.compiled import kernel
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_classes(codes, y, weight, first, last, offset, shift, hist):
     """Add all rows' weights at their classes, for features first to last."""
     up = np.uint64(shift)
@@ -41,7 +42,7 @@ def add_classes(codes, y, weight, first, last, offset, shift, hist):
             h0[(np.uint64(c0[i]) << up) + np.uint64(y[i])] += weight[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
     """Add the weights of some rows; ``y`` and ``weight`` belong to ``rows``."""
     up = np.uint64(shift)
@@ -59,7 +60,7 @@ def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
             h0[(np.uint64(c0[rows[i]]) << up) + np.uint64(y[i])] += weight[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_moments(codes, weight, moment, first, last, offset, shift, hist):
     """Add all rows' weights and weighted targets, for features first to last."""
     up = np.uint64(shift)
@@ -72,7 +73,7 @@ def add_moments(codes, weight, moment, first, last, offset, shift, hist):
             h[b + np.uint64(1)] += moment[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist):
     """Add the weights and weighted targets of some rows."""
     up = np.uint64(shift)
@@ -84,7 +85,7 @@ def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist
             h[b + np.uint64(1)] += moment[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_counts_of(codes, rows, slot, first, last, offset, shift, hist):
     """Count rows in the given slot of their bins."""
     up = np.uint64(shift)

@@ -1,7 +1,9 @@
-"""Checks of targets and sample weights that all estimators share."""
+"""What the `fit` of all estimators shares: checks of targets and of weights."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
@@ -13,6 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from splboost.trees.columns import BLOCK_ROWS, is_missing
 
+MOST_CLASSES = 1 << 16
+
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Sample weights as floats: one per row, finite, non-negative, not all zero.
@@ -21,6 +25,10 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """
     if sample_weight is None:
         return np.broadcast_to(1.0, n_rows)
+    if isinstance(sample_weight, str):
+        raise TypeError(
+            f"sample_weight={sample_weight!r} is a string; give a number for each row."
+        )
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, float(sample_weight))
     weight = check_array(
@@ -48,14 +56,18 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             "Sample weights are all zero: sample_weight leaves no row to learn from. "
             "Give at least one sample of each class a positive weight."
         )
+    _check_total(weight, "sample_weight")
+    return weight
+
+
+def _check_total(weight: NDArray[np.float64], source: str) -> None:
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not 1e-200 < total < 1e200:
         raise ValueError(
             f"Sample weights sum to {total:g}, which is beyond what floats can work "
-            "with; rescale sample_weight, say to a mean of 1."
+            f"with; rescale {source}, say to a mean of 1."
         )
-    return weight
 
 
 def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
@@ -101,8 +113,14 @@ def encode_labels(
     classes = distinct[0] if len(blocks) == 1 else np.unique(np.concatenate(distinct))
     if classes.size < 2:
         raise ValueError(
-            f"y contains only one class, {classes[0]!r}, among the samples of positive "
-            "weight; a classifier needs at least two classes."
+            f"y contains only one class, {classes.tolist()[0]!r}, among the samples of "
+            "positive weight; a classifier needs at least two classes."
+        )
+    if classes.size > MOST_CLASSES:
+        raise ValueError(
+            f"y has {classes.size} classes, more than the {MOST_CLASSES} that a "
+            "classifier can have here; if y is a number to be predicted, use a "
+            "regressor."
         )
     codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
     for rows in blocks:
@@ -116,9 +134,14 @@ def encode_numbers(
     """Numeric targets as floats."""
     y = check_target(estimator, y, n_rows)
     try:
-        return y.astype(np.float64)
+        numbers = y.astype(np.float64)
     except (TypeError, ValueError) as why:
         raise ValueError(f"y must be numeric for regression: {why}.") from None
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            "Input y contains infinity. Remove the rows without a valid target."
+        )
+    return numbers
 
 
 def weigh_classes(
@@ -130,28 +153,34 @@ def weigh_classes(
     """
     if class_weight is None:
         return weight
+    labels = classes.tolist()
     if class_weight == "balanced":
         mass = np.bincount(codes, weight, minlength=classes.size)
         return weight * (weight.sum() / (classes.size * mass))[codes]
-    bad = {label: w for label, w in class_weight.items() if not 0 <= w < np.inf}
+    bad = {
+        label: w
+        for label, w in class_weight.items()
+        if not (isinstance(w, Real) and 0 <= float(w) < np.inf)
+    }
     if bad:
         raise ValueError(
             f"class_weight contains {bad}: weights must be finite, zero or positive."
         )
-    unknown = [label for label in class_weight if label not in classes.tolist()]
+    unknown = [label for label in class_weight if label not in labels]
     if unknown:
         raise ValueError(
-            f"The classes, {unknown}, are not in class_weight's reach: y has the "
-            f"classes {classes.tolist()}. Name only these."
+            f"class_weight names {unknown}, which y does not contain; its classes are "
+            f"{labels}."
         )
-    weight = (
-        weight * np.array([class_weight.get(c, 1.0) for c in classes.tolist()])[codes]
-    )
-    if weight.max() == 0:
+    of_class = np.array([float(class_weight.get(label, 1)) for label in labels])
+    if np.count_nonzero(of_class) < 2:
         raise ValueError(
-            f"class_weight={class_weight} leaves no row to learn from: all weights are "
-            "zero. Give at least one class a positive weight."
+            f"class_weight={class_weight} leaves fewer than two classes to tell apart; "
+            "give at least two of them a positive weight."
         )
+    with np.errstate(over="ignore"):
+        weight = weight * of_class[codes]
+    _check_total(weight, "class_weight or sample_weight")
     return weight
 
 
@@ -161,3 +190,15 @@ def drop_weightless(table: Any, weight: NDArray[np.float64], *arrays: Any) -> An
     if kept.all():
         return table, weight, *arrays
     return table.take(kept), weight[kept], *(a[kept] for a in arrays)
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Let a fit that fails, or is interrupted, leave the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

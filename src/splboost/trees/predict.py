@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from splboost.compiled import kernel
 
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def goes_right(x, threshold, missing_left, which_set, sets):
     """1 if a value goes to the second child, else 0."""
     if np.isnan(x):
@@ -19,7 +20,7 @@ def goes_right(x, threshold, missing_left, which_set, sets):
     return 0 if x <= threshold else 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_outputs(
     X, start, feature, child, threshold, missing_left, which_set, sets, output, score
 ):
@@ -43,7 +44,7 @@ def add_outputs(
                     score[i, k] += output[node, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def find_leaves(
     X, start, feature, child, threshold, missing_left, which_set, sets, leaves
 ):
@@ -62,7 +63,7 @@ def find_leaves(
             leaves[i, t] = node
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def add_cells(X, features, categorical, offset, cuts, cells, score):
     """score[i] += the cell of each feature's value."""
     n_outputs = cells.shape[1]

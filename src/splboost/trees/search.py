@@ -8,8 +8,8 @@ left for a histogram, rows are summed over one feature at a time in a scratch on
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from splboost.compiled import kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.histogram import (
     add_classes,
@@ -47,7 +47,7 @@ from splboost.trees.workspace import (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search(memory, first, last):
     """Best split by each of the features first to last, of the planned nodes."""
     data, limits, work = memory.data, memory.limits, memory.work
@@ -100,7 +100,7 @@ def search(memory, first, last):
             least = least_gain(limits, data.n_bins.size, gain[f], least)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def least_gain(limits, n_features, gain, least):
     """The gain that a later feature must exceed to matter, after one with this gain.
 
@@ -111,7 +111,7 @@ def least_gain(limits, n_features, gain, least):
     return max(least, CLOSE * gain) if limits.max_features >= n_features else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_slot(data, limits, work, node, way, first, last):
     """Bring the node's histogram about, for features first to last."""
     shift, counter = limits.shift, limits.counter
@@ -185,7 +185,7 @@ def fill_slot(data, limits, work, node, way, first, last):
         add_counts_of(data.codes, rows, counter, first, last, data.offset, shift, hist)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch):
     """Histogram of one feature from rows, where a node has no slot for all of them."""
     shift = limits.shift
@@ -202,7 +202,7 @@ def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch
             scratch[b + limits.counter] += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_feature(
     hist,
     bins,
@@ -284,7 +284,7 @@ def search_feature(
     return best
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def make_room(limits):
     """Memory for ordered categories: their keys, order and histogram."""
     return (

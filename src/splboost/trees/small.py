@@ -13,8 +13,8 @@ so. Sums are those of histograms, in fixed point, and the splits the same.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from splboost.compiled import kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import choose
 from splboost.trees.divide import may_split, split_node
@@ -37,7 +37,7 @@ from splboost.trees.workspace import (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def copy_cells(data, limits, work, start, end, codes, sums, classes):
     """Copy codes, weights and targets of the rows in start:end into local tables."""
     rows = work.rows[start:end]
@@ -50,7 +50,7 @@ def copy_cells(data, limits, work, start, end, codes, sums, classes):
             here[i] = column[rows[i]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def set_sums(data, limits, work, row, sums, i):
     """Weight and moment of a row; that of a class is the weight of class 1."""
     sums[i, 0] = work.weight[row]
@@ -60,7 +60,7 @@ def set_sums(data, limits, work, row, sums, i):
         sums[i, 1] = work.weight[row] if data.y[row] == 1 else 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def sort_columns(codes, n_bins, order):
     """Local rows in the order of their codes, for each feature, by counting."""
     first = np.empty(257, dtype=np.int64)
@@ -80,7 +80,7 @@ def sort_columns(codes, n_bins, order):
             first[b] += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def scan_sorted(
     order, f, lo, hi, codes, missing, sums, total, two, min_weight, min_rows, least
 ):
@@ -134,7 +134,7 @@ def scan_sorted(
     return best, best_place, known, best_left
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def sum_sorted(order, lo, hi, codes, missing, sums, classes, limits, hist, bins):
     """Histogram of a sorted column: of the bins met, then of missing cells.
 
@@ -167,7 +167,7 @@ def sum_sorted(order, lo, hi, codes, missing, sums, classes, limits, hist, bins)
     return size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def divide_sorted(order, lo, hi, sides, spare):
     """Stable partition of the sorted rows lo:hi of every feature by their sides."""
     one = np.uint64(1)
@@ -185,7 +185,7 @@ def divide_sorted(order, lo, hi, sides, spare):
             order[f, n_left + k] = spare[k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def grow_small(data, limits, work, root):
     """Grow all that there is below a node of at most SMALL_NODE rows."""
     start, end = work.node[root, START], work.node[root, END]
@@ -204,7 +204,7 @@ def grow_small(data, limits, work, root):
         grow_sorted(data, limits, work, root, start, tables)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def grow_presorted(data, limits, work, root):
     """Grow all below the root, whose split is known, where all columns are sorted."""
     sums = np.empty((data.y.size, 2), dtype=np.int64)
@@ -216,7 +216,7 @@ def grow_presorted(data, limits, work, root):
     grow_sorted(data, limits, work, root, work.node[root, START], tables)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def copy_weighted(presorted, weight, order):
     """Copy the order of the rows that have a weight."""
     for f in range(np.uint64(order.shape[0])):
@@ -227,7 +227,7 @@ def copy_weighted(presorted, weight, order):
             size += np.uint64(weight[row] > 0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def grow_sorted(data, limits, work, root, start, tables):
     """Grow all below a node whose split is known, from its sorted columns."""
     order, codes = tables[0], tables[1]
@@ -263,7 +263,7 @@ def grow_sorted(data, limits, work, root, start, tables):
                     height += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_small(data, limits, work, node, start, tables):
     """Choose the split of a node from its sorted columns."""
     order, codes, sums, _ = tables
@@ -305,7 +305,7 @@ def search_small(data, limits, work, node, start, tables):
     choose(data, limits, work, node)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def search_unsorted(data, limits, work, node, f, lo, hi, tables, least):
     """The same for categories, and for other impurities, through a histogram."""
     order, codes, sums, classes = tables

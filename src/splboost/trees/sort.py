@@ -9,14 +9,15 @@ and if that proves too much, all digits are sorted.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from splboost.compiled import kernel
 
 DIGIT = 11  # bits
 FIRST_BITS = 3 * DIGIT
 MOVES_PER_CELL = 4  # of the insertion, before it is given up
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def sort_rows(values, masses):
     """Sort each row of values in place, NaN last; its masses, unless empty, along."""
     n = values.shape[1]
@@ -34,7 +35,7 @@ def sort_rows(values, masses):
         read_keys(keys, values[row])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def make_keys(values, keys):
     """Write integers of the same order as the floats; the bits in which they differ."""
     top = np.uint64(1) << np.uint64(63)
@@ -48,7 +49,7 @@ def make_keys(values, keys):
     return common ^ any_of
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def read_keys(keys, values):
     top = np.uint64(1) << np.uint64(63)
     bits = values.view(np.uint64)
@@ -56,7 +57,7 @@ def read_keys(keys, values):
         bits[i] = keys[i] ^ top if keys[i] >= top else ~keys[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def sort_digits(keys, spare, mass, spare_mass, start, differing):
     """Sort keys by their bits from ``start`` on."""
     mask = np.uint64((1 << DIGIT) - 1)
@@ -91,7 +92,7 @@ def sort_digits(keys, spare, mass, spare_mass, start, differing):
             mass[i] = source_mass[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def insert(keys, mass):
     """Finish the order by insertion; False if there is too much to do."""
     moves = 0

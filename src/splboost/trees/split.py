@@ -17,7 +17,8 @@ Gains within a relative 1e-10 count as equal; then the first in order wins.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from splboost.compiled import kernel
 
 GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 TIE = 1e-10
@@ -26,13 +27,13 @@ MIN_GAIN = 1e-12
 CLOSE = 0.999  # share of the best gain so far below which a gain need not be known
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def is_better(gain, best):
     """Whether a gain exceeds the best so far by more than rounding can explain."""
     return gain > best + TIE * best + TIE_FLOOR
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def scan_moments(
     hist, shift, weight_slots, counter, size, total, min_weight, min_rows, least
 ):
@@ -78,7 +79,7 @@ def scan_moments(
     return best, best_position, best_left
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def scan_classes(
     hist, shift, n_classes, entropy, counter, size, total, min_weight, min_rows
 ):
@@ -116,7 +117,7 @@ def scan_classes(
     return best, best_position, best_left
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def admissible_cuts(hist, shift, counter, size, some_missing, to_left, total, min_rows):
     """The first cut, and the one after the last, that leave enough rows on both sides.
 
@@ -141,7 +142,7 @@ def admissible_cuts(hist, shift, counter, size, some_missing, to_left, total, mi
     return first, k
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def is_empty(hist, shift, b):
     """Whether bin b has no weight; one that has some has it in one of its slots."""
     empty = True
@@ -150,7 +151,7 @@ def is_empty(hist, shift, b):
     return empty
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     """Impurity removed by a cut, per unit of the node's weight."""
     weight = left_weight + right_weight
@@ -172,7 +173,7 @@ def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     return gain / (left_weight * right_weight)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def order_categories(hist, shift, n_slots, slot, size, keys, order, ordered):
     """Order non-empty bins by the share of one slot in the bin's weight; their number.
 

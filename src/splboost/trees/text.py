@@ -14,7 +14,7 @@ def tree_text(
     tree: TreeEnsemble,
     names: list[str],
     describe_leaf: Callable[[int], str],
-    decimals: int,
+    digits: int,
 ) -> str:
     """One line per node, children below their parent."""
     lines: list[str] = []
@@ -24,7 +24,7 @@ def tree_text(
         if child < 0:
             lines.append(lead + describe_leaf(node))
             return
-        lines.append(lead + _question(tree, node, names, decimals))
+        lines.append(lead + _question(tree, node, names, digits))
         write(child, indent + "├── yes: ", indent + "│   ")
         write(child + 1, indent + "└── no: ", indent + "    ")
 
@@ -32,7 +32,7 @@ def tree_text(
     return "\n".join(lines)
 
 
-def _question(tree: TreeEnsemble, node: int, names: list[str], decimals: int) -> str:
+def _question(tree: TreeEnsemble, node: int, names: list[str], digits: int) -> str:
     feature = int(tree.feature[node])
     name, coding = names[feature], tree.coding[feature]
     missing = bool(tree.missing_left[node])
@@ -40,7 +40,7 @@ def _question(tree: TreeEnsemble, node: int, names: list[str], decimals: int) ->
         threshold = tree.threshold[node]
         if np.isinf(threshold):
             return f"{name} is known"
-        return f"{name} <= {threshold:z.{decimals}f}{' or missing' if missing else ''}"
+        return f"{name} <= {threshold:z.{digits}g}{' or missing' if missing else ''}"
     chosen = _members(tree.sets[tree.which_set[node]])
     labels = [str(label) for label, code in coding.items() if code in chosen]
     return f"{name} in {{{', '.join(labels)}}}{' or missing' if missing else ''}"

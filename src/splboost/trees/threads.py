@@ -31,6 +31,10 @@ def count_threads(n_jobs: int | None) -> int:
     """Threads for ``n_jobs`` as joblib reads it: None is one, -1 is all cores."""
     if n_jobs is None:
         return 1
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 has no meaning; give the number of threads, or -1 for all cores."
+        )
     if n_jobs > 0:
         return int(n_jobs)
     return int(effective_n_jobs(n_jobs))

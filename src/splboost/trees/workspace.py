@@ -13,10 +13,11 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
+from splboost.compiled import kernel
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
@@ -97,7 +98,7 @@ structref.define_proxy(WorkReference, WorkType, list(Work._fields))
 structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
 
 
-@njit(cache=True)
+@kernel
 def _refer(memory):
     return MemoryReference(
         DataReference(*memory.data),
@@ -112,7 +113,7 @@ def as_reference(memory: Memory) -> Any:
     return _refer(memory) if compiled else memory
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def weight_of(limits, total):
     """Weight of a node, from its sums."""
     if limits.criterion == LEAST_SQUARES:
@@ -123,7 +124,7 @@ def weight_of(limits, total):
     return np.float64(weight)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def fill_sides(data, work, node, sides):
     """The side to which each code of the node's feature goes: 0 left, 1 right."""
     f = work.node[node, FEATURE]
@@ -139,7 +140,7 @@ def fill_sides(data, work, node, sides):
     sides[missing] = work.node[node, MISSING_LEFT] != 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def gather(data, limits, work, start, end):
     """Copy weights and targets of the rows in start:end beside them."""
     regression = limits.criterion == LEAST_SQUARES
@@ -152,7 +153,7 @@ def gather(data, limits, work, start, end):
             work.row_class[i] = data.y[row]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def add_up(values, size):
     """Sum of the first values, several at a time."""
     total = 0.0
@@ -161,7 +162,7 @@ def add_up(values, size):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def is_small(work, node):
     """Whether the subtree below a node is grown without histograms."""
     return work.node[node, END] - work.node[node, START] <= SMALL_NODE

@@ -1,0 +1,25 @@
+"""How kernels are compiled: by numba, once per machine where it can be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from numba import njit
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function that holds no lock and divides as numpy does.
+
+    What was compiled is kept on disk: beside the package, in the user's cache, or in
+    the folder that ``NUMBA_CACHE_DIR`` names. Where none of these can be written to,
+    each process compiles for itself.
+    """
+    if function is None:
+        return partial(kernel, **options)
+    compiler = partial(njit, nogil=True, error_model="numpy", **options)
+    try:
+        return compiler(cache=True)(function)
+    except RuntimeError:  # numba has found no folder
+        return compiler()(function)

@@ -149,6 +149,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
             on_round=self._report if self.verbose else None,
         )
         self._set_fitted(learner, history, codes.size)
+        del learner, history  # and with them most of the memory
         self.sample_pace_ = scores.paces()
         if codes.size < all_weight.size:
             of_all = np.full(all_weight.size, np.nan)

@@ -57,7 +57,7 @@ def weigh_along_line(
     Returns how many samples have a positive pace, and the sum of the latent losses.
     """
     age, slope = line
-    per_loss, fall = np.exp(-shift), slope / age
+    per_loss, fall = np.exp(min(-shift, -LOWEST_EXPONENT)), slope / age
     latent = np.empty(min(CHUNK, margin.size))
     selected, total = 0, 0.0
     for start in range(0, margin.size, CHUNK):

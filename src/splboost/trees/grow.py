@@ -176,14 +176,22 @@ def plan_root(data, limits, work, weight, target):
 @kernel
 def sum_all_rows(data, limits, work):
     """The root's sums."""
-    total = work.total[0]
-    total[:] = 0
-    for i in range(work.weight.size):
-        if limits.criterion == LEAST_SQUARES:
-            total[0] += work.weight[i]
+    total, weight, y = work.total[0], work.weight, data.y
+    for s in range(total.size):
+        total[s] = 0
+    if limits.criterion == LEAST_SQUARES:
+        for i in range(weight.size):
+            total[0] += weight[i]
             total[1] += work.moment[i]
-        else:
-            total[data.y[i]] += work.weight[i]
+    elif limits.n_classes == 2:  # several rows at a time
+        both = second = 0
+        for i in range(weight.size):
+            both += weight[i]
+            second += weight[i] if y[i] == 1 else 0
+        total[0], total[1] = both - second, second
+    else:
+        for i in range(weight.size):
+            total[y[i]] += weight[i]
 
 
 # --------------------------------------------------------------------- the next split
@@ -293,16 +301,20 @@ def set_weights(data, limits, work, weight, target):
     changed = 0
     for i in range(weight.size):
         new = np.int64(np.rint(weight[i] * scale))
-        if new == 0 and weight[i] > 0:
-            new = 1
-        rows[changed] = i  # kept if the weight differs: no branch to mispredict
-        change[changed] = new - fixed[i]
-        classes[changed] = y[i]
-        changed += new != fixed[i]
+        new = 1 if new == 0 and weight[i] > 0 else new
+        change[i] = new - fixed[i]
+        changed += change[i] != 0
         fixed[i] = new
     usable = not fresh and limits.counter < 0 and limits.criterion != LEAST_SQUARES
-    few = changed <= CHANGED_SHARE * weight.size
-    work.progress[N_CHANGED] = changed if usable and few else -1
+    work.progress[N_CHANGED] = -1
+    if usable and changed <= CHANGED_SHARE * weight.size:
+        work.progress[N_CHANGED] = changed
+        k = 0
+        for i in range(weight.size):
+            rows[k] = i  # kept if the weight differs: no branch to mispredict
+            change[k] = change[i]
+            classes[k] = y[i]
+            k += change[k] != 0
     moment = work.moment
     for i in range(moment.size):
         moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))

@@ -23,6 +23,7 @@ from splboost.trees.columns import ArrayTable, Table
 from splboost.trees.threads import run, share
 
 PREDICT_ROWS = 2048
+WALKING_WORK, LOOKUP_WORK = 30, 4  # steps for a row down a tree, and in a table
 Coding = list[dict[Any, int] | None]
 
 
@@ -210,7 +211,9 @@ class TreeEnsemble:
                         output,
                         rows[a:b],
                     )
-                    for a, b in share(block.shape[0], n_threads, self.n_trees)
+                    for a, b in share(
+                        block.shape[0], n_threads, WALKING_WORK * self.n_trees
+                    )
                 ],
             )
 
@@ -321,7 +324,9 @@ class AdditiveTables:
                         self.cells,
                         rows[a:b],
                     )
-                    for a, b in share(block.shape[0], n_threads, self.features.size)
+                    for a, b in share(
+                        block.shape[0], n_threads, LOOKUP_WORK * self.features.size
+                    )
                 ],
             )
 

@@ -1,9 +1,8 @@
-"""What boosted classifiers share around the loop: checks, prediction, attributes."""
+"""What boosted classifiers share around the loop: checks, fitting, attributes."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,8 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.boosting.loop import (
+    NO_EDGE,
+    NONE_SELECTED,
+    ONE_CLASS,
+    PERFECT,
+    Schedule,
+    boost,
+)
 from splboost.boosting.model import Model
-from splboost.losses import Exponential
+from splboost.boosting.prediction import ScorePrediction
 from splboost.pace import Pace, resolve_pace
 from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
@@ -32,7 +39,7 @@ FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13
 
 
-class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
+class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     """Discrete boosting of the exponential loss, paced or not."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -103,7 +110,6 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        from splboost.boosting.loop import Schedule, boost
         from splboost.boosting.scores import Scores
         from splboost.boosting.steps import DiscreteStep
 
@@ -170,12 +176,12 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        params = dict(params)
-        if any(name.startswith("pace__") for name in params):
+        of_pace = [name for name in params if name.startswith("pace__")]
+        if of_pace:
             params["pace"] = resolve_pace(params.get("pace", self.pace))
             if params["pace"] is None:
                 raise ValueError(
-                    f"{', '.join(params)}: pace=None has no parameters; set pace to a "
+                    f"{', '.join(of_pace)}: pace=None has no parameters; set pace to a "
                     'short name such as "linear", or to a Pace.'
                 )
         if any(name.startswith("estimator__") for name in params):
@@ -269,8 +275,6 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
             )
 
     def _set_fitted(self, learner: Any, history: Any, n_samples: int) -> None:
-        from splboost.boosting import loop
-
         if not history.terms:
             raise ValueError(
                 f"No learner could be fitted: {history.stop_reason}. With "
@@ -287,7 +291,7 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         self._model = learner.model(history.terms, np.array(history.moves))
         remedy = _REMEDIES.get(history.stop_reason)
         dropped = history.n_selected[-1] < n_samples
-        if history.stop_reason == loop.PERFECT and not dropped:
+        if history.stop_reason == PERFECT and not dropped:
             remedy = None
         if remedy is not None:
             warnings.warn(
@@ -311,142 +315,6 @@ class BaseDiscreteBooster(ClassifierMixin, BaseEstimator):
         share = self.estimator_weights_ / (self.estimator_weights_.sum() or 1.0)
         return self._model.importances(self.n_features_in_, share)
 
-    # ------------------------------------------------------------------ prediction
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        score : array of shape (n_samples,) or (n_samples, n_classes)
-            For two classes F, half the log-odds of ``classes_[1]`` as the loss sees
-            it; for more one score per class, which sum to zero.
-        """
-        table = self._read(X)
-        score = np.zeros((table.n_rows, self._n_outputs))
-        self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
-        return self._shape(score)
-
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """Score of each row after each round.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        score : array of shape (n_samples,) or (n_samples, n_classes)
-        """
-        table = self._read(X)
-        score = np.zeros((table.n_rows, self._n_outputs))
-        for _ in self._model.stages(table, X, score):
-            yield self._shape(score.copy())
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted label of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
-        return self._labels(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Predicted label of each row after each round.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        labels : array of shape (n_samples,)
-        """
-        for score in self.staged_decision_function(X):
-            yield self._labels(score)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class, as the loss links it to the score.
-
-        These probabilities are not calibrated: boosting drives scores apart, and a
-        self-paced loss is flat where it no longer believes a label. Put
-        ``CalibratedClassifierCV`` on top where they matter.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-        """
-        return self._probability(self.decision_function(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Probability of each class after each round; see ``predict_proba``.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        probabilities : array of shape (n_samples, n_classes)
-        """
-        for score in self.staged_decision_function(X):
-            yield self._probability(score)
-
-    def staged_score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Iterator[float]:
-        """Accuracy after each round.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Yields
-        ------
-        accuracy : float
-        """
-        from sklearn.metrics import accuracy_score
-
-        for labels in self.staged_predict(X):
-            yield accuracy_score(y, labels, sample_weight=sample_weight)
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_table(self, X, self._model.categorical_features, reset=False)
-
-    @property
-    def _n_outputs(self) -> int:
-        return 1 if self.classes_.size == 2 else self.classes_.size
-
-    def _shape(self, score: FloatArray) -> FloatArray:
-        k = self.classes_.size
-        return score[:, 0] if k == 2 else score * (k - 1)
-
-    def _labels(self, score: FloatArray) -> NDArray[Any]:
-        if score.ndim == 1:
-            return self.classes_[(score > 0).astype(np.intp)]
-        return self.classes_[score.argmax(axis=1)]
-
-    def _probability(self, score: FloatArray) -> FloatArray:
-        if score.ndim == 2:
-            score = score / (self.classes_.size - 1)
-        return Exponential().probability(score)
-
 
 def _is_own_tree(estimator: Any) -> bool:
     """Whether the tree engine is to grow it; not if a subclass fits in its own way."""
@@ -457,19 +325,19 @@ def _is_own_tree(estimator: Any) -> bool:
 
 
 _REMEDIES = {
-    "perfect fit": (
+    PERFECT: (
         "The last learner makes no error on the samples still selected. Use a weaker "
         'learner, a larger age or plateau, or on_perfect="continue".'
     ),
-    "no edge": (
+    NO_EDGE: (
         "No weak learner does better than guessing on the weighted samples. Use a "
         "stronger learner or fewer rounds; with a pace, a larger age or plateau."
     ),
-    "one class selected": (
+    ONE_CLASS: (
         "The pace has left samples of one class only. Choose a larger age or plateau, "
         'more warm rounds, or, where a class is rare, class_weight="balanced".'
     ),
-    "no sample selected": (
+    NONE_SELECTED: (
         "The pace has left no sample. Choose a larger age or plateau, or more warm "
         "rounds."
     ),

@@ -1,0 +1,159 @@
+"""From the scores of a fitted booster to labels and probabilities, whole and staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from splboost.boosting.model import Model
+from splboost.losses import Exponential
+from splboost.trees.columns import Table, read_table
+from splboost.trees.threads import count_threads
+
+FloatArray = NDArray[np.float64]
+
+
+class ScorePrediction:
+    """Prediction with an additive model of the exponential loss."""
+
+    classes_: NDArray[Any]
+    n_jobs: int | None
+    _model: Model
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes F, half the log-odds of ``classes_[1]`` as the loss sees
+            it; for more one score per class, which sum to zero.
+        """
+        table = self._read(X)
+        score = np.zeros((table.n_rows, self._n_outputs))
+        self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
+        return self._shape(score)
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Score of each row after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        table = self._read(X)
+        score = np.zeros((table.n_rows, self._n_outputs))
+        for _ in self._model.stages(table, X, score):
+            yield self._shape(score.copy())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted label of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        return self._labels(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Predicted label of each row after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        labels : array of shape (n_samples,)
+        """
+        for score in self.staged_decision_function(X):
+            yield self._labels(score)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class, as the loss links it to the score.
+
+        These probabilities are not calibrated: boosting drives scores apart, and a
+        self-paced loss is flat where it no longer believes a label. Put
+        ``CalibratedClassifierCV`` on top where they matter.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        return self._probability(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Probability of each class after each round; see ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        for score in self.staged_decision_function(X):
+            yield self._probability(score)
+
+    def staged_score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """Accuracy after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Yields
+        ------
+        accuracy : float
+        """
+        from sklearn.metrics import accuracy_score
+
+        for labels in self.staged_predict(X):
+            yield accuracy_score(y, labels, sample_weight=sample_weight)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_table(self, X, self._model.categorical_features, reset=False)
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if self.classes_.size == 2 else self.classes_.size
+
+    def _shape(self, score: FloatArray) -> FloatArray:
+        k = self.classes_.size
+        return score[:, 0] if k == 2 else score * (k - 1)
+
+    def _labels(self, score: FloatArray) -> NDArray[Any]:
+        if score.ndim == 1:
+            return self.classes_[(score > 0).astype(np.intp)]
+        return self.classes_[score.argmax(axis=1)]
+
+    def _probability(self, score: FloatArray) -> FloatArray:
+        if score.ndim == 2:
+            score = score / (self.classes_.size - 1)
+        return Exponential().probability(score)

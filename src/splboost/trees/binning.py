@@ -159,11 +159,7 @@ def _choose_categories(
 ) -> dict[Any, int]:
     """Code of each category: sorted by value; the rarest pooled when too many."""
     mass = np.bincount(index[index >= 0], weight[index >= 0], minlength=len(values))
-    present = [k for k in range(len(values)) if mass[k] > 0]
-    try:
-        present.sort(key=lambda k: values[k])
-    except TypeError:
-        present.sort(key=lambda k: (type(values[k]).__name__, str(values[k])))
+    present = sort_categories(values, mass > 0)
     if len(present) <= MAX_BINS:
         return {values[k]: code for code, k in enumerate(present)}
     warnings.warn(
@@ -177,6 +173,17 @@ def _choose_categories(
     kept = set(heaviest)
     code = iter(range(MAX_BINS - 1))
     return {values[k]: next(code) if k in kept else MAX_BINS - 1 for k in present}
+
+
+def sort_categories(values: list[Any], present: NDArray[np.bool_]) -> list[int]:
+    """Positions of the categories that are present, in the order of their values."""
+    positions = np.flatnonzero(present).tolist()
+    try:
+        return sorted(positions, key=lambda k: values[k])
+    except TypeError:
+        return sorted(
+            positions, key=lambda k: (type(values[k]).__name__, str(values[k]))
+        )
 
 
 def encode_categories(

@@ -1,0 +1,502 @@
+"""A C4.5 tree from case weights, depth first.
+
+A node holds a stretch ``low`` to ``high`` of several lists, which all name its cases:
+list 0 in the order of the rows, one list for each sorted column in the order of its
+values. A split divides every list, in order, into the stretches of its branches.
+
+Cases with an unknown value of the tested attribute go to all branches, with a share of
+their weight in each. Their branches cannot lie side by side in place of the node, so
+they are written above it. The node to be split next is always the one highest in
+memory; whatever lies above it is free.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.compiled import kernel
+from splboost.trees.c45.gain import (
+    EPSILON,
+    SLACK,
+    UNUSABLE,
+    rate_categories,
+    rate_cuts,
+    reaches,
+)
+from splboost.trees.c45.ranks import GAP, ROW_BITS
+from splboost.trees.split import TIE, TIE_FLOOR
+
+ROW = (1 << ROW_BITS) - 1
+
+# Columns of the nodes' integers
+FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
+NO_CHILD = -1
+
+
+class Options(NamedTuple):
+    """What sort of tree to grow; see ``C45Classifier``."""
+
+    min_cases: float
+    max_depth: int
+    mdl: bool
+
+
+class Scratch(NamedTuple):
+    """Memory for laying out the attributes of a node.
+
+    Attributes
+    ----------
+    pull : (n_rows,) weight of each case; with two classes negative for the first
+    branch : (n_rows,) branch that each case goes to
+    present : flat, whether any case has this value of its column
+    below : (n_classes, n) class weights up to each group
+    ends : (n, 2) first and last rank in each group
+    count : (n_classes, most) class weights of each rank
+    spare : (n_rows,) for entries on the move
+    """
+
+    pull: NDArray[np.float64]
+    branch: NDArray[np.int32]
+    present: NDArray[np.bool_]
+    below: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    count: NDArray[np.float64]
+    spare: NDArray[np.int64]
+
+
+def make_scratch(cells, n_classes):
+    """Scratch for tables of such cells."""
+    n_values = np.diff(cells.offset)
+    n_rows = cells.rank.shape[1]
+    most_counted = int(n_values[cells.which_list < 0].max(initial=1))
+    most_groups = max(n_rows, most_counted)
+    return Scratch(
+        pull=np.empty(n_rows),
+        branch=np.empty(n_rows, dtype=np.int32),
+        present=np.ones(cells.values.size, dtype=np.bool_),
+        below=np.empty((n_classes, most_groups)),
+        ends=np.empty((most_groups, 2), dtype=np.int64),
+        count=np.empty((n_classes, most_counted)),
+        spare=np.empty(n_rows, dtype=np.int64),
+    )
+
+
+@kernel
+def grow(cells, y, weight, options, scratch, lists, case_weight):
+    """Grow a tree on the rows of positive weight.
+
+    Returns the nodes' integers, their class weights, and ``lists`` and
+    ``case_weight``, which may have been moved to larger memory.
+    """
+    n_classes = scratch.below.shape[0]
+    size = gather_root(cells, y, weight, scratch, lists, case_weight)
+    node = np.full((64, 7), NO_CHILD)
+    mass = np.zeros((64, n_classes))
+    for i in range(size):
+        mass[0, y[lists[0, i]]] += case_weight[i]
+    node[0, DEPTH] = 0
+    node[0, CLASS] = heaviest(mass[0])
+    n_nodes = 1
+    too_many = 0.3 * mass[0].sum()  # values of a category, to count in the average
+    stack = np.empty((64, 3), dtype=np.int64)
+    n_open = 0
+    if may_split(node[0], mass[0], options):
+        stack[0] = 0, 0, size
+        n_open = 1
+
+    while n_open > 0:
+        n_open -= 1
+        parent, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
+        if cells.any_missing:
+            load_weights(y, scratch.pull, n_classes, lists[0], case_weight, low, high)
+        feature, cut = choose_split(
+            cells, y, node, mass, parent, options, scratch, lists, low, high, too_many
+        )
+        if feature < 0:
+            continue
+
+        n_branches = 2
+        if cells.categorical[feature]:
+            n_branches = cells.offset[feature + 1] - cells.offset[feature]
+        of_branch = np.zeros((n_branches + 1, n_classes))
+        start = np.zeros(n_branches + 2, dtype=np.int64)
+        assign_branches(
+            cells, y, feature, cut, scratch, lists[0], low, high, of_branch, start
+        )
+
+        if n_nodes + n_branches > node.shape[0]:
+            node, mass = enlarged(node, n_branches), enlarged(mass, n_branches)
+        node[parent, FEATURE], node[parent, CUT] = feature, cut
+        node[parent, CHILD], node[parent, CHILDREN] = n_nodes, n_branches
+        n_unknown = start[n_branches + 1] - start[n_branches]
+        known = of_branch[:n_branches].sum()
+        n_to_split, needed = 0, high
+        for v in range(n_branches):
+            child = n_nodes + v
+            node[child] = NO_CHILD
+            node[child, PARENT] = parent
+            node[child, DEPTH] = node[parent, DEPTH] + 1
+            share = of_branch[v].sum() / known
+            mass[child] = of_branch[v] + share * of_branch[n_branches]
+            node[child, CLASS] = node[parent, CLASS]
+            if start[v + 1] > start[v]:
+                node[child, CLASS] = heaviest(mass[child])
+            if may_split(node[child], mass[child], options):
+                n_to_split += 1
+                needed += start[v + 1] - start[v] + n_unknown
+        n_nodes += n_branches
+        if n_to_split == 0:
+            continue
+
+        if n_open + n_to_split > stack.shape[0]:
+            stack = enlarged(stack, n_to_split)
+        if n_unknown > 0 and needed > lists.shape[1]:
+            lists, case_weight = widened(lists, case_weight, needed, high)
+        for k in range(lists.shape[0]):
+            divide(lists[k], low, high, scratch.branch, start, scratch.spare)
+        if cells.any_missing:
+            for i in range(low, high):
+                case_weight[i] = abs(scratch.pull[lists[0, i]])
+        free = high
+        for v in range(n_branches):
+            child = node[parent, CHILD] + v
+            if not may_split(node[child], mass[child], options):
+                continue
+            first, last = start[v], start[v + 1]
+            if n_unknown > 0:
+                share = of_branch[v].sum() / known
+                last = join_unknown(
+                    lists, case_weight, share, first, last, start, n_branches, free
+                )
+                first, free = free, last
+            stack[n_open] = child, first, last
+            n_open += 1
+    collapse(node, mass, n_nodes)
+    return node[:n_nodes], mass[:n_nodes], lists, case_weight
+
+
+@kernel
+def gather_root(cells, y, weight, scratch, lists, case_weight):
+    """Fill the lists with the rows of positive weight; their number."""
+    size = 0
+    for row in range(y.size):
+        if weight[row] > 0:
+            lists[0, size] = row
+            case_weight[size] = weight[row]
+            size += 1
+    sparse = size < y.size
+    for k in range(cells.ascending.shape[0]):
+        if not sparse:
+            lists[k + 1, :size] = cells.ascending[k]
+            continue
+        filled = 0
+        for i in range(y.size):
+            entry = cells.ascending[k, i]
+            lists[k + 1, filled] = entry
+            filled += weight[entry & ROW] > 0
+            if filled == size:
+                break
+    for row in range(y.size):
+        first = scratch.below.shape[0] == 2 and y[row] == 0
+        scratch.pull[row] = -weight[row] if first else weight[row]
+    mark_present(cells, weight, sparse, scratch.present)
+    return size
+
+
+@kernel
+def mark_present(cells, weight, sparse, present):
+    """Note which values occur in rows of positive weight."""
+    present[:] = not sparse
+    if sparse:
+        for f in range(cells.rank.shape[0]):
+            values = present[cells.offset[f] : cells.offset[f + 1]]
+            for row in range(weight.size):
+                r = cells.rank[f, row]
+                if r >= 0 and weight[row] > 0:
+                    values[r] = True
+
+
+@kernel
+def load_weights(y, pull, n_classes, rows, case_weight, low, high):
+    """Set the weights that the cases have in this node."""
+    for i in range(low, high):
+        row = rows[i]
+        first = n_classes == 2 and y[row] == 0
+        pull[row] = -case_weight[i] if first else case_weight[i]
+
+
+@kernel
+def heaviest(weights):
+    """The first class of those that are heaviest but for rounding."""
+    most = weights.max()
+    for c in range(weights.size):
+        if weights[c] >= most * (1 - SLACK):
+            return c
+    return 0
+
+
+@kernel
+def may_split(node, mass, options):
+    """Whether a node is worth a look: mixed, of some weight, and not too deep."""
+    total = mass.sum()
+    mixed = total - mass[node[CLASS]] > SLACK * total
+    enough = total > 0 and reaches(total, 2 * options.min_cases)
+    return mixed and enough and node[DEPTH] < options.max_depth
+
+
+@kernel
+def enlarged(array, more):
+    """A copy with at least so many more rows."""
+    rows = array.shape[0]
+    larger = np.empty((2 * rows + more, array.shape[1]), dtype=array.dtype)
+    larger[:rows] = array
+    return larger
+
+
+@kernel
+def widened(lists, case_weight, needed, used):
+    """Copies of the lists with room for ``needed`` cases."""
+    size = max(needed, 2 * lists.shape[1])
+    wider = np.empty((lists.shape[0], size), dtype=lists.dtype)
+    wider_weight = np.empty(size)
+    wider[:, :used] = lists[:, :used]
+    wider_weight[:used] = case_weight[:used]
+    return wider, wider_weight
+
+
+@kernel
+def choose_split(
+    cells, y, node, mass, parent, options, scratch, lists, low, high, too_many
+):
+    """Feature to split a node by and the rank of its cut; feature -1 for none.
+
+    Among the attributes whose gain is not below average, it is the one of the largest
+    ratio of gain to split info.
+    """
+    n_features = cells.rank.shape[0]
+    gain = np.full(n_features, UNUSABLE)
+    info = np.zeros(n_features)
+    ends = np.empty((n_features, 2), dtype=np.int64)
+    tested = np.zeros(n_features, dtype=np.bool_)
+    above = node[parent, PARENT]
+    while above >= 0:
+        tested[node[above, FEATURE]] = True
+        above = node[above, PARENT]
+
+    all_large = True
+    for f in range(n_features):
+        n_values = cells.offset[f + 1] - cells.offset[f]
+        all_large &= cells.categorical[f] and n_values >= too_many
+        if cells.categorical[f] and tested[f]:
+            continue
+        total = np.zeros(mass.shape[1])
+        if cells.which_list[f] >= 0:
+            entries = lists[cells.which_list[f] + 1, low:high]
+            n_groups, unknown = lay_out_sorted(cells, f, y, entries, scratch, total)
+        else:
+            unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
+            if cells.categorical[f]:
+                count = scratch.count[:, :n_values]
+                gain[f], info[f] = rate_categories(
+                    count, total, unknown, options.min_cases
+                )
+                continue
+            n_groups = lay_out_counted(cells, f, scratch)
+        gain[f], info[f], place = rate_cuts(
+            scratch.below, n_groups, total, unknown, options.min_cases, options.mdl
+        )
+        if place >= 0:
+            ends[f, 0] = scratch.ends[place, 1]
+            ends[f, 1] = scratch.ends[place + 1, 0]
+
+    average, n_averaged = 0.0, 0
+    for f in range(n_features):
+        n_values = cells.offset[f + 1] - cells.offset[f]
+        large = cells.categorical[f] and n_values >= too_many
+        if gain[f] != UNUSABLE and (all_large or not large):
+            average += gain[f]
+            n_averaged += 1
+    best, chosen = -EPSILON, -1
+    for f in range(n_features):
+        if gain[f] == UNUSABLE or n_averaged == 0 or info[f] <= EPSILON:
+            continue
+        ratio = gain[f] / info[f]
+        tie = TIE * max(abs(ratio), abs(best)) + TIE_FLOOR
+        if gain[f] >= average / n_averaged - EPSILON and ratio > best + tie:
+            best, chosen = ratio, f
+    if chosen < 0 or cells.categorical[chosen]:
+        return chosen, -1
+    return chosen, place_cut(cells, chosen, ends[chosen], scratch.present)
+
+
+@kernel
+def place_cut(cells, f, ends, present):
+    """Rank of the largest value in the data that is not above the middle of two."""
+    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+    middle = values[ends[0]] / 2 + values[ends[1]] / 2
+    cut = ends[1] - 1
+    while cut > ends[0] and (
+        values[cut] > middle or not present[cells.offset[f] + cut]
+    ):
+        cut -= 1
+    return cut
+
+
+@kernel
+def lay_out_sorted(cells, f, y, entries, scratch, total):
+    """Groups of a sorted column; their number, and the weight of unknown values."""
+    pull, below, ends = scratch.pull, scratch.below, scratch.ends
+    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+    crowded, missing = cells.crowded[f], values.size
+    two, a, b = total.size == 2, 0.0, 0.0
+    size = entries.size
+    while size > 0 and entries[size - 1] >> ROW_BITS == missing:
+        size -= 1
+    last, g = -1, 0
+    for i in range(size):
+        rank = entries[i] >> ROW_BITS
+        if rank != last:
+            if last < 0:
+                ends[0, 0] = rank
+            elif not crowded or values[last] < values[rank] - GAP:
+                if two:
+                    below[0, g], below[1, g] = a, b
+                else:
+                    below[:, g] = total
+                ends[g, 1] = last
+                g += 1
+                ends[g, 0] = rank
+            last = rank
+        row = entries[i] & ROW
+        if two:
+            a -= min(pull[row], 0.0)
+            b += max(pull[row], 0.0)
+        else:
+            total[y[row]] += pull[row]
+    if two:
+        total[0], total[1] = a, b
+    if size > 0:
+        below[:, g] = total
+        ends[g, 1] = last
+        g += 1
+    unknown = 0.0
+    for i in range(size, entries.size):
+        unknown += abs(pull[entries[i] & ROW])
+    return g, unknown
+
+
+@kernel
+def count_ranks(cells, f, y, rows, scratch, total):
+    """Class weights of each rank; returns the weight of unknown values."""
+    pull, count, rank = scratch.pull, scratch.count, cells.rank[f]
+    n_values = cells.offset[f + 1] - cells.offset[f]
+    count[:, :n_values] = 0
+    unknown = 0.0
+    for i in range(rows.size):
+        row = rows[i]
+        r = rank[row]
+        weight = abs(pull[row])
+        if r < 0:
+            unknown += weight
+        else:
+            count[y[row], r] += weight
+    for c in range(total.size):
+        for r in range(n_values):
+            total[c] += count[c, r]
+    return unknown
+
+
+@kernel
+def lay_out_counted(cells, f, scratch):
+    """Groups of a column whose ranks were counted; their number."""
+    count, below, ends = scratch.count, scratch.below, scratch.ends
+    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+    n_classes = count.shape[0]
+    last, g = -1, -1
+    for r in range(values.size):
+        filled = False
+        for c in range(n_classes):
+            filled |= count[c, r] > 0
+        if not filled:
+            continue
+        if last < 0 or values[last] < values[r] - GAP:
+            g += 1
+            ends[g, 0] = r
+            for c in range(n_classes):
+                below[c, g] = below[c, g - 1] if g > 0 else 0.0
+        for c in range(n_classes):
+            below[c, g] += count[c, r]
+        ends[g, 1] = r
+        last = r
+    return g + 1
+
+
+@kernel
+def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch, start):
+    """Write the branch of each case, the branches' class weights and first places.
+
+    The last branch is for cases with an unknown value.
+    """
+    unknown = of_branch.shape[0] - 1
+    categorical, rank = cells.categorical[feature], cells.rank[feature]
+    for i in range(low, high):
+        row = rows[i]
+        r = rank[row]
+        v = unknown
+        if r >= 0:
+            v = r if categorical else np.int32(r > cut)
+        scratch.branch[row] = v
+        of_branch[v, y[row]] += abs(scratch.pull[row])
+        start[v + 1] += 1
+    start[0] = low
+    for v in range(unknown + 1):
+        start[v + 1] += start[v]
+
+
+@kernel
+def divide(entries, low, high, branch, start, spare):
+    """Put the entries of each branch together, in the order they are in."""
+    place = start.copy()
+    for i in range(low, high):
+        v = branch[entries[i] & ROW]
+        spare[place[v] - low] = entries[i]
+        place[v] += 1
+    entries[low:high] = spare[: high - low]
+
+
+@kernel
+def join_unknown(lists, case_weight, share, first, last, start, unknown, free):
+    """Write a branch's cases and the unknown ones, in order, from ``free`` on.
+
+    Returns the end of what was written.
+    """
+    for k in range(lists.shape[0]):
+        entries = lists[k]
+        i, j, place = first, start[unknown], free
+        while i < last or j < start[unknown + 1]:
+            own = j >= start[unknown + 1] or (i < last and entries[i] < entries[j])
+            entries[place] = entries[i] if own else entries[j]
+            if k == 0:
+                case_weight[place] = case_weight[i] if own else share * case_weight[j]
+            i, j = (i + 1, j) if own else (i, j + 1)
+            place += 1
+    return place
+
+
+@kernel
+def collapse(node, mass, n_nodes):
+    """Make leaves of nodes whose branches make no fewer errors on the cases."""
+    errors = np.empty(n_nodes)
+    for i in range(n_nodes - 1, -1, -1):
+        errors[i] = mass[i].sum() - mass[i, node[i, CLASS]]
+        if node[i, CHILD] >= 0:
+            below = 0.0
+            for v in range(node[i, CHILDREN]):
+                below += errors[node[i, CHILD] + v]
+            if below >= errors[i] - EPSILON:
+                node[i, CHILD] = NO_CHILD
+            else:
+                errors[i] = below

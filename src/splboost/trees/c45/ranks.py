@@ -1,0 +1,144 @@
+"""Cells as ranks among the distinct values of their column: nothing is binned away.
+
+A numeric column of many values comes with its rows in ascending order, sorted once per
+fit; a tree divides these lists along with its nodes and never sorts. A column of few
+values, and every categorical one, needs no list: its cells are counted by rank.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.compiled import kernel
+from splboost.trees.binning import encode_categories, sort_categories
+from splboost.trees.columns import Table
+from splboost.trees.ensemble import Coding
+from splboost.trees.sort import sort_rows
+from splboost.trees.threads import run, share
+
+GAP = 1e-5  # values that lie no further apart are one to C4.5
+MOST_COUNTED = 256  # values of a column whose cells are counted, not sorted
+ROW_BITS = 32
+SORTING_WORK = 20
+MISSING = -1
+
+
+class Cells(NamedTuple):
+    """A table as C4.5 sees it.
+
+    Attributes
+    ----------
+    rank : (n_features, n_rows) place of each cell among its column's values, MISSING
+        if it has none
+    offset : (n_features + 1,) where a column's values start
+    values : flat floats from ``offset``: the distinct values; ranks for categories
+    categorical : (n_features,) booleans
+    crowded : (n_features,) whether some neighbouring values are closer than GAP
+    which_list : (n_features,) row of ``ascending``, -1 for a counted column
+    ascending : (n_lists, n_rows) sorted (rank, row) pairs in one number, missing last
+    any_missing : whether any cell is missing
+    """
+
+    rank: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    values: NDArray[np.float64]
+    categorical: NDArray[np.bool_]
+    crowded: NDArray[np.bool_]
+    which_list: NDArray[np.int64]
+    ascending: NDArray[np.int64]
+    any_missing: bool
+
+
+def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
+    """Rank all cells; and for each column None, or the table from category to rank.
+
+    Rows of weight zero must have been removed by the caller.
+    """
+    n_features, n_rows = table.n_features, table.n_rows
+    rank = np.empty((n_features, n_rows), dtype=np.int32)
+    ascending = np.empty((n_features, n_rows), dtype=np.int64)
+    values: list[NDArray[np.float64]] = [np.empty(0)] * n_features
+    coding: Coding = [None] * n_features
+
+    def sort_columns(first: int, last: int) -> None:
+        for j in numeric[first:last]:
+            column = np.array(table.numeric(j), dtype=np.float64)[None]
+            place = np.arange(n_rows, dtype=np.float64)[None]
+            sort_rows(column, place)
+            n_values = rank_sorted(column[0], place[0], rank[j], ascending[j])
+            values[j] = column[0, :n_values].copy()
+
+    numeric = np.flatnonzero(~table.is_categorical)
+    run(sort_columns, share(numeric.size, n_threads, SORTING_WORK * n_rows))
+    for j in np.flatnonzero(table.is_categorical):
+        found, index = table.category(int(j))
+        present = np.bincount(index[index >= 0], minlength=len(found)) > 0
+        order = sort_categories(found, present)
+        of_category = {found[k]: place for place, k in enumerate(order)}
+        coding[j] = of_category
+        values[j] = np.arange(float(len(order)))
+        rank[j] = encode_categories(found, index, of_category, MISSING)
+
+    n_values = np.array([v.size for v in values], dtype=np.int64)
+    crowded = np.array([bool(np.any(~(v[:-1] < v[1:] - GAP))) for v in values])
+    _warn_of_narrow(table, values, crowded)
+    sorted_ones = ~table.is_categorical & (n_values > MOST_COUNTED)
+    cells = Cells(
+        rank=rank,
+        offset=np.concatenate([[0], np.cumsum(n_values)]),
+        values=np.concatenate(values),
+        categorical=np.array(table.is_categorical),
+        crowded=crowded,
+        which_list=np.where(sorted_ones, np.cumsum(sorted_ones) - 1, -1),
+        ascending=np.ascontiguousarray(ascending[sorted_ones]),
+        any_missing=bool((rank == MISSING).any()),
+    )
+    return cells, coding
+
+
+def _warn_of_narrow(
+    table: Table, values: list[NDArray[np.float64]], crowded: NDArray[np.bool_]
+) -> None:
+    """C4.5's gap is absolute: a column in tiny units would silently go unused."""
+    narrow = [
+        table.names[j]
+        for j in np.flatnonzero(crowded)
+        if not np.any(values[j][:-1] < values[j][1:] - GAP)
+    ]
+    if narrow:
+        warnings.warn(
+            f"C4.5 takes values no further apart than {GAP:g} for equal, and therefore "
+            f"cannot split column {', '.join(map(repr, narrow))}; give it in smaller "
+            "units.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+@kernel
+def rank_sorted(column, place, rank, ascending):
+    """Ranks and (rank, row) pairs of a sorted column, whose values move to the front.
+
+    Returns the number of distinct values.
+    """
+    n_values, known = 0, 0
+    for i in range(column.size):
+        x = column[i]
+        if np.isnan(x):
+            break
+        if n_values == 0 or x != column[n_values - 1]:
+            column[n_values] = x
+            n_values += 1
+        row = np.int64(place[i])
+        rank[row] = n_values - 1
+        ascending[i] = ((n_values - 1) << ROW_BITS) | row
+        known += 1
+    for i in range(known, column.size):
+        row = np.int64(place[i])
+        rank[row] = MISSING
+        ascending[i] = (n_values << ROW_BITS) | row
+    return n_values

@@ -1,0 +1,161 @@
+"""Pruned C4.5 trees as flat arrays, and prediction with them.
+
+Unlike those of :class:`~splboost.trees.ensemble.TreeEnsemble`, a node may have any
+number of children, and a row with an unknown value goes to all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.trees.columns import ArrayTable, Table
+from splboost.trees.ensemble import WALKING_WORK, Coding, feature_blocks
+from splboost.trees.threads import run, share
+
+FloatArray = NDArray[np.float64]
+
+
+class Nodes(NamedTuple):
+    """Nodes of many trees, one tree after the other, roots first.
+
+    Attributes
+    ----------
+    start : (n_trees + 1,) first node of each tree
+    feature : feature that a node tests, -1 in a leaf
+    child : its first child, -1 in a leaf; the others follow
+    children : their number
+    threshold : values up to it go to the first child; NaN in leaves, and where every
+        category has a child of its own
+    share : of the weight of its siblings and itself
+    label : class that a leaf predicts
+    value : class weights of the training cases
+    """
+
+    start: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    child: NDArray[np.int64]
+    children: NDArray[np.int64]
+    threshold: FloatArray
+    share: FloatArray
+    label: NDArray[np.int64]
+    value: FloatArray
+
+
+@dataclass(frozen=True)
+class MultiwayTrees:
+    """Nodes, and what the codes of categorical features mean."""
+
+    nodes: Nodes
+    coding: Coding
+
+    @classmethod
+    def join(cls, trees: list[Nodes], coding: Coding) -> MultiwayTrees:
+        """Trees of one table as one ensemble."""
+        sizes = np.concatenate([np.diff(tree.start) for tree in trees])
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        first = np.cumsum([0, *(tree.child.size for tree in trees[:-1])])
+        child = [
+            np.where(tree.child >= 0, tree.child + shift, -1)
+            for tree, shift in zip(trees, first, strict=True)
+        ]
+        joined = {
+            name: np.concatenate([getattr(tree, name) for tree in trees])
+            for name in Nodes._fields
+            if name not in ("start", "child")
+        }
+        return cls(Nodes(start=start, child=np.concatenate(child), **joined), coding)
+
+    @property
+    def n_trees(self) -> int:
+        return self.nodes.start.size - 1
+
+    def tree(self, t: int) -> MultiwayTrees:
+        """Tree t as an ensemble of one."""
+        low, high = self.nodes.start[t], self.nodes.start[t + 1]
+        part = {name: getattr(self.nodes, name)[low:high] for name in Nodes._fields}
+        part["start"] = np.array([0, high - low])
+        part["child"] = np.where(part["child"] >= 0, part["child"] - low, -1)
+        return MultiwayTrees(Nodes(**part), self.coding)
+
+    @property
+    def categorical_features(self) -> list[bool] | None:
+        """Which features are categories; None if none is."""
+        mask = [table is not None for table in self.coding]
+        return mask if any(mask) else None
+
+    def depth(self) -> int:
+        """Tests on the longest way from a root to a leaf."""
+        level = np.zeros(self.nodes.child.size, dtype=np.int64)
+        for i in np.flatnonzero(self.nodes.child >= 0):
+            first = self.nodes.child[i]
+            level[first : first + self.nodes.children[i]] = level[i] + 1
+        return int(level.max(initial=0))
+
+    def n_leaves(self) -> int:
+        """Number of leaves, of all trees."""
+        return int(np.sum(self.nodes.child < 0))
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """Bits saved by each feature, trees weighted by ``share``; sums to 1."""
+        nodes = self.nodes
+        total = nodes.value.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(nodes.value > 0, nodes.value * np.log2(nodes.value), 0.0)
+            bits = np.where(total > 0, total * np.log2(total), 0.0) - terms.sum(axis=1)
+        inner = np.flatnonzero(nodes.child >= 0)
+        below = np.concatenate([[0.0], np.cumsum(bits)])
+        first = nodes.child[inner]
+        saved = bits[inner] - (below[first + nodes.children[inner]] - below[first])
+        of_tree = np.repeat(share / total[nodes.start[:-1]], np.diff(nodes.start))
+        saved = np.maximum(saved, 0.0) * of_tree[inner]
+        sums = np.bincount(nodes.feature[inner], saved, minlength=n_features)
+        return sums / (sums.sum() or 1.0)
+
+    def class_shares(self, table: Table) -> FloatArray:
+        """Class shares that a single tree predicts for each row."""
+        from splboost.trees.c45.predict import find_mixtures
+
+        shares = np.empty((table.n_rows, self.nodes.value.shape[1]))
+        for low, block in self._blocks(table):
+            find_mixtures(block, self.nodes, shares[low : low + block.shape[0]])
+        return shares
+
+    def votes(self, table: Table) -> NDArray[np.int32]:
+        """Class that a single tree predicts for each row."""
+        from splboost.trees.c45.predict import find_votes
+
+        votes = np.empty(table.n_rows, dtype=np.int32)
+        for low, block in self._blocks(table):
+            part = votes[low : low + block.shape[0]]
+            find_votes(block, -np.inf, self.nodes, part)
+        return votes
+
+    def add_votes(
+        self, table: Table, moves: FloatArray, score: FloatArray, *, n_threads: int = 1
+    ) -> None:
+        """Add to each row's score the moves of all trees along their votes."""
+        from splboost.trees.c45.predict import add_votes
+
+        for low, block in self._blocks(table):
+            part = score[low : low + block.shape[0]]
+            work = WALKING_WORK * self.n_trees
+            run(
+                add_votes,
+                [
+                    (block[a:b], self.nodes, moves, part[a:b])
+                    for a, b in share(block.shape[0], n_threads, work)
+                ],
+            )
+
+    def matrix_of(self, table: Table) -> Table:
+        """The table read once and for all, for repeated prediction."""
+        blocks = [block for _, block in self._blocks(table)]
+        return ArrayTable(np.concatenate(blocks), None)
+
+    def _blocks(self, table: Table):
+        used = np.unique(self.nodes.feature[self.nodes.feature >= 0])
+        return feature_blocks(table, self.coding, used.astype(np.intp))

@@ -153,6 +153,10 @@ class TreeEnsemble:
             level[self.child[node] : self.child[node] + 2] = level[node] + 1
         return int(level.max(initial=0))
 
+    def n_leaves(self) -> int:
+        """Leaves of all trees together."""
+        return int(np.sum(self.child < 0))
+
     @property
     def is_stumps(self) -> bool:
         """Whether no tree has more than one split."""

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.trees.base import BaseTree
 from splboost.trees.columns import Table, read_table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.labels import (
@@ -26,11 +27,11 @@ from splboost.trees.labels import (
     encode_numbers,
     weigh_classes,
 )
-from splboost.trees.text import tree_text
+from splboost.trees.outline import Outline, Wording, outline_two_way
 from splboost.trees.threads import count_threads
 
 
-class _BaseCART(BaseEstimator):
+class _BaseCART(BaseTree):
     """What classification and regression trees share."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -58,14 +59,6 @@ class _BaseCART(BaseEstimator):
     n_jobs: int | None
     random_state: Any
     tree_: TreeEnsemble
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
     def tree_options(self, n_features: int) -> Any:
         """The engine's description of such a tree (see ``splboost.trees.grower``)."""
@@ -105,10 +98,6 @@ class _BaseCART(BaseEstimator):
         grown = grower.grow(weight, None if n_classes else target)
         return TreeEnsemble.from_grown([grown], n_classes, binned.categories)
 
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_table(self, X, self.tree_.categorical_features, reset=False)
-
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Number of the leaf in which each row ends.
 
@@ -122,44 +111,6 @@ class _BaseCART(BaseEstimator):
         """
         check_is_fitted(self)
         return self.tree_.apply(self._read(X))[:, 0]
-
-    def get_depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
-        check_is_fitted(self)
-        return self.tree_.depth()
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        check_is_fitted(self)
-        return int(np.sum(self.tree_.child < 0))
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of the removed impurity that each feature accounts for."""
-        check_is_fitted(self)
-        return self.tree_.importances(self.n_features_in_, np.ones(1))
-
-    def to_text(self, *, digits: int = 4) -> str:
-        """The tree as indented text, one line per node.
-
-        Parameters
-        ----------
-        digits : int, default=4
-            Significant digits of thresholds and values.
-        """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
-        return tree_text(
-            self.tree_,
-            list(names),
-            lambda node: self._describe_leaf(node, digits),
-            digits,
-        )
-
-    def _describe_leaf(self, node: int, digits: int) -> str:
-        raise NotImplementedError
 
 
 def _count_features(max_features: Any, n_features: int) -> int:
@@ -338,11 +289,10 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
             fitted.feature_names_in_ = names
         return fitted
 
-    def _describe_leaf(self, node: int, digits: int) -> str:
-        shares, weight = self.tree_.class_shares()[node], self.tree_.value[node].sum()
-        best = int(shares.argmax())
-        share = f"{shares[best]:.{digits}g}"
-        return f"class {self.classes_[best]} (share {share}, weight {weight:.6g})"
+    def _outline(self, wording: Wording) -> Outline:
+        shares, weight = self.tree_.class_shares(), self.tree_.value.sum(axis=1)
+        leaves = list(map(wording.class_leaf, shares, weight))
+        return outline_two_way(self.tree_, leaves, wording)
 
 
 class CARTRegressor(RegressorMixin, _BaseCART):
@@ -465,8 +415,9 @@ class CARTRegressor(RegressorMixin, _BaseCART):
         leaf = self.apply(X)
         return self._node_mean[leaf]
 
-    def _describe_leaf(self, node: int, digits: int) -> str:
-        mean, weight = self._node_mean[node], self.tree_.value[node, 0]
-        if abs(mean) < 1e-14 * np.abs(self._node_mean).max():  # a zero but for rounding
-            mean = 0.0
-        return f"{mean:z.{digits}g} (weight {weight:.6g})"
+    def _outline(self, wording: Wording) -> Outline:
+        mean, weight = self._node_mean, self.tree_.value[:, 0]
+        rounding = 1e-14 * np.abs(mean).max()
+        mean = np.where(np.abs(mean) < rounding, 0.0, mean)
+        leaves = list(map(wording.mean_leaf, mean, weight))
+        return outline_two_way(self.tree_, leaves, wording)

@@ -1,0 +1,118 @@
+"""What tree estimators of every kind share: reading data, and describing themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from splboost.trees.columns import Table, read_table
+from splboost.trees.outline import Outline, Wording
+from splboost.trees.text import tree_text
+
+
+class BaseTree(BaseEstimator):
+    """A tree estimator.
+
+    Its fitted tree is ``tree_``, which knows its ``depth()``, ``n_leaves()``,
+    ``importances`` and ``categorical_features``; ``_outline`` puts it into words.
+    """
+
+    tree_: Any
+    feature_names_in_: NDArray[Any]
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_table(self, X, self.tree_.categorical_features, reset=False)
+
+    def get_depth(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth()
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves()
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of the removed impurity that each feature accounts for."""
+        check_is_fitted(self)
+        return self.tree_.importances(self.n_features_in_, np.ones(1))
+
+    def to_text(self, *, digits: int = 4) -> str:
+        """The tree as indented text, one line per node.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Significant digits of thresholds and values.
+        """
+        return tree_text(self.outline(digits=digits))
+
+    def outline(
+        self,
+        *,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+        digits: int = 4,
+        most_categories: int | None = None,
+    ) -> Outline:
+        """The tree in words, node by node.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, default=None
+            A name for each feature; None takes those that ``fit`` saw.
+        class_names : sequence of str, default=None
+            A name for each class, in the order of ``classes_``; None takes the labels.
+        digits : int, default=4
+            Significant digits of thresholds and values.
+        most_categories : int, default=None
+            Categories to name in a list of them; further ones are counted. None names
+            them all.
+
+        Returns
+        -------
+        root : Outline
+            The root, which holds its branches.
+        """
+        check_is_fitted(self)
+        features = [f"x{j}" for j in range(self.n_features_in_)]
+        features = list(getattr(self, "feature_names_in_", features))
+        classes = list(getattr(self, "classes_", []))
+        return self._outline(
+            Wording(
+                _names("feature_names", feature_names, features),
+                _names("class_names", class_names, classes),
+                digits,
+                most_categories,
+            )
+        )
+
+    def _outline(self, wording: Wording) -> Outline:
+        raise NotImplementedError
+
+
+def _names(argument: str, given: Sequence[str] | None, own: list[Any]) -> list[str]:
+    if given is None:
+        return [str(name) for name in own]
+    if isinstance(given, str) or len(given) != len(own):
+        what = "features" if argument == "feature_names" else "classes"
+        raise ValueError(
+            f"{argument}={given!r} does not fit a tree with {len(own)} {what}; give a "
+            "list with a name for each, or None."
+        )
+    return [str(name) for name in given]

@@ -1,4 +1,4 @@
-"""Naive reference for the paces, the CART trees and the discrete boosters.
+"""Naive reference for the paces, the CART and C4.5 trees, the discrete boosters.
 
 Every algorithm is written once more in plain NumPy, slowly and as close to its
 formula as possible, so that the fast engine can be compared with something that
@@ -741,3 +741,439 @@ def boosted_score(model: Boosted, X) -> np.ndarray:
     for step, predict in zip(model.steps, model.weak, strict=True):
         F = F + step * code_votes(predict(X), K)
     return F
+
+
+# --------------------------------------------------------------------------------------
+# C4.5 release 8
+# --------------------------------------------------------------------------------------
+
+EPSILON = 1e-3
+ROUNDING = 1e-9
+SAME_VALUE = 1e-5
+CONFIDENCE_TABLE = [0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0]
+DEVIATION_TABLE = [4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0]
+
+
+def at_least(weight: float, bound: float) -> bool:
+    """Whether a summed weight reaches a bound, but for rounding."""
+    return weight >= bound * (1.0 - ROUNDING)
+
+
+def heaviest_class(class_weight: np.ndarray, preferred: int = 0) -> int:
+    """The heaviest class: the preferred one if it ties, else the first that does."""
+    best = preferred
+    for k, weight in enumerate(class_weight):
+        if not at_least(class_weight[best], weight):
+            best = k
+    return best
+
+
+@dataclass
+class C45Node:
+    """A node; a leaf has no branches, a test of categories has no threshold.
+
+    leaf_class is the class the node has, or would have, as a leaf. A numeric test has
+    the branches x <= threshold and x > threshold, one of categories a branch per value.
+    """
+
+    class_weight: np.ndarray
+    leaf_class: int
+    depth: int
+    feature: int | None = None
+    threshold: float | None = None
+    branches: list[C45Node] = field(default_factory=list)
+
+    @property
+    def weight(self) -> float:
+        return float(self.class_weight.sum())
+
+
+@dataclass
+class C45Split:
+    """A usable test: which rows belong to each branch (the unknown to none)."""
+
+    feature: int
+    threshold: float | None
+    members: list[np.ndarray]
+    gain: float
+    split_info: float
+
+
+@dataclass
+class C45Problem:
+    """The training rows of positive weight and the options.
+
+    n_values holds the number of categories of each feature, None for a numeric one. The
+    cases of a node are a weight per training row, 0 for the rows that are elsewhere.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    n_classes: int
+    n_values: list[int | None]
+    confidence: float
+    min_cases: float
+    mdl: bool
+    max_depth: float
+
+    def class_weights(self, weight: np.ndarray) -> np.ndarray:
+        return class_weights(self.y, weight, self.n_classes)
+
+
+def c45_problem(
+    X, y, weight, n_classes, categorical, confidence, min_cases, mdl, max_depth
+) -> C45Problem:
+    """Drop the rows of weight zero, count the values of the categorical features."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=int)
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+    kept = weight > 0
+    X, y, weight = X[kept], y[kept], weight[kept]
+    n_values = [
+        np.unique(x[~np.isnan(x)]).size if feature in categorical else None
+        for feature, x in enumerate(X.T)
+    ]
+    max_depth = np.inf if max_depth is None else max_depth
+    return C45Problem(
+        X, y, weight, n_classes, n_values, confidence, min_cases, mdl, max_depth
+    )
+
+
+# ---------------------------------------------------------------------- gain of a test
+
+
+def information(group_weight) -> float:
+    """Entropy in bits of the shares of these groups."""
+    share = np.asarray(group_weight, dtype=float) / np.sum(group_weight)
+    share = share[share > 0]
+    return float(-(share * np.log2(share)).sum())
+
+
+def judge_split(p: C45Problem, weight, feature, threshold, members) -> C45Split | None:
+    """Gain and split information; None unless two branches hold min_cases.
+
+    Gain: W_known / W * [I(known) - sum_v W_v / W_known * I(branch v)]. The split
+    information counts the unknown as a further branch.
+    """
+    branch = [weight[member].sum() for member in members]
+    if sum(at_least(w, p.min_cases) for w in branch) < 2:
+        return None
+    is_known = np.any(members, axis=0)
+    known, unknown = weight[is_known].sum(), weight[~is_known].sum()
+    after = sum(
+        w / known * information(p.class_weights(weight * member))
+        for w, member in zip(branch, members, strict=True)
+        if w > 0
+    )
+    before = information(p.class_weights(weight * is_known))
+    gain = known / weight.sum() * (before - after)
+    return C45Split(
+        feature, threshold, members, float(gain), information([*branch, unknown])
+    )
+
+
+def categorical_split(p: C45Problem, weight, feature: int) -> C45Split | None:
+    """The test of all values of a categorical feature; none if it is not usable."""
+    x = p.X[:, feature]
+    members = [x == value for value in range(p.n_values[feature])]
+    if weight[~np.isnan(x)].sum() == 0.0:
+        return None
+    split = judge_split(p, weight, feature, None, members)
+    return split if split is not None and split.gain > -EPSILON else None
+
+
+def numeric_split(p: C45Problem, weight, feature: int) -> C45Split | None:
+    """The cut of largest gain, its gain less log2(number of cuts) / W; none if <= 0."""
+    x = p.X[:, feature]
+    here = (weight > 0) & ~np.isnan(x)
+    known = weight[here].sum()
+    if not at_least(known, 2.0 * p.min_cases):
+        return None
+    min_split = 0.10 * known / p.n_classes
+    min_split = p.min_cases if min_split <= p.min_cases else min(min_split, 25.0)
+
+    best, n_cuts = None, 0
+    for low, high in pairwise(np.unique(x[here])):
+        members = [x <= low, x >= high]
+        enough = [at_least(weight[member].sum(), min_split) for member in members]
+        if not (low < high - SAME_VALUE and all(enough)):
+            continue
+        n_cuts += 1
+        split = judge_split(p, weight, feature, stored_threshold(x, low, high), members)
+        if split and (best is None or is_larger(split.gain, best.gain)):
+            best = split
+    if best is None:
+        return None
+    if p.mdl:
+        best.gain -= float(np.log2(n_cuts)) / weight.sum()
+    return best if best.gain > MIN_GAIN else None
+
+
+def stored_threshold(x: np.ndarray, low: float, high: float) -> float:
+    """The largest value of all training rows not above the middle of low and high.
+
+    The middle of two values next to each other in floating point counts as low.
+    """
+    middle = (low + high) / 2.0
+    return float(x[x <= (low if middle >= high else middle)].max())
+
+
+def usable_splits(p: C45Problem, weight, tested=frozenset()) -> list[C45Split]:
+    """The test of each feature that has one, without the categorical ones tested."""
+    splits = []
+    for feature, n_values in enumerate(p.n_values):
+        if feature in tested:
+            continue
+        find = numeric_split if n_values is None else categorical_split
+        splits.append(find(p, weight, feature))
+    return [split for split in splits if split is not None]
+
+
+def choose_c45_split(p: C45Problem, weight, tested) -> C45Split | None:
+    """The largest gain ratio among the tests of at least average gain.
+
+    Categorical features with many values do not count for the average, unless all
+    features are such.
+    """
+    few = [v is None or not at_least(v, 0.3 * p.weight.sum()) for v in p.n_values]
+    splits = usable_splits(p, weight, tested)
+    gains = [split.gain for split in splits if few[split.feature] or not any(few)]
+    if not gains:
+        return None
+    best, best_ratio = None, -EPSILON
+    for split in splits:
+        if split.gain >= np.mean(gains) - EPSILON and split.split_info > EPSILON:
+            ratio = split.gain / split.split_info
+            if is_larger(ratio, best_ratio):
+                best, best_ratio = split, ratio
+    return best
+
+
+def c45_attribute_gains(
+    X, y, weight=None, *, n_classes, categorical=(), min_cases=2.0, mdl=True
+) -> list[tuple[float, float] | None]:
+    """Gain (less the price of the cut) and split information of each feature's test.
+
+    For a node that holds all rows; None for a feature without a usable test.
+    """
+    p = c45_problem(X, y, weight, n_classes, categorical, 0.25, min_cases, mdl, None)
+    out: list[tuple[float, float] | None] = [None] * len(p.n_values)
+    for split in usable_splits(p, p.weight):
+        out[split.feature] = (split.gain, split.split_info)
+    return out
+
+
+# ----------------------------------------------------------------------------- growing
+
+
+def fit_c45(
+    X,
+    y,
+    weight=None,
+    *,
+    n_classes: int,
+    categorical: tuple[int, ...] = (),
+    confidence: float = 0.25,
+    min_cases: float = 2.0,
+    mdl: bool = True,
+    max_depth: int | None = None,
+    pruning: bool = True,
+) -> C45Node:
+    """Quinlan's C4.5 release 8 on weighted cases; the numbers in it are weights.
+
+    NaN is unknown. A categorical feature holds the codes 0 to V - 1, each in a row of
+    positive weight. mdl=False charges nothing for the choice among cuts.
+    """
+    p = c45_problem(
+        X, y, weight, n_classes, categorical, confidence, min_cases, mdl, max_depth
+    )
+    root = grow_c45(p, p.weight, 0, frozenset())
+    if pruning:
+        estimate_errors(p, root, p.weight, update=True)
+        set_depth(root, 0)
+    return root
+
+
+def grow_c45(p: C45Problem, weight, depth: int, tested: frozenset) -> C45Node:
+    """Grow a subtree; it collapses to a leaf if it makes no fewer errors than one."""
+    class_weight = p.class_weights(weight)
+    node = C45Node(class_weight, heaviest_class(class_weight), depth)
+    is_pure = errors_as_leaf(node) <= ROUNDING * node.weight
+    if depth >= p.max_depth or is_pure or not at_least(node.weight, 2.0 * p.min_cases):
+        return node
+    split = choose_c45_split(p, weight, tested)
+    if split is None:
+        return node
+
+    if split.threshold is None:
+        tested = tested | {split.feature}
+    branches = []
+    for branch_weight in spread_cases(weight, split.members):
+        if branch_weight.any():
+            branches.append(grow_c45(p, branch_weight, depth + 1, tested))
+        else:
+            nothing = np.zeros(p.n_classes)
+            branches.append(C45Node(nothing, node.leaf_class, depth + 1))
+
+    errors = sum(errors_as_leaf(leaf) for b in branches for leaf in c45_leaves(b))
+    if errors >= errors_as_leaf(node) - EPSILON:
+        return node
+    node.feature, node.threshold = split.feature, split.threshold
+    node.branches = branches
+    return node
+
+
+def errors_as_leaf(node: C45Node) -> float:
+    """Weight of the node's cases that are not of its class."""
+    return node.weight - float(node.class_weight[node.leaf_class])
+
+
+def spread_cases(weight: np.ndarray, members: list[np.ndarray]) -> list[np.ndarray]:
+    """Weights of the cases in each branch: the unknown go to all, by known weight.
+
+    A branch without known cases gets none.
+    """
+    is_known = np.any(members, axis=0)
+    known = weight[is_known].sum()
+    return [
+        np.where(is_known, weight * member, weight * weight[member].sum() / known)
+        for member in members
+    ]
+
+
+def c45_leaves(node: C45Node) -> list[C45Node]:
+    """Leaves in the order of the branches."""
+    if not node.branches:
+        return [node]
+    return [leaf for branch in node.branches for leaf in c45_leaves(branch)]
+
+
+def set_depth(node: C45Node, depth: int) -> None:
+    """Number the levels anew, after subtrees have been raised."""
+    node.depth = depth
+    for branch in node.branches:
+        set_depth(branch, depth + 1)
+
+
+# ----------------------------------------------------------------------------- pruning
+
+
+def c45_z(confidence: float) -> float:
+    """Standard deviations that go with a confidence, from C4.5's table."""
+    return float(np.interp(confidence, CONFIDENCE_TABLE, DEVIATION_TABLE))
+
+
+def c45_extra_errors(N: float, e: float, confidence: float = 0.25) -> float:
+    """What the pessimistic estimate adds to e errors in N cases (AddErrs)."""
+    without_error = N * (1.0 - confidence ** (1.0 / N))
+    if e < 1e-6:
+        return without_error
+    if e < 0.9999:
+        one_error = c45_extra_errors(N, 1.0, confidence)
+        return without_error + e * (one_error - without_error)
+    if e + 0.5 >= N:
+        return 0.67 * (N - e)
+    z2 = c45_z(confidence) ** 2
+    root = np.sqrt(z2 * ((e + 0.5) * (1.0 - (e + 0.5) / N) + z2 / 4.0))
+    return float(N * (e + 0.5 + z2 / 2.0 + root) / (N + z2) - e)
+
+
+def estimate_errors(p: C45Problem, node: C45Node, weight, update: bool) -> float:
+    """Pessimistic errors of a subtree on these cases; with update it is pruned.
+
+    An updated node takes over the class weights of these cases, and becomes a leaf or
+    its own largest branch if that is hardly worse. Pruning only ever brings a node more
+    cases than it was grown from, so some of them are known to its test.
+    """
+    class_weight = p.class_weights(weight)
+    leaf = C45Node(
+        class_weight, heaviest_class(class_weight, node.leaf_class), node.depth
+    )
+    basic = errors_as_leaf(leaf)
+    leaf_errors = basic + c45_extra_errors(leaf.weight, basic, p.confidence)
+    if update:
+        node.class_weight, node.leaf_class = leaf.class_weight, leaf.leaf_class
+    if not node.branches:
+        return leaf_errors
+
+    members = branch_members(node, p.X)
+    tree_errors, largest, largest_known = 0.0, None, 0.0
+    for branch, member, branch_weight in zip(
+        node.branches, members, spread_cases(weight, members), strict=True
+    ):
+        known = weight[member].sum()
+        if known == 0.0:
+            continue
+        tree_errors += estimate_errors(p, branch, branch_weight, update)
+        if at_least(known, largest_known):
+            largest, largest_known = branch, known
+    if not update:
+        return tree_errors
+
+    branch_errors = estimate_errors(p, largest, weight, update=False)
+    if leaf_errors <= branch_errors + 0.1 and leaf_errors <= tree_errors + 0.1:
+        replace_node(node, leaf)
+        return leaf_errors
+    if branch_errors <= tree_errors + 0.1:
+        replace_node(node, largest)
+        return estimate_errors(p, node, weight, update=True)
+    return tree_errors
+
+
+def branch_members(node: C45Node, X: np.ndarray) -> list[np.ndarray]:
+    """Which rows belong to each branch of a node; the unknown belong to none."""
+    x = X[:, node.feature]
+    if node.threshold is not None:
+        return [x <= node.threshold, x > node.threshold]
+    return [x == value for value in range(len(node.branches))]
+
+
+def replace_node(node: C45Node, other: C45Node) -> None:
+    """Put another node in the place of this one."""
+    node.class_weight, node.leaf_class = other.class_weight, other.leaf_class
+    node.feature, node.threshold = other.feature, other.threshold
+    node.branches = other.branches
+
+
+# -------------------------------------------------------------------------- prediction
+
+
+def predict_proba_c45(node: C45Node, X) -> np.ndarray:
+    """Class shares of the leaves a row reaches, by the share of it that reaches them.
+
+    A row that is unknown to a test, or has a category without a branch, goes to all
+    branches by their weight. A leaf without cases stands for its class.
+    """
+    X = np.asarray(X, dtype=float)
+    if not node.branches:
+        if node.weight > 0.0:
+            share = node.class_weight / node.weight
+        else:
+            share = np.eye(len(node.class_weight))[node.leaf_class]
+        return np.tile(share, (len(X), 1))
+    members = branch_members(node, X)
+    is_known = np.any(members, axis=0)
+    total = sum(branch.weight for branch in node.branches)
+    out = np.zeros((len(X), len(node.class_weight)))
+    for branch, member in zip(node.branches, members, strict=True):
+        part = np.where(is_known, member, branch.weight / total)
+        out += part[:, None] * predict_proba_c45(branch, X)
+    return out
+
+
+def predict_c45(node: C45Node, X) -> np.ndarray:
+    """The class of the largest share, the first of those that tie."""
+    return np.array([heaviest_class(share) for share in predict_proba_c45(node, X)])
+
+
+def c45_to_tuple(node: C45Node, digits: int = 9):
+    """Nested tuples that are equal when two trees are.
+
+    A split is (feature, threshold or None, branches...), a leaf (class, (class weights
+    rounded to that many digits)).
+    """
+    if not node.branches:
+        class_weight = (round(float(w), digits) for w in node.class_weight)
+        return (node.leaf_class, tuple(class_weight))
+    branches = (c45_to_tuple(branch, digits) for branch in node.branches)
+    return (node.feature, node.threshold, *branches)

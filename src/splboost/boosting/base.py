@@ -25,6 +25,7 @@ from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
 from splboost.pace import Pace, resolve_pace
 from splboost.trees.columns import Table, read_table
+from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.labels import (
     all_or_nothing,
@@ -229,7 +230,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     ) -> Any:
         from sklearn.utils import _safe_indexing
 
-        from splboost.boosting.learners import EstimatorLearner, TreeLearner
+        from splboost.boosting.learners import C45Learner, EstimatorLearner, TreeLearner
 
         estimator = self._weak_learner()
         if _is_own_tree(estimator):
@@ -240,7 +241,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
                     "the weights that boosting has set; give class_weight="
                     f"{estimator.class_weight!r} to {type(self).__name__} instead."
                 )
-            return TreeLearner(
+            make = C45Learner if isinstance(estimator, C45Classifier) else TreeLearner
+            return make(
                 estimator,
                 table,
                 codes,
@@ -318,9 +320,9 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
 
 def _is_own_tree(estimator: Any) -> bool:
     """Whether the tree engine is to grow it; not if a subclass fits in its own way."""
-    return (
-        isinstance(estimator, CARTClassifier)
-        and type(estimator).fit is CARTClassifier.fit
+    return any(
+        isinstance(estimator, kind) and type(estimator).fit is kind.fit
+        for kind in (CARTClassifier, C45Classifier)
     )
 
 

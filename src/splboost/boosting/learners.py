@@ -9,7 +9,8 @@ all training samples (and, at the end, ``learner.model`` makes a model of all te
     term.vote(scores, step)     moves margins and scores by a step
     term.keep_votes()           makes the votes outlive the learner's next fit
 
-``TreeLearner`` drives this library's tree engine over one binned table.
+``TreeLearner`` drives this library's tree engine over one binned table, ``C45Learner``
+grows C4.5 trees over a ranked one.
 ``EstimatorLearner`` clones and fits any scikit-learn classifier.
 """
 
@@ -33,17 +34,20 @@ from splboost.boosting.kernels import (
 from splboost.boosting.model import (
     EstimatorModel,
     Model,
+    MultiwayModel,
     TreeModel,
     encode_predictions,
 )
 from splboost.boosting.scores import Scores
 from splboost.trees.binning import bin_table
+from splboost.trees.c45.grower import C45Grower
 from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.grower import TreeGrower
 
 FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # of the largest weight
+STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
 
 
 class Term(Protocol):
@@ -69,12 +73,19 @@ class Learner(Protocol):
 
 
 class TreeTerm:
-    """A tree; its leaves are only valid until the next one is grown."""
+    """A tree; the leaves of its samples are only valid until the next one is grown."""
 
-    def __init__(self, grown: Any, leaf: NDArray[np.int32], codes: Any, k: int) -> None:
+    def __init__(
+        self,
+        grown: Any,
+        leaf: NDArray[np.int32],
+        leaf_class: NDArray[np.int64],
+        codes: Any,
+        error: float,
+    ) -> None:
         self.grown = grown
-        self.leaf_class = np.empty(grown.node.shape[0], dtype=np.int64)
-        self.error = judge_nodes(grown.node, grown.total, k, self.leaf_class)
+        self.leaf_class = leaf_class
+        self.error = error
         self._leaf = leaf
         self._codes = codes
 
@@ -126,12 +137,72 @@ class TreeLearner:
 
     def fit(self, weight: FloatArray) -> TreeTerm:
         grown = self._grower.grow(weight)
-        return TreeTerm(grown, self._grower.leaf, self._codes, self._n_classes)
+        leaf_class = np.empty(grown.node.shape[0], dtype=np.int64)
+        error = judge_nodes(grown.node, grown.total, self._n_classes, leaf_class)
+        return TreeTerm(grown, self._grower.leaf, leaf_class, self._codes, error)
 
     def model(self, terms: list[TreeTerm], moves: FloatArray) -> TreeModel:
         grown = [term.grown for term in terms]
         trees = TreeEnsemble.from_grown(grown, self._n_classes, self.binned.categories)
         return TreeModel(trees, moves, self._n_classes, copy(self._estimator))
+
+
+class C45Learner:
+    """Grows C4.5 trees over one ranked table.
+
+    To C4.5 weights are numbers of cases: they are scaled to sum to as many as there are
+    samples of positive weight.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        table: Table,
+        codes: NDArray[np.integer],
+        n_classes: int,
+        sample_weight: FloatArray,
+        *,
+        n_threads: int,
+        seed: int,
+    ) -> None:
+        self._grower = C45Grower(table, codes, n_classes, n_threads=n_threads)
+        self._estimator = estimator
+        self._codes = codes
+        self._n_classes = n_classes
+        # Weights that sum to less than the number of rows still are that many cases.
+        total = sample_weight.sum()
+        self._cases = sample_weight * (max(total, sample_weight.size) / total)
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        return bool(weight.any())
+
+    def fit(self, weight: FloatArray) -> TreeTerm:
+        options = self._estimator.tree_options()
+        cases = weight * (self._cases[weight > 0].sum() / weight.sum())
+        term = self._grow(cases, options)
+        if self._estimator.mdl == "auto" and self._is_stalled(term, cases):
+            depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
+            term = self._grow(cases, options._replace(mdl=False, max_depth=depth))
+        return term
+
+    def _grow(self, cases: FloatArray, options: Any) -> TreeTerm:
+        tree = self._grower.grow(cases, options)
+        votes, classes = self._grower.votes(tree), np.arange(self._n_classes)
+        error = weight_missed(cases, votes, classes, self._codes) / cases.sum()
+        return TreeTerm(tree, votes, classes, self._codes, error)
+
+    def _is_stalled(self, term: TreeTerm, cases: FloatArray) -> bool:
+        """Whether a tree says nothing new: no edge, or one leaf after the first."""
+        if term.error > 1 - 1 / self._n_classes - STALLED_EDGE:
+            return True
+        if term.grown.child.size > 1:
+            return False
+        ratio = (cases / self._cases)[cases > 0]
+        return ratio.max() > ratio.min() * (1 + 1e-9)  # boosting has begun
+
+    def model(self, terms: list[TreeTerm], moves: FloatArray) -> MultiwayModel:
+        trees = self._grower.ensemble([term.grown for term in terms])
+        return MultiwayModel(trees, moves, copy(self._estimator))
 
 
 class EstimatorTerm:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.columns import Table
 from splboost.trees.ensemble import AdditiveTables, TreeEnsemble
 
@@ -83,6 +84,40 @@ class TreeModel:
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
         """Impurity removed by each feature, trees weighted by ``share``."""
+        return self.trees.importances(n_features, share)
+
+    def learners(
+        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        """Fitted tree estimators, made on demand."""
+        return [
+            self.estimator.from_tree(self.trees.tree(t), classes, n_features, names)
+            for t in range(self.trees.n_trees)
+        ]
+
+
+class MultiwayModel:
+    """C4.5 trees as flat arrays."""
+
+    def __init__(self, trees: MultiwayTrees, moves: FloatArray, estimator: Any) -> None:
+        self.trees = trees
+        self.moves = moves
+        self.estimator = estimator
+        self.categorical_features = trees.categorical_features
+
+    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
+        """Add the scores of all rounds."""
+        self.trees.add_votes(table, self.moves, score, n_threads=n_threads)
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        """Add the scores of one round after the other."""
+        matrix = self.trees.matrix_of(table)
+        for t in range(self.trees.n_trees):
+            self.trees.tree(t).add_votes(matrix, self.moves[t : t + 1], score)
+            yield
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """Information gained by each feature, trees weighted by ``share``."""
         return self.trees.importances(n_features, share)
 
     def learners(

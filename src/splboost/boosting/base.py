@@ -24,8 +24,8 @@ from splboost.boosting.loop import (
 from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
 from splboost.pace import Pace, resolve_pace
-from splboost.trees.columns import Table, read_table
 from splboost.trees.c45.estimator import C45Classifier
+from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.labels import (
     all_or_nothing,

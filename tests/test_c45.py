@@ -1,0 +1,525 @@
+"""C4.5: the fast trees against the naive ones, published figures and invariances."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from helpers import CATEGORICAL, NAN, mixed_data, read_data
+from reference import (
+    c45_extra_errors,
+    c45_z,
+    fit_c45,
+    predict_c45,
+    predict_proba_c45,
+)
+from splboost.trees import C45Classifier
+from splboost.trees.c45 import ranks
+from splboost.trees.c45.gain import best_cut, bits
+from splboost.trees.c45.prune import deviations, extra_errors
+
+
+@parametrize_with_checks([C45Classifier(), C45Classifier(pruning=False, max_depth=3)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ------------------------------------------------------------------- made comparable
+
+
+def list_nodes(tree, node=0):
+    """Nodes from the root, branch by branch: the test (None in a leaf) and weights."""
+    nodes = tree.nodes
+    weights = [int(nodes.label[node]), *nodes.value[node]]
+    if nodes.child[node] < 0:
+        return [(None, weights)]
+    feature, threshold = int(nodes.feature[node]), float(nodes.threshold[node])
+    test = (feature, None if np.isnan(threshold) else threshold)
+    below = [
+        list_nodes(tree, nodes.child[node] + v) for v in range(nodes.children[node])
+    ]
+    return [(test, weights[1:]), *(entry for branch in below for entry in branch)]
+
+
+def list_reference(node):
+    """The same of a reference tree."""
+    if not node.branches:
+        label = node.leaf_class
+        if node.weight > 0:  # what it predicts
+            most = node.class_weight.max()
+            label = int(np.argmax(node.class_weight >= most * (1 - 1e-9)))
+        return [(None, [label, *node.class_weight])]
+    below = [entry for branch in node.branches for entry in list_reference(branch)]
+    return [((node.feature, node.threshold), list(node.class_weight)), *below]
+
+
+def assert_same(nodes, others):
+    assert [test for test, _ in nodes] == [test for test, _ in others]
+    for (_, weights), (_, other_weights) in zip(nodes, others, strict=True):
+        np.testing.assert_allclose(weights, other_weights, rtol=1e-9, atol=1e-9)
+
+
+def random_problem(seed):
+    """Numbers of few and of many values, categories, missing cells, weights."""
+    rng = np.random.default_rng(seed)
+    n, d, k = rng.integers(10, 300), rng.integers(1, 6), rng.integers(2, 5)
+    z = rng.normal(size=(n, d))
+    kinds = rng.integers(4, size=d)
+    X = np.where(kinds == 1, z.round(1), np.where(kinds == 2, np.round(2 * z), z))
+    y = np.digitize(
+        z[:, 0] + z[:, -1] / 2 + rng.normal(size=n), np.linspace(-1, 1, k - 1)
+    )
+    weight = [np.ones(n), rng.integers(1, 4, n), rng.exponential(size=n) + 0.01]
+    weight = weight[rng.integers(3)] * (rng.random(n) < rng.choice([0.7, 1.0]))
+    X[rng.random((n, d)) < rng.choice([0.0, 0.05, 0.3])] = NAN
+    categorical = np.flatnonzero(kinds == 3)
+    for j in categorical:
+        group = np.clip(np.floor((X[:, j] + 2) * 1.5), 0, 5)
+        present = np.unique(group[(weight > 0) & ~np.isnan(group)])
+        code = np.searchsorted(present, group).astype(float)
+        X[:, j] = np.where(np.isin(group, present), code, NAN)
+    return X, y, weight, tuple(categorical.tolist()), k
+
+
+def random_options(seed):
+    rng = np.random.default_rng([seed, 1])
+    return {
+        "confidence": float(rng.choice([0.05, 0.25, 0.5])),
+        "min_cases": float(rng.choice([1, 2, 5])),
+        "mdl": bool(rng.integers(2)),
+        "pruning": bool(rng.integers(3)),
+        "max_depth": [None, None, 1, 3][rng.integers(4)],
+    }
+
+
+# ------------------------------------------------------------ against the naive trees
+
+
+@pytest.mark.parametrize("most_counted", [256, 5])
+@pytest.mark.parametrize("block", range(5))
+def test_equals_the_reference(monkeypatch, block, most_counted):
+    monkeypatch.setattr(ranks, "MOST_COUNTED", most_counted)
+    for seed in range(20 * block, 20 * block + 20):
+        X, y, weight, categorical, k = random_problem(seed)
+        if np.unique(y[weight > 0]).size < k:
+            continue
+        options = random_options(seed)
+        reference = fit_c45(
+            X, y, weight, n_classes=k, categorical=categorical, **options
+        )
+        tree = C45Classifier(categorical_features=list(categorical) or None, **options)
+        tree.fit(X, y, weight)
+        assert_same(list_nodes(tree.tree_), list_reference(reference))
+        X_new = X.copy()
+        X_new[::7] = NAN
+        np.testing.assert_allclose(
+            tree.predict_proba(X_new), predict_proba_c45(reference, X_new), atol=1e-12
+        )
+        np.testing.assert_array_equal(
+            tree.predict(X_new), predict_c45(reference, X_new)
+        )
+
+
+@pytest.mark.parametrize("pruning", [True, False])
+@pytest.mark.parametrize("name", ["pima", "vc-2classes", "titanic", "pb-T-OR-D_clean"])
+def test_equals_the_reference_on_real_data(name, pruning):
+    frame, y = read_data(name)
+    text = [column for column in frame if frame[column].dtype.kind not in "if"]
+    frame = frame.astype(dict.fromkeys(text, "category"))
+    X = np.column_stack(
+        [
+            np.where(frame[c].cat.codes < 0, NAN, frame[c].cat.codes)
+            if c in text
+            else frame[c]
+            for c in frame
+        ]
+    )
+    classes, codes = np.unique(y, return_inverse=True)
+    categorical = tuple(j for j, column in enumerate(frame) if column in text)
+    reference = fit_c45(
+        X, codes, n_classes=classes.size, categorical=categorical, pruning=pruning
+    )
+    tree = C45Classifier(pruning=pruning).fit(frame, y)
+    assert_same(list_nodes(tree.tree_), list_reference(reference))
+    np.testing.assert_array_equal(
+        tree.predict(frame), classes[predict_c45(reference, X)]
+    )
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_no_cut_is_better_than_the_best(data):
+    """All cuts are computed here, of which the fast search passes most over."""
+    k = data.draw(st.integers(2, 4))
+    n = data.draw(st.integers(2, 200))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    weight = rng.exponential(size=n) ** data.draw(st.sampled_from([0, 1, 8]))
+    y = np.where(rng.random(n) < 0.2, rng.integers(k, size=n), np.arange(n) * k // n)
+    below = np.cumsum(np.eye(k)[:, y] * weight, axis=1)
+    total, first = below[:, -1].copy(), data.draw(st.integers(0, n - 2))
+    left = [
+        bits(np.ascontiguousarray(below[:, g]))
+        + bits(np.maximum(total - below[:, g], 0))
+        for g in range(first, n - 1)
+    ]
+    place, fewest = best_cut(below, total, first, n - 1)
+    tie = 2e-10 * (bits(total) - min(left)) + 1e-12 * total.sum()
+    assert fewest == pytest.approx(min(left), abs=tie)
+    assert left[place - first] == pytest.approx(min(left), abs=tie)
+
+
+def test_first_of_equal_cuts_wins():
+    """Two mirror-image cuts; the stretches that are passed over must not hide one."""
+    y = np.tile([0, 0, 0, 1, 1, 1], 40)
+    y = np.concatenate([y, y[::-1]])
+    below = np.cumsum(np.eye(2)[:, y], axis=1)
+    left = [bits(below[:, g]) + bits(below[:, -1] - below[:, g]) for g in range(479)]
+    place, _ = best_cut(below, below[:, -1].copy(), 0, 479)
+    assert place == np.flatnonzero(np.isclose(left, min(left), rtol=1e-12))[0]
+
+
+# -------------------------------------------------------------------- published figures
+
+
+@pytest.mark.parametrize(
+    ("cases", "errors", "extra"),
+    [
+        (10, 0, 1.2945),
+        (10, 0.5, 1.3676),
+        (10, 1, 1.4406),
+        (6, 2, 1.3426),
+        (14, 5, 1.7950),
+    ],
+)
+def test_pessimistic_errors(cases, errors, extra):
+    z = deviations(0.25)
+    assert z == pytest.approx(0.6925)
+    assert extra_errors(cases, errors, 0.25, z) == pytest.approx(extra, abs=5e-5)
+
+
+@given(st.floats(0.5, 1e4), st.floats(0, 1), st.floats(0.001, 1))
+def test_pessimistic_errors_equal_the_reference(cases, share, confidence):
+    errors = share * cases
+    assert deviations(confidence) == pytest.approx(c45_z(confidence))
+    assert extra_errors(
+        cases, errors, confidence, deviations(confidence)
+    ) == pytest.approx(c45_extra_errors(cases, errors, confidence), rel=1e-9, abs=1e-9)
+
+
+GOLF = pd.DataFrame(
+    [
+        ("sunny", 75, 70, True, "play"),
+        ("sunny", 80, 90, True, "don't"),
+        ("sunny", 85, 85, False, "don't"),
+        ("sunny", 72, 95, False, "don't"),
+        ("sunny", 69, 70, False, "play"),
+        ("overcast", 72, 90, True, "play"),
+        ("overcast", 83, 78, False, "play"),
+        ("overcast", 64, 65, True, "play"),
+        ("overcast", 81, 75, False, "play"),
+        ("rain", 71, 80, True, "don't"),
+        ("rain", 65, 70, True, "don't"),
+        ("rain", 75, 80, False, "play"),
+        ("rain", 68, 80, False, "play"),
+        ("rain", 70, 96, False, "play"),
+    ],
+    columns=["outlook", "temperature", "humidity", "windy", "class"],
+).astype({"outlook": "category"})
+
+
+def golf_tree(frame, **options):
+    X, y = frame.drop(columns="class"), frame["class"]
+    return C45Classifier(categorical_features=["outlook", "windy"], **options).fit(X, y)
+
+
+def test_golf():
+    assert golf_tree(GOLF).to_text() == "\n".join(
+        [
+            "outlook",
+            "├── overcast: class play (share 1, weight 4)",
+            "├── rain: windy",
+            "│   ├── 0.0: class play (share 1, weight 3)",
+            "│   └── 1.0: class don't (share 1, weight 2)",
+            "└── sunny: humidity <= 75",
+            "    ├── yes: class play (share 1, weight 2)",
+            "    └── no: class don't (share 1, weight 3)",
+        ]
+    )
+
+
+def test_golf_with_an_unknown_value():
+    """Quinlan (1993), chapter 3: the case goes to all branches, by 5/13, 3/13, 5/13."""
+    frame = GOLF.copy()
+    frame.loc[5, "outlook"] = np.nan
+    tree = golf_tree(frame, pruning=False)
+    nodes = tree.tree_.nodes
+    np.testing.assert_allclose(nodes.share[1:4], [3 / 13, 5 / 13, 5 / 13])
+    np.testing.assert_allclose(nodes.value[1:4].sum(axis=1), 14 * nodes.share[1:4])
+    text = tree.to_text()
+    assert "sunny: humidity <= 75" in text
+    assert "class don't (share 0.8864, weight 3.38462)" in text  # 3 of 3 + 5/13
+    assert "rain: windy" in text
+    # Sunny, humidity unknown: 2.0 and 3.4 of 5.4 cases go to the two leaves.
+    row = frame.drop(columns="class").iloc[[3]].assign(humidity=np.nan)
+    p = tree.predict_proba(row)[0]
+    assert list(tree.classes_) == ["don't", "play"]
+    np.testing.assert_allclose(p, [3 / (70 / 13), 1 - 3 / (70 / 13)])
+
+
+def test_stump_equals_scikit_learn():
+    """With one column, and the price of cuts off, gain alone decides."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(40, 1))
+        y = (x[:, 0] + rng.normal(size=40) > 0).astype(int)
+        ours = C45Classifier(max_depth=1, mdl=False, pruning=False).fit(x, y)
+        theirs = DecisionTreeClassifier(
+            criterion="entropy", max_depth=1, min_samples_leaf=2
+        ).fit(x, y)
+        if ours.get_n_leaves() == 1:  # it makes no fewer errors than a leaf
+            assert theirs.score(x, y) == ours.score(x, y)
+            continue
+        left = theirs.apply(x) == 1
+        assert ours.tree_.nodes.threshold[0] == x[left].max()
+
+
+# ------------------------------------------------------------------------- invariances
+
+
+@pytest.mark.parametrize("pruning", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weight_is_a_number_of_cases(pruning, n_classes):
+    for seed in range(5):
+        X, y = mixed_data(300, n_classes, seed=seed)
+        copies = np.random.default_rng(seed).integers(0, 4, size=300)
+        tree = C45Classifier(pruning=pruning, categorical_features=list(CATEGORICAL))
+        weighted = clone(tree).fit(X, y, copies)
+        repeated = clone(tree).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+        assert_same(list_nodes(weighted.tree_), list_nodes(repeated.tree_))
+        assert weighted.get_n_leaves() > 3
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=20)
+def test_order_of_rows_does_not_matter(seed):
+    X, y = mixed_data(200, 3, seed=seed)
+    shuffled = np.random.default_rng(seed).permutation(200)
+    tree = C45Classifier(categorical_features=list(CATEGORICAL))
+    one, other = clone(tree).fit(X, y), clone(tree).fit(X[shuffled], y[shuffled])
+    assert_same(list_nodes(one.tree_), list_nodes(other.tree_))
+
+
+def test_sorted_and_counted_columns_are_one(monkeypatch):
+    X, y = mixed_data(500, 3)
+    tree = C45Classifier(categorical_features=list(CATEGORICAL), pruning=False)
+    counted = clone(tree).fit(X, y)
+    monkeypatch.setattr(ranks, "MOST_COUNTED", 1)
+    assert_same(list_nodes(counted.tree_), list_nodes(clone(tree).fit(X, y).tree_))
+
+
+def test_pruning_makes_smaller_trees_the_more_the_smaller_the_confidence():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
+    sizes = [
+        C45Classifier(confidence=c, mdl=False).fit(X, y).get_n_leaves()
+        for c in (0.001, 0.05, 0.25, 1.0)
+    ]
+    unpruned = C45Classifier(pruning=False, mdl=False).fit(X, y).get_n_leaves()
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[2] < unpruned
+
+
+# -------------------------------------------------------------------- what C4.5 is like
+
+
+def test_thresholds_are_values_of_the_data():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    y = np.digitize(X[:, 0] + X[:, 1], [-1, 1])
+    nodes = C45Classifier().fit(X, y).tree_.nodes
+    inner = nodes.child >= 0
+    assert inner.sum() > 20
+    for feature, threshold in zip(
+        nodes.feature[inner], nodes.threshold[inner], strict=True
+    ):
+        assert threshold in X[:, feature]
+
+
+def test_a_cut_among_thousands_of_values_is_exact():
+    x = np.random.default_rng(0).permutation(5000) / 7
+    tree = C45Classifier().fit(x[:, None], x > 4321 / 7)
+    assert tree.tree_.nodes.threshold[0] == 4321 / 7
+    assert tree.get_n_leaves() == 2
+
+
+def test_threshold_is_not_taken_from_cases_without_weight():
+    x = np.array([1.0, 2, 3, 5, 6, 10, 11, 12])
+    y, weight = x > 7, np.array([1, 1, 1, 0, 0, 1, 1, 1])
+    assert C45Classifier().fit(x[:, None], y).tree_.nodes.threshold[0] == 6
+    assert C45Classifier().fit(x[:, None], y, weight).tree_.nodes.threshold[0] == 3
+
+
+@pytest.mark.parametrize("categories", [3, 400])
+def test_every_category_has_a_branch(categories):
+    group = np.repeat(np.arange(categories), 4)
+    tree = C45Classifier(categorical_features=[0]).fit(group[:, None], group % 3)
+    assert tree.get_depth() == 1
+    assert tree.get_n_leaves() == categories
+    assert tree.score(group[:, None], group % 3) == 1
+
+
+def test_unknown_category_counts_as_missing():
+    frame = GOLF.drop(columns="class")
+    tree = golf_tree(GOLF)
+    unknown = frame.assign(outlook=pd.Categorical(["hail"] * 14))
+    missing = frame.assign(outlook=pd.Categorical([None] * 14, ["rain"]))
+    np.testing.assert_array_equal(
+        tree.predict_proba(unknown), tree.predict_proba(missing)
+    )
+    # windy and humid: overcast (4 of 14 cases) says play, the others don't
+    np.testing.assert_allclose(tree.predict_proba(unknown)[1], [10 / 14, 4 / 14])
+
+
+def test_pandas_and_polars_are_one():
+    X, y = GOLF.drop(columns=["class", "windy"]), GOLF["class"]
+    of_pandas = C45Classifier().fit(X, y)
+    of_polars = C45Classifier().fit(pl.from_pandas(X), y.to_list())
+    assert of_pandas.to_text() == of_polars.to_text()
+    np.testing.assert_array_equal(
+        of_pandas.predict(pl.from_pandas(X)), of_polars.predict(X)
+    )
+
+
+def test_most_cells_missing():
+    """Cases are copied to all branches, over and over; memory must follow."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    X[rng.random(X.shape) < 0.5] = NAN
+    for options in ({}, {"pruning": False, "mdl": False}):
+        tree = C45Classifier(**options).fit(X, y)
+        reference = fit_c45(X, y, n_classes=2, **options)
+        assert_same(list_nodes(tree.tree_), list_reference(reference))
+        assert tree.get_depth() > 2
+
+
+def test_a_deep_tree():
+    x = np.arange(6000.0)[:, None]
+    y = (x[:, 0] % 3 == 0).astype(int)
+    tree = C45Classifier(mdl=False, pruning=False, min_cases=1).fit(x, y)
+    assert tree.get_depth() > 50
+    pruned = C45Classifier(mdl=False, min_cases=1, confidence=0.1).fit(x, y)
+    assert pruned.get_n_leaves() <= tree.get_n_leaves()
+
+
+def test_importances():
+    X, y = mixed_data(500, 2)
+    tree = C45Classifier(categorical_features=list(CATEGORICAL)).fit(X, y)
+    assert tree.feature_importances_.sum() == pytest.approx(1)
+    used = np.unique(tree.tree_.nodes.feature[tree.tree_.nodes.child >= 0])
+    assert set(np.flatnonzero(tree.feature_importances_)) == set(used)
+
+
+def test_probabilities_sum_to_one_and_agree_with_predictions():
+    X, y = mixed_data(500, 3)
+    tree = C45Classifier(categorical_features=list(CATEGORICAL)).fit(X, y)
+    p = tree.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(tree.predict(X), p.argmax(axis=1))
+
+
+def test_pickle_clone_and_grid():
+    X, y = mixed_data(200, 2)
+    tree = C45Classifier(categorical_features=list(CATEGORICAL)).fit(X, y)
+    again = pickle.loads(pickle.dumps(tree))
+    np.testing.assert_array_equal(tree.predict_proba(X), again.predict_proba(X))
+    grid = GridSearchCV(
+        clone(tree), {"confidence": [0.1, 0.5], "mdl": [True, False]}, cv=3
+    )
+    assert grid.fit(X, y).best_score_ > 0.5
+
+
+def test_alone_auto_is_with_the_price_of_cuts():
+    X, y = mixed_data(300, 2)
+    options = {"categorical_features": list(CATEGORICAL)}
+    one, other = C45Classifier(**options), C45Classifier(mdl=True, **options)
+    assert_same(list_nodes(one.fit(X, y).tree_), list_nodes(other.fit(X, y).tree_))
+    without = C45Classifier(mdl=False, pruning=False, **options).fit(X, y)
+    assert (
+        without.get_n_leaves() > one.set_params(pruning=False).fit(X, y).get_n_leaves()
+    )
+
+
+# ------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"confidence": 0},
+        {"confidence": 1.5},
+        {"confidence": "high"},
+        {"min_cases": 0},
+        {"min_cases": None},
+        {"mdl": "sometimes"},
+        {"pruning": "yes"},
+        {"max_depth": 0},
+        {"max_depth": 2.5},
+        {"class_weight": "heavy"},
+    ],
+)
+def test_bad_parameters(options):
+    name = next(iter(options))
+    with pytest.raises(ValueError, match=name):
+        C45Classifier(**options).fit([[0], [1]], [0, 1])
+
+
+def test_not_fitted():
+    for method in ("predict", "predict_proba"):
+        with pytest.raises(NotFittedError):
+            getattr(C45Classifier(), method)([[0.0]])
+    with pytest.raises(NotFittedError):
+        C45Classifier().to_text()
+
+
+def test_weights_too_small_to_split():
+    X, y = mixed_data(100, 2)
+    with pytest.warns(UserWarning, match="scale sample_weight to a mean of 1"):
+        tree = C45Classifier(categorical_features=list(CATEGORICAL)).fit(
+            X, y, np.full(100, 0.01)
+        )
+    assert tree.get_n_leaves() == 1
+
+
+def test_a_column_in_units_too_large():
+    x = np.arange(20.0)[:, None] * 1e-7
+    with pytest.warns(UserWarning, match="'x0'; give it in smaller units"):
+        tree = C45Classifier().fit(x, np.arange(20) > 9)
+    assert tree.get_n_leaves() == 1
+
+
+def test_values_closer_than_the_gap_are_not_parted():
+    x = np.array([0, 1, 2, 3, 3 + 9e-6, 3 + 18e-6, 4, 5.0])[:, None]
+    y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    assert C45Classifier(min_cases=1).fit(x, y).score(x, y) < 1
+    x[4:] += 1
+    assert C45Classifier(min_cases=1).fit(x, y).score(x, y) == 1
+
+
+def test_a_fit_that_fails_leaves_the_tree_as_it_was():
+    X, y = mixed_data(100, 2)
+    tree = C45Classifier().fit(X, y)
+    before = tree.predict_proba(X)
+    with pytest.raises(ValueError, match="only one class"):
+        tree.fit(X[:, :2], np.zeros(100))
+    np.testing.assert_array_equal(tree.predict_proba(X), before)

@@ -282,6 +282,23 @@ def test_smallest_side_holds_on_the_right_too():
     assert tree.threshold == 56.0
 
 
+def test_smallest_side_is_a_share_of_the_known_weight():
+    x, y = column(*range(60), *[NAN] * 60), np.arange(120) < 2
+    ((gain, _),) = c45_attribute_gains(x, y, n_classes=2)
+    known = entropy(2, 58) - 3 / 60 * entropy(2, 1)
+    assert gain == pytest.approx(known / 2 - np.log2(55) / 120)
+
+
+def test_cuts_with_less_than_min_cases_on_a_side_count_as_tried():
+    """Sides must hold 25 to be tried, 30 to be chosen: 57 cuts, not the first."""
+    x, y, weight = column(*range(60)), np.arange(60) < 2, np.full(60, 13.0)
+    options = {"n_classes": 2, "min_cases": 30.0}
+    assert fit_c45(x, y, weight, max_depth=1, **options).threshold == 2.0
+    ((gain, _),) = c45_attribute_gains(x, y, weight, **options)
+    known = entropy(2, 58) - 3 / 60 * entropy(2, 1)
+    assert gain == pytest.approx(known - np.log2(57) / 780)
+
+
 def test_values_closer_than_a_hundred_thousandth_are_not_cut():
     y = [0, 0, 1, 1]
     assert is_leaf(fit_c45(column(0, 0, 0.9e-5, 0.9e-5), y, n_classes=2))
@@ -347,8 +364,12 @@ def test_a_category_without_cases_is_a_leaf_of_the_majority():
     np.testing.assert_allclose(share[4], [3 / 3.375, 0.375 / 3.375, 0])
 
 
-def test_a_category_is_tested_once_on_a_path():
-    tree = fit_c45(*mixed_cases(3)[:2], n_classes=2, categorical=(0, 1), pruning=False)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_category_is_tested_once_on_a_path(seed):
+    X, y, _ = mixed_cases(seed)
+    options = {"n_classes": 2, "categorical": (0, 1), "pruning": False}
+    tree = fit_c45(X, y, min_cases=0.0, **options)
+    assert max(leaf.depth for leaf in c45_leaves(tree)) > 2
 
     def walk(node, above):
         if is_leaf(node):
@@ -396,6 +417,22 @@ def test_many_values_count_if_all_features_have_many():
     assert first_feature(X, BOTH_Y, categorical=(0, 1)) == 0
     X = np.column_stack([MANY, np.zeros(12)])  # a numeric feature never has many
     assert first_feature(X, BOTH_Y, categorical=(0,)) is None
+
+
+def test_a_feature_without_gain_counts_for_the_average():
+    """The average falls from 0.817 to 0.545, and the ratio decides."""
+    X = np.column_stack([MANY, FEW])
+    X, y, copy = np.r_[X, X], BOTH_Y + BOTH_Y, np.repeat([0, 1], 12)
+    assert first_feature(X, y, categorical=(0, 1)) == 0
+    X = np.column_stack([X, copy])
+    assert first_feature(X, y, categorical=(0, 1, 2)) == 1
+
+
+def test_a_test_without_split_information_is_not_chosen():
+    """Entropy of 2 in 10 000: 0.0027 bits, of 2 in 100 000: 0.0003 bits."""
+    x, y = column(0, 1), [0, 1]
+    assert first_feature(x, y, [2, 1e4], categorical=(0,)) == 0
+    assert first_feature(x, y, [2, 1e5], categorical=(0,)) is None
 
 
 @pytest.mark.parametrize("scale", [1.0, 1 / 3, 1e3])
@@ -516,6 +553,42 @@ def test_the_largest_branch_is_raised():
     np.testing.assert_array_equal(pruned.class_weight, [4.0, 6.0])
     unknown = predict_proba_c45(pruned, [[0, NAN], [0, 2]])
     np.testing.assert_allclose(unknown, [[0.4, 0.6], [0.4, 0.6]])
+
+
+def test_the_last_of_equally_large_branches_may_be_raised():
+    """The first of two branches of five would be raised; the last is a leaf."""
+    cases = np.array(
+        [
+            [0, 0, 0],
+            [0, 0, 2],
+            [1, 0, 0],
+            [1, 0, 1],
+            [1, 0, 1],
+            [0, 1, 1],
+            [0, 1, 2],
+            [0, 1, 2],
+            [1, 1, 1],
+            [1, 1, 2],
+        ]
+    )
+    tree = fit_c45(cases[:, :2], cases[:, 2], n_classes=3, categorical=(0, 1))
+    assert outline(tree) == (1, None, (0, None, 0, 1), 2)
+
+
+def test_a_raised_leaf_keeps_its_class_in_a_tie():
+    """Raised, the second leaf holds four cases of class 1 too; it was of class 2."""
+    counts = {  # feature 0, feature 1: cases of each class
+        (0, 0): (2, 0, 1),
+        (0, 1): (1, 1, 2),
+        (1, 0): (1, 2, 0),
+        (1, 1): (1, 1, 2),
+        (2, 0): (2, 1, 1),
+        (2, 1): (0, 2, 0),
+    }
+    X = np.repeat(list(counts), [sum(c) for c in counts.values()], axis=0)
+    y = np.concatenate([np.repeat(range(3), c) for c in counts.values()])
+    tree = fit_c45(X, y, n_classes=3, categorical=(0, 1))
+    assert c45_to_tuple(tree) == (1, None, (0, (5.0, 3.0, 2.0)), (2, (2.0, 4.0, 4.0)))
 
 
 def test_less_confidence_prunes_more():

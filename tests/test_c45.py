@@ -94,7 +94,7 @@ def random_options(seed):
     rng = np.random.default_rng([seed, 1])
     return {
         "confidence": float(rng.choice([0.05, 0.25, 0.5])),
-        "min_cases": float(rng.choice([1, 2, 5])),
+        "min_cases": float(rng.choice([1, 2, 5, 40])),
         "mdl": bool(rng.integers(2)),
         "pruning": bool(rng.integers(3)),
         "max_depth": [None, None, 1, 3][rng.integers(4)],

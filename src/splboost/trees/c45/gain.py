@@ -151,13 +151,16 @@ def rate_cuts(below, n_groups, total, unknown, min_cases, mdl):
         return UNUSABLE, 0.0, -1
     least = least_split(known, total.size, min_cases)
     first, last = eligible_cuts(below, n_groups, known, least)
+    n_tried = last - first
+    if min_cases > least:  # such cuts are tried in vain
+        first, last = eligible_cuts(below, n_groups, known, min_cases)
     if first >= last:
         return UNUSABLE, 0.0, -1
     place, rest = best_cut(below, total, first, last)
     weight = known + unknown
     gain = (bits(total) - rest) / weight
     if mdl:
-        gain -= np.log2(last - first) / weight
+        gain -= np.log2(n_tried) / weight
     if gain <= 1e-12:
         return UNUSABLE, 0.0, -1
     left = below[:, place].sum()

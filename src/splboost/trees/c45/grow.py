@@ -289,7 +289,7 @@ def choose_split(
     all_large = True
     for f in range(n_features):
         n_values = cells.offset[f + 1] - cells.offset[f]
-        all_large &= cells.categorical[f] and n_values >= too_many
+        all_large &= cells.categorical[f] and reaches(n_values, too_many)
         if cells.categorical[f] and tested[f]:
             continue
         total = np.zeros(mass.shape[1])
@@ -315,7 +315,7 @@ def choose_split(
     average, n_averaged = 0.0, 0
     for f in range(n_features):
         n_values = cells.offset[f + 1] - cells.offset[f]
-        large = cells.categorical[f] and n_values >= too_many
+        large = cells.categorical[f] and reaches(n_values, too_many)
         if gain[f] != UNUSABLE and (all_large or not large):
             average += gain[f]
             n_averaged += 1

@@ -163,7 +163,9 @@ def test_no_cut_is_better_than_the_best(data):
     n = data.draw(st.integers(2, 200))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
     weight = rng.exponential(size=n) ** data.draw(st.sampled_from([0, 1, 8]))
-    y = np.where(rng.random(n) < 0.2, rng.integers(k, size=n), np.arange(n) * k // n)
+    edge = data.draw(st.sampled_from([0.05, 0.5, 0.95]))  # where the last class begins
+    y = np.where(np.arange(n) < edge * n, np.arange(n) % (k - 1), k - 1)
+    y = np.where(rng.random(n) < 0.1, rng.integers(k, size=n), y)
     below = np.cumsum(np.eye(k)[:, y] * weight, axis=1)
     total, first = below[:, -1].copy(), data.draw(st.integers(0, n - 2))
     left = [
@@ -171,7 +173,8 @@ def test_no_cut_is_better_than_the_best(data):
         + bits(np.maximum(total - below[:, g], 0))
         for g in range(first, n - 1)
     ]
-    place, fewest = best_cut(below, total, first, n - 1)
+    valid, scratch = np.ones(n, dtype=bool), np.empty(n)
+    place, fewest = best_cut(below, valid, total, first, n - 1, 0.0, scratch)
     tie = 2e-10 * (bits(total) - min(left)) + 1e-12 * total.sum()
     assert fewest == pytest.approx(min(left), abs=tie)
     assert left[place - first] == pytest.approx(min(left), abs=tie)
@@ -183,7 +186,8 @@ def test_first_of_equal_cuts_wins():
     y = np.concatenate([y, y[::-1]])
     below = np.cumsum(np.eye(2)[:, y], axis=1)
     left = [bits(below[:, g]) + bits(below[:, -1] - below[:, g]) for g in range(479)]
-    place, _ = best_cut(below, below[:, -1].copy(), 0, 479)
+    valid, scratch = np.ones(480, dtype=bool), np.empty(480)
+    place, _ = best_cut(below, valid, below[:, -1].copy(), 0, 479, 0.0, scratch)
     assert place == np.flatnonzero(np.isclose(left, min(left), rtol=1e-12))[0]
 
 

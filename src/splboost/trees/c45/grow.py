@@ -52,8 +52,7 @@ class Scratch(NamedTuple):
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
     present : flat, whether any case has this value of its column
-    below : (n_classes, n) class weights up to each group
-    ends : (n, 2) first and last rank in each group
+    below, valid, bound : (n_classes, n) and (n,) the places of an attribute; see gain
     count : (n_classes, most) class weights of each rank
     spare : (n_rows,) for entries on the move
     """
@@ -62,7 +61,8 @@ class Scratch(NamedTuple):
     branch: NDArray[np.int32]
     present: NDArray[np.bool_]
     below: NDArray[np.float64]
-    ends: NDArray[np.int64]
+    valid: NDArray[np.bool_]
+    bound: NDArray[np.float64]
     count: NDArray[np.float64]
     spare: NDArray[np.int64]
 
@@ -72,13 +72,14 @@ def make_scratch(cells, n_classes):
     n_values = np.diff(cells.offset)
     n_rows = cells.rank.shape[1]
     most_counted = int(n_values[cells.which_list < 0].max(initial=1))
-    most_groups = max(n_rows, most_counted)
+    most_places = max(n_rows, most_counted)
     return Scratch(
         pull=np.empty(n_rows),
         branch=np.empty(n_rows, dtype=np.int32),
         present=np.ones(cells.values.size, dtype=np.bool_),
-        below=np.empty((n_classes, most_groups)),
-        ends=np.empty((most_groups, 2), dtype=np.int64),
+        below=np.empty((n_classes, most_places)),
+        valid=np.empty(most_places, dtype=np.bool_),
+        bound=np.empty(most_places),
         count=np.empty((n_classes, most_counted)),
         spare=np.empty(n_rows, dtype=np.int64),
     )
@@ -295,22 +296,18 @@ def choose_split(
         total = np.zeros(mass.shape[1])
         if cells.which_list[f] >= 0:
             entries = lists[cells.which_list[f] + 1, low:high]
-            n_groups, unknown = lay_out_sorted(cells, f, y, entries, scratch, total)
+            gain[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
+                cells, f, y, entries, options, scratch, total
+            )
+            continue
+        unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
+        if cells.categorical[f]:
+            count = scratch.count[:, :n_values]
+            gain[f], info[f] = rate_categories(count, total, unknown, options.min_cases)
         else:
-            unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
-            if cells.categorical[f]:
-                count = scratch.count[:, :n_values]
-                gain[f], info[f] = rate_categories(
-                    count, total, unknown, options.min_cases
-                )
-                continue
-            n_groups = lay_out_counted(cells, f, scratch)
-        gain[f], info[f], place = rate_cuts(
-            scratch.below, n_groups, total, unknown, options.min_cases, options.mdl
-        )
-        if place >= 0:
-            ends[f, 0] = scratch.ends[place, 1]
-            ends[f, 1] = scratch.ends[place + 1, 0]
+            gain[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
+                cells, f, options, scratch, total, unknown
+            )
 
     average, n_averaged = 0.0, 0
     for f in range(n_features):
@@ -346,46 +343,53 @@ def place_cut(cells, f, ends, present):
 
 
 @kernel
-def lay_out_sorted(cells, f, y, entries, scratch, total):
-    """Groups of a sorted column; their number, and the weight of unknown values."""
-    pull, below, ends = scratch.pull, scratch.below, scratch.ends
+def rate_sorted(cells, f, y, entries, options, scratch, total):
+    """Gain and split info of a sorted column's best cut, and the ranks around it."""
+    pull, below, valid = scratch.pull, scratch.below, scratch.valid
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
-    crowded, missing = cells.crowded[f], values.size
-    two, a, b = total.size == 2, 0.0, 0.0
     size = entries.size
-    while size > 0 and entries[size - 1] >> ROW_BITS == missing:
+    while size > 0 and entries[size - 1] >> ROW_BITS == values.size:
         size -= 1
-    last, g = -1, 0
-    for i in range(size):
-        rank = entries[i] >> ROW_BITS
-        if rank != last:
-            if last < 0:
-                ends[0, 0] = rank
-            elif not crowded or values[last] < values[rank] - GAP:
-                if two:
-                    below[0, g], below[1, g] = a, b
-                else:
-                    below[:, g] = total
-                ends[g, 1] = last
-                g += 1
-                ends[g, 0] = rank
-            last = rank
-        row = entries[i] & ROW
-        if two:
-            a -= min(pull[row], 0.0)
-            b += max(pull[row], 0.0)
-        else:
-            total[y[row]] += pull[row]
-    if two:
+    if total.size == 2:
+        a = b = 0.0
+        for i in range(size):
+            p = pull[entries[i] & ROW]
+            a -= min(p, 0.0)
+            b += max(p, 0.0)
+            below[0, i], below[1, i] = a, b
         total[0], total[1] = a, b
-    if size > 0:
-        below[:, g] = total
-        ends[g, 1] = last
-        g += 1
+    else:
+        for i in range(size):
+            row = entries[i] & ROW
+            total[y[row]] += pull[row]
+            for c in range(total.size):
+                below[c, i] = total[c]
+    if cells.crowded[f]:
+        x = scratch.bound
+        for i in range(size):
+            x[i] = values[entries[i] >> ROW_BITS]
+        for i in range(size - 1):
+            valid[i] = x[i] < x[i + 1] - GAP
+    else:
+        for i in range(size - 1):
+            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
+    valid[size - 1] = False
     unknown = 0.0
     for i in range(size, entries.size):
         unknown += abs(pull[entries[i] & ROW])
-    return g, unknown
+    gain, info, place = rate_cuts(
+        below,
+        valid,
+        size,
+        total,
+        unknown,
+        options.min_cases,
+        options.mdl,
+        scratch.bound,
+    )
+    if place < 0:
+        return gain, info, -1, -1
+    return gain, info, entries[place] >> ROW_BITS, entries[place + 1] >> ROW_BITS
 
 
 @kernel
@@ -410,28 +414,43 @@ def count_ranks(cells, f, y, rows, scratch, total):
 
 
 @kernel
-def lay_out_counted(cells, f, scratch):
-    """Groups of a column whose ranks were counted; their number."""
-    count, below, ends = scratch.count, scratch.below, scratch.ends
+def rate_counted(cells, f, options, scratch, total, unknown):
+    """The same of a column whose ranks were counted."""
+    count, below, valid = scratch.count, scratch.below, scratch.valid
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
-    n_classes = count.shape[0]
-    last, g = -1, -1
-    for r in range(values.size):
-        filled = False
-        for c in range(n_classes):
-            filled |= count[c, r] > 0
-        if not filled:
-            continue
-        if last < 0 or values[last] < values[r] - GAP:
-            g += 1
-            ends[g, 0] = r
-            for c in range(n_classes):
-                below[c, g] = below[c, g - 1] if g > 0 else 0.0
-        for c in range(n_classes):
-            below[c, g] += count[c, r]
-        ends[g, 1] = r
-        last = r
-    return g + 1
+    for c in range(total.size):
+        running = 0.0
+        for r in range(values.size):
+            running += count[c, r]
+            below[c, r] = running
+    following = -1
+    for r in range(values.size - 1, -1, -1):
+        valid[r] = False
+        if any_weight(count, r):
+            valid[r] = following >= 0 and values[r] < values[following] - GAP
+            following = r
+    gain, info, place = rate_cuts(
+        below,
+        valid,
+        values.size,
+        total,
+        unknown,
+        options.min_cases,
+        options.mdl,
+        scratch.bound,
+    )
+    following = place + 1
+    while place >= 0 and not any_weight(count, following):
+        following += 1
+    return gain, info, place, following
+
+
+@kernel
+def any_weight(count, r):
+    for c in range(count.shape[0]):
+        if count[c, r] > 0:
+            return True
+    return False
 
 
 @kernel
@@ -459,6 +478,17 @@ def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch,
 @kernel
 def divide(entries, low, high, branch, start, spare):
     """Put the entries of each branch together, in the order they are in."""
+    if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
+        left, right = low, 0
+        for i in range(low, high):
+            entry = entries[i]
+            v = branch[entry & ROW]
+            entries[left] = entry
+            spare[right] = entry
+            left += 1 - v
+            right += v
+        entries[left:high] = spare[:right]
+        return
     place = start.copy()
     for i in range(low, high):
         v = branch[entries[i] & ROW]

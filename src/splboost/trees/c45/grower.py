@@ -19,7 +19,7 @@ from splboost.trees.c45.grow import (
     heaviest,
     make_scratch,
 )
-from splboost.trees.c45.predict import find_votes
+from splboost.trees.c45.predict import vote
 from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import rank_table
 from splboost.trees.c45.trees import MultiwayTrees, Nodes
@@ -77,15 +77,17 @@ class C45Grower:
             self._case_weight,
         )
         if options.pruning:
+            confidence = float(options.confidence)
             prune(
-                self.cells.rank,
-                self.cells.categorical,
+                self.cells,
                 self._codes,
                 weight,
                 node,
                 mass,
-                float(options.confidence),
-                deviations(options.confidence),
+                (confidence, deviations(confidence)),
+                self._scratch,
+                self._lists[0],
+                self._case_weight,
             )
         return self._flatten(node, mass)
 
@@ -93,7 +95,7 @@ class C45Grower:
         """Class that a tree predicts for each row of the table."""
         votes = np.empty(self._codes.size, dtype=np.int32)
         cut = tree._replace(threshold=self._cuts)
-        find_votes(self.cells.rank.T, 0, cut, votes)
+        vote(self.cells.rank.T, 0, cut, 0, 0, votes)
         return votes
 
     def _flatten(self, node: NDArray[np.int64], mass: NDArray[np.float64]) -> Nodes:

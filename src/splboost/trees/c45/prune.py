@@ -5,8 +5,9 @@ confidence limit counts. Bottom up, a node becomes a leaf where that is expected
 no more than its branches; or the largest of its branches takes its place, with all of
 its cases, where that is.
 
-Cases are (row, weight) pairs in a stretch of memory; a test divides them in place, and
-cases of unknown value are copied, with a share of their weight, to free memory above.
+Cases are (row, weight) pairs in a stretch of memory, ``low`` to ``high``. A test
+divides them in place; those of unknown value are copied for each branch, with a share
+of their weight, to memory that is ``free`` above.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ DEVIATIONS = (
     (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
 )
 NO_ERRORS, ONE_ERROR = 1e-6, 0.9999
+# Columns of a frame, of a node that is being pruned: its number, its cases, where
+# memory is free, the branch to go to next (ENTER before the first) and its bounds
+NODE, LOW, HIGH, FREE, NEXT, BOUNDS = range(6)
 ENTER = -1
+AS_TREE, AS_LEAF = range(2)  # columns of its errors
 
 
 def deviations(confidence: float) -> float:
@@ -33,7 +38,10 @@ def deviations(confidence: float) -> float:
 
 @kernel
 def extra_errors(cases, errors, confidence, z):
-    """Errors to expect beyond those made, C4.5's ``AddErrs``."""
+    """Errors to expect beyond those made, C4.5's ``AddErrs``.
+
+    ``z`` is the ``deviations`` of the confidence.
+    """
     if errors < NO_ERRORS:
         return cases * (1 - confidence ** (1 / cases))
     if errors < ONE_ERROR:
@@ -53,73 +61,71 @@ def upper_errors(cases, errors, z):
 
 
 @kernel
-def prune(rank, categorical, y, weight, node, mass, confidence, z):
-    """Prune a tree in place, and set its class weights to those of the cases."""
-    row, case, size = positive_cases(weight)
-    of_class = np.empty(mass.shape[1])
-    # Of each node under way: its number, its cases' first and end, where memory is
-    # free, the branch to go to next, and its place among the bounds.
+def prune(cells, y, weight, node, mass, limit, scratch, row, case):
+    """Prune a tree in place, and set its class weights to those of the cases.
+
+    ``limit`` is the confidence and its ``deviations``; ``row`` and ``case`` are memory
+    for as many cases as there are rows.
+    """
+    size = 0
+    for i in range(weight.size):
+        if weight[i] > 0:
+            row[size], case[size] = i, weight[i]
+            size += 1
     frame = np.empty((64, 6), dtype=np.int64)
-    errors = np.zeros((64, 2))  # of the branches so far, and as a leaf
+    errors = np.empty((64, 2))
     bounds = np.empty(256, dtype=np.int64)
     frame[0] = 0, 0, size, size, ENTER, 0
     depth = 0
     while depth >= 0:
-        i, low, high = frame[depth, 0], frame[depth, 1], frame[depth, 2]
-        free, v, b = frame[depth, 3], frame[depth, 4], frame[depth, 5]
-        if v == ENTER:
-            sum_classes(y, row, case, low, high, of_class)
-            node[i, CLASS] = heavier(of_class, node[i, CLASS])
-            mass[i] = of_class
-            total = of_class.sum()
-            wrong = total - of_class[node[i, CLASS]]
-            errors[depth, 0] = 0.0
-            errors[depth, 1] = wrong + extra_errors(total, wrong, confidence, z)
+        here = frame[depth]
+        i, low, high, free = here[NODE], here[LOW], here[HIGH], here[FREE]
+        n, first_bound = node[i, CHILDREN], here[BOUNDS]
+        if here[NEXT] == ENTER:
+            errors[depth, AS_LEAF] = leaf_errors(
+                y, node[i], mass[i], limit, row, case, low, high
+            )
             if node[i, CHILD] < 0:
-                errors[depth, 0] = errors[depth, 1]
+                errors[depth, AS_TREE] = errors[depth, AS_LEAF]
                 depth = hand_up(frame, errors, depth)
                 continue
-            n = node[i, CHILDREN]
-            if b + n + 2 > bounds.size:
+            if first_bound + n + 2 > bounds.size:
                 bounds = np.append(bounds, np.empty(bounds.size + n + 2, np.int64))
-            divide_cases(
-                rank, categorical, node[i], row, case, low, high, bounds[b : b + n + 2]
-            )
-            v = 0
+            start = bounds[first_bound : first_bound + n + 2]
+            divide_cases(cells, node[i], row, case, low, high, start, scratch)
+            errors[depth, AS_TREE] = 0.0
+            here[NEXT] = 0
 
-        n = node[i, CHILDREN]
-        start = bounds[b : b + n + 2]
+        start = bounds[first_bound : first_bound + n + 2]
+        v = here[NEXT]
         while v < n and start[v + 1] == start[v]:
             v += 1
-        frame[depth, 4] = v
+        here[NEXT] = v
         if v < n:
             first, last, unknown = start[v], start[v + 1], start[n + 1] - start[n]
             if unknown > 0:
-                if free + last - first + unknown > row.size:
-                    row, case = more_room(row, case, last - first + unknown)
-                first, last = copy_branch(row, case, start, v, n, free)
+                row, case = with_room(row, case, free + last - first + unknown)
+                first, last = copy_branch(row, case, start, v, free)
             if depth + 1 == frame.shape[0]:
                 frame = np.concatenate((frame, np.empty_like(frame)))
                 errors = np.concatenate((errors, np.empty_like(errors)))
             depth += 1
-            frame[depth] = (
-                node[i, CHILD] + v, first, last, max(free, last), ENTER, b + n + 2
-            )  # fmt: skip
+            child, above = node[i, CHILD] + v, max(free, last)
+            frame[depth] = child, first, last, above, ENTER, first_bound + n + 2
             continue
 
-        as_tree, as_leaf = errors[depth, 0], errors[depth, 1]
-        largest = node[i, CHILD] + largest_branch(case, start, n)
+        largest = node[i, CHILD] + largest_branch(case, start)
         as_branch, row, case = estimate(
-            rank, categorical, y, node, largest, row, case, low, high, free,
-            confidence, z, of_class,
-        )  # fmt: skip
+            cells, y, node, largest, limit, scratch, row, case, low, high, free
+        )
+        as_tree, as_leaf = errors[depth, AS_TREE], errors[depth, AS_LEAF]
         if as_leaf <= min(as_branch, as_tree) + CLOSE_ENOUGH:
             node[i, CHILD] = NO_CHILD
-            errors[depth, 0] = as_leaf
+            errors[depth, AS_TREE] = as_leaf
         elif as_branch <= as_tree + CLOSE_ENOUGH:
             for k in (FEATURE, CUT, CHILD, CHILDREN, CLASS):
                 node[i, k] = node[largest, k]
-            frame[depth, 4] = ENTER
+            here[NEXT] = ENTER
             continue
         depth = hand_up(frame, errors, depth)
 
@@ -128,20 +134,19 @@ def prune(rank, categorical, y, weight, node, mass, confidence, z):
 def hand_up(frame, errors, depth):
     """Give a node's errors to its parent, which goes on to the next branch."""
     if depth > 0:
-        errors[depth - 1, 0] += errors[depth, 0]
-        frame[depth - 1, 4] += 1
+        errors[depth - 1, AS_TREE] += errors[depth, AS_TREE]
+        frame[depth - 1, NEXT] += 1
     return depth - 1
 
 
 @kernel
-def estimate(
-    rank, categorical, y, node, root, row, case, low, high, free, confidence, z, of_class
-):  # fmt: skip
-    """Errors to expect of a subtree on the cases from ``low`` to ``high``.
+def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
+    """Errors to expect of a subtree on some cases.
 
     Returns them, and the cases, which may have been moved to larger memory.
     """
-    total_errors = 0.0
+    errors = 0.0
+    of_class = np.empty(scratch.below.shape[0])
     stack = np.empty((64, 3), dtype=np.int64)
     stack[0] = root, low, high
     n_open = 1
@@ -149,87 +154,77 @@ def estimate(
         n_open -= 1
         i, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
         if node[i, CHILD] < 0:
-            sum_classes(y, row, case, low, high, of_class)
-            total = of_class.sum()
-            wrong = total - of_class[heavier(of_class, node[i, CLASS])]
-            total_errors += wrong + extra_errors(total, wrong, confidence, z)
+            unchanged = node[i].copy()
+            errors += leaf_errors(y, unchanged, of_class, limit, row, case, low, high)
             continue
         n = node[i, CHILDREN]
         start = np.empty(n + 2, dtype=np.int64)
-        divide_cases(rank, categorical, node[i], row, case, low, high, start)
+        divide_cases(cells, node[i], row, case, low, high, start, scratch)
         unknown = start[n + 1] - start[n]
         if n_open + n > stack.shape[0]:
             stack = np.concatenate((stack, np.empty((n + 64, 3), dtype=np.int64)))
         above = max(free, high)
-        if unknown > 0 and above + (high - low) + n * unknown > row.size:
-            row, case = more_room(row, case, above + (high - low) + n * unknown)
+        if unknown > 0:
+            row, case = with_room(row, case, above + (high - low) + n * unknown)
         for v in range(n):
             first, last = start[v], start[v + 1]
-            if last == first:
-                continue
-            if unknown > 0:
-                first, last = copy_branch(row, case, start, v, n, above)
+            if last > first and unknown > 0:
+                first, last = copy_branch(row, case, start, v, above)
                 above = last
-            stack[n_open] = node[i, CHILD] + v, first, last
-            n_open += 1
-    return total_errors, row, case
+            if last > first:
+                stack[n_open] = node[i, CHILD] + v, first, last
+                n_open += 1
+    return errors, row, case
 
 
 @kernel
-def positive_cases(weight):
-    """Rows of positive weight and their weights."""
-    row = np.flatnonzero(weight > 0)
-    return row, weight[row], row.size
+def leaf_errors(y, node, of_class, limit, row, case, low, high):
+    """Errors to expect of a leaf with these cases; sets its class and its weights.
+
+    It keeps its class unless another is heavier.
+    """
+    of_class[:] = 0
+    for i in range(low, high):
+        of_class[y[row[i]]] += case[i]
+    for c in range(of_class.size):
+        if of_class[c] > of_class[node[CLASS]] * (1 + SLACK):
+            node[CLASS] = c
+    total = of_class.sum()
+    wrong = total - of_class[node[CLASS]]
+    return wrong + extra_errors(total, wrong, limit[0], limit[1])
 
 
 @kernel
-def more_room(row, case, more):
-    """Copies of the cases with at least so much more memory above."""
+def with_room(row, case, needed):
+    """The cases, in larger memory if they need it."""
     size = row.size
-    wider_row, wider_case = (
-        np.empty(2 * size + more, row.dtype),
-        np.empty(2 * size + more),
-    )
-    wider_row[:size], wider_case[:size] = row, case
+    if needed <= size:
+        return row, case
+    wider_row = np.empty(needed + size, dtype=row.dtype)
+    wider_case = np.empty(needed + size)
+    wider_row[:size] = row
+    wider_case[:size] = case
     return wider_row, wider_case
 
 
 @kernel
-def sum_classes(y, row, case, low, high, of_class):
-    of_class[:] = 0
-    for i in range(low, high):
-        of_class[y[row[i]]] += case[i]
-
-
-@kernel
-def heavier(of_class, present):
-    """The present class, unless one is heavier: then the first of the heaviest."""
-    best = present
-    for c in range(of_class.size):
-        if of_class[c] > of_class[best] * (1 + SLACK):
-            best = c
-    return best
-
-
-@kernel
-def divide_cases(rank, categorical, node, row, case, low, high, start):
+def divide_cases(cells, node, row, case, low, high, start, scratch):
     """Put the cases of each branch together, the unknown last; and where they start."""
-    f, n = node[FEATURE], node[CHILDREN]
-    branch = np.empty(high - low, dtype=np.int32)
+    rank, unknown = cells.rank[node[FEATURE]], node[CHILDREN]
+    categorical, cut = cells.categorical[node[FEATURE]], node[CUT]
+    branch, spare_row, spare_case = scratch.branch, scratch.spare, scratch.bound
     start[:] = 0
     for i in range(low, high):
-        r = rank[f, row[i]]
-        v = n
-        if r >= 0:
-            v = r if categorical[f] else np.int64(r > node[CUT])
+        r = rank[row[i]]
+        v = np.int64(r) if categorical else np.int64(r > cut)
+        v = v if r >= 0 else unknown
         branch[i - low] = v
         start[v + 1] += 1
+        spare_row[i - low], spare_case[i - low] = row[i], case[i]
     start[0] = low
-    for v in range(n + 1):
+    for v in range(unknown + 1):
         start[v + 1] += start[v]
     place = start.copy()
-    spare_row = row[low:high].copy()
-    spare_case = case[low:high].copy()
     for i in range(high - low):
         to = place[branch[i]]
         row[to], case[to] = spare_row[i], spare_case[i]
@@ -237,32 +232,27 @@ def divide_cases(rank, categorical, node, row, case, low, high, start):
 
 
 @kernel
-def copy_branch(row, case, start, v, n, free):
+def copy_branch(row, case, start, v, free):
     """Write the cases of branch v and their share of the unknown ones at ``free``."""
-    known = 0.0
-    for i in range(start[0], start[n]):
-        known += case[i]
-    own = 0.0
-    for i in range(start[v], start[v + 1]):
-        own += case[i]
+    n = start.size - 2
+    own = case[start[v] : start[v + 1]].sum()
+    share = own / case[start[0] : start[n]].sum()
     place = free
     for i in range(start[v], start[v + 1]):
         row[place], case[place] = row[i], case[i]
         place += 1
     for i in range(start[n], start[n + 1]):
-        row[place], case[place] = row[i], case[i] * (own / known)
+        row[place], case[place] = row[i], case[i] * share
         place += 1
     return free, place
 
 
 @kernel
-def largest_branch(case, start, n):
+def largest_branch(case, start):
     """The branch of largest known weight, the last of equals."""
     best, most = 0, 0.0
-    for v in range(n):
-        weight = 0.0
-        for i in range(start[v], start[v + 1]):
-            weight += case[i]
+    for v in range(start.size - 2):
+        weight = case[start[v] : start[v + 1]].sum()
         if weight > 0 and weight >= most * (1 - SLACK):
             best, most = v, weight
     return best

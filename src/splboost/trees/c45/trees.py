@@ -126,12 +126,12 @@ class MultiwayTrees:
 
     def votes(self, table: Table) -> NDArray[np.int32]:
         """Class that a single tree predicts for each row."""
-        from splboost.trees.c45.predict import find_votes
+        from splboost.trees.c45.predict import vote
 
         votes = np.empty(table.n_rows, dtype=np.int32)
         for low, block in self._blocks(table):
             part = votes[low : low + block.shape[0]]
-            find_votes(block, -np.inf, self.nodes, part)
+            vote(block, -np.inf, self.nodes, 0, 0, part)
         return votes
 
     def add_votes(

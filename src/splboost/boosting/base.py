@@ -23,7 +23,8 @@ from splboost.boosting.loop import (
 )
 from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
-from splboost.pace import Pace, resolve_pace
+from splboost.losses import Exponential
+from splboost.pace import Pace, paces_of_classes, resolve_pace
 from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.labels import (
@@ -46,7 +47,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, LEAST_RATE, 1, closed="both")],
-        "pace": [Pace, str, None],
+        "pace": [Pace, dict, str, None],
         "warm_rounds": [Interval(Integral, 0, None, closed="left")],
         "inner_steps": [Interval(Integral, 1, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
@@ -61,7 +62,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     estimator: Any
     n_estimators: int
     learning_rate: float
-    pace: Pace | str | None
+    pace: Pace | str | dict[Any, Any] | None
     warm_rounds: int
     inner_steps: int
     subsample: float
@@ -76,6 +77,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     n_features_in_: int
     estimator_weights_: FloatArray
     estimator_errors_: FloatArray
+    paces_: dict[Any, Pace | None]
     sample_pace_: FloatArray
     n_selected_: NDArray[np.int64]
     latent_objective_: FloatArray
@@ -114,9 +116,6 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         from splboost.boosting.steps import DiscreteStep
 
         self._validate_params()
-        pace = resolve_pace(self.pace)
-        if pace is not None and pace.is_off:
-            pace = None
         table = read_table(self, X, self._categorical_features(), reset=True)
         X = table.native(X)
         all_weight = check_weights(sample_weight, table.n_rows)
@@ -125,13 +124,16 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         all_weight = weigh_classes(self.class_weight, self.classes_, codes, all_weight)
         table, weight, codes = drop_weightless(table, all_weight, codes)
         self._check_subsample(codes.size)
+        mass = np.bincount(codes, weight, minlength=k)
+        priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
+        self.paces_ = paces_of_classes(self.pace, priors, Exponential())
 
         rng = check_random_state(self.random_state)
         n_threads = count_threads(self.n_jobs)
         learner = self._make_learner(table, X, all_weight, codes, weight, rng)
-        scores = Scores(codes, k, weight, pace, n_threads=n_threads)
-        if pace is not None:
-            self._warn_of_collapse(pace)
+        paces = list(self.paces_.values())
+        scores = Scores(codes, k, weight, paces, n_threads=n_threads)
+        self._warn_of_collapse()
         # Weights that sum to less than the number of rows (to 1, say) still are that
         # many samples.
         n_samples = max(weight.sum(), weight.size)
@@ -178,7 +180,13 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         """
         of_pace = [name for name in params if name.startswith("pace__")]
         if of_pace:
-            params["pace"] = resolve_pace(params.get("pace", self.pace))
+            pace = params.get("pace", self.pace)
+            if isinstance(pace, dict):
+                raise ValueError(
+                    f"{', '.join(of_pace)}: pace={pace!r} is a dict, which has no "
+                    "parameters; set pace to a new dict, or to one Pace."
+                )
+            params["pace"] = resolve_pace(pace)
             if params["pace"] is None:
                 raise ValueError(
                     f"{', '.join(of_pace)}: pace=None has no parameters; set pace to a "
@@ -253,7 +261,11 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
         return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
 
-    def _warn_of_collapse(self, pace: Pace) -> None:
+    def _warn_of_collapse(self) -> None:
+        paces = [pace for pace in self.paces_.values() if pace is not None]
+        pace = min(paces, key=lambda pace: pace.peak(), default=None)
+        if pace is None:
+            return
         peak = pace.peak()
         if self.learning_rate == 1 and peak <= 1:
             warnings.warn(

@@ -10,8 +10,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import lambertw
+from sklearn.base import clone
 
-from splboost.pace.base import LARGEST, Curves, FloatArray, Pace, unit_interval
+from splboost.pace.base import (
+    LARGEST,
+    PLAIN,
+    Curves,
+    FloatArray,
+    Link,
+    Pace,
+    unit_interval,
+)
 
 DEFAULT_PLATEAU = 2.0
 
@@ -38,14 +47,19 @@ def _checked(pace: Pace, name: str) -> float:
     )
 
 
-class _Scaled(Pace):
+class Scaled(Pace):
     """A regulariser with formulas, set by its age or by its plateau."""
 
     def __init__(
-        self, age: float | None = None, *, plateau: float | None = None
+        self,
+        age: float | None = None,
+        *,
+        plateau: float | None = None,
+        prior_corrected: bool = False,
     ) -> None:
         self.age = age
         self.plateau = plateau
+        self.prior_corrected = prior_corrected
 
     @abstractmethod
     def _weight(self, loss: FloatArray, age: float) -> FloatArray: ...
@@ -73,6 +87,11 @@ class _Scaled(Pace):
 
     def _scales(self) -> tuple[float, float]:
         """Age and plateau, validated."""
+        if not isinstance(self.prior_corrected, (bool, np.bool_)):
+            raise TypeError(
+                f"{type(self).__name__}: prior_corrected must be True or False, got "
+                f"prior_corrected={self.prior_corrected!r}."
+            )
         if self.age is not None and self.plateau is not None:
             raise ValueError(
                 f"{type(self).__name__}: give age or plateau, not both, got "
@@ -121,12 +140,40 @@ class _Scaled(Pace):
         age = self.resolved_age
         return math.inf if self._off(age) else self._peak(age)
 
+    def for_class(self, prior: float, n_classes: int, link: Link) -> Pace:
+        """The regulariser for a class with that share of the data.
+
+        The cut is the loss at which a label has the probability p. If corrected, it
+        moves to where the label has K * prior times that probability, and the curves
+        stretch with it. Half of the way (in logarithms) from the loss of greatest
+        influence down to that of an undecided sample is as far as they shrink, and
+        not at all if it is no larger.
+        """
+        cut = self._cut(self.resolved_age)
+        p = n_classes * prior * link.probability_at(cut, n_classes)
+        if not self.prior_corrected or p == 0:  # never dropped, or no such sample
+            return self
+        undecided = link.doubt_at(1 / n_classes, n_classes)
+        least = min(1.0, math.sqrt(undecided / self.peak()))
+        factor = max(link.doubt_at(min(p, 1.0), n_classes) / cut, least)
+        return clone(self).set_params(prior_corrected=False, **self._stretched(factor))
+
+    def _cut(self, age: float) -> float:
+        """The loss from which nothing is believed."""
+        return age
+
+    def _stretched(self, factor: float) -> dict[str, float]:
+        """Parameters that give a loss the weight of a loss that factor smaller."""
+        if self.age is not None:
+            return {"age": factor * self.age}
+        return {"plateau": factor * self.resolved_plateau}
+
     def curves(self) -> Curves:
         age = self.resolved_age
-        if type(self).weight is not _Scaled.weight:  # of a subclass by the user
+        if type(self).weight is not Scaled.weight:  # of a subclass by the user
             return super().curves()
         if self._off(age):
-            return Curves(np.ones_like, np.copy)
+            return PLAIN
         slope = self._slope
         return Curves(
             partial(self._weight, age=age),
@@ -135,7 +182,7 @@ class _Scaled(Pace):
         )
 
 
-class Hard(_Scaled):
+class Hard(Scaled):
     """Believe a loss below the age in full, and one from there on not at all.
 
     Parameters
@@ -143,6 +190,9 @@ class Hard(_Scaled):
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ, the height of the
         latent loss. Give at most one; neither is ``plateau=2.0``.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -165,7 +215,7 @@ class Hard(_Scaled):
         return age
 
 
-class Linear(_Scaled):
+class Linear(Scaled):
     """Believe less of a loss in proportion to its size, and nothing from the age on.
 
     Parameters
@@ -173,6 +223,9 @@ class Linear(_Scaled):
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ/2, the height of the
         latent loss. Give at most one; neither is ``plateau=2.0``.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -207,7 +260,7 @@ def _ramp(loss: FloatArray, age: float) -> FloatArray:
     return np.maximum(ramp, 0.0, out=ramp)
 
 
-class Polynomial(_Scaled):
+class Polynomial(Scaled):
     """A ramp down to the age, bent by ``t``: straight for t = 2, a cliff for large t.
 
     ``t=1.3`` is the "lowerconvex" scheme of the SPLBoost paper and ``t=4`` its
@@ -220,6 +273,9 @@ class Polynomial(_Scaled):
         latent loss. Give at most one; neither is ``plateau=2.0``.
     t : float, default=1.3
         The shape, above 1.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -228,9 +284,14 @@ class Polynomial(_Scaled):
     """
 
     def __init__(
-        self, age: float | None = None, *, plateau: float | None = None, t: float = 1.3
+        self,
+        age: float | None = None,
+        *,
+        plateau: float | None = None,
+        t: float = 1.3,
+        prior_corrected: bool = False,
     ) -> None:
-        super().__init__(age, plateau=plateau)
+        super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.t = t
 
     @property
@@ -255,7 +316,7 @@ class Polynomial(_Scaled):
         return self._plateau_at(age)
 
 
-class Mixture(_Scaled):
+class Mixture(Scaled):
     """Believe small losses in full, then ever less, and nothing from λ² on.
 
     An infinite age with a finite ``gamma`` never drops a sample: the weight is then
@@ -268,6 +329,9 @@ class Mixture(_Scaled):
         height of the latent loss. Give at most one; neither is ``plateau=2.0``.
     gamma : float, optional
         γ, how long losses are believed in full: up to (λγ/(λ+γ))². The age if None.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -281,8 +345,9 @@ class Mixture(_Scaled):
         *,
         plateau: float | None = None,
         gamma: float | None = None,
+        prior_corrected: bool = False,
     ) -> None:
-        super().__init__(age, plateau=plateau)
+        super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.gamma = gamma
 
     def _gamma_root(self, age: float) -> tuple[float, float]:
@@ -299,6 +364,16 @@ class Mixture(_Scaled):
         gamma = _checked(self, "gamma")
         reach = math.hypot(plateau, 2 * gamma * math.sqrt(plateau))
         return (plateau + reach) / 2 / gamma
+
+    def _cut(self, age: float) -> float:
+        return age * age
+
+    def _stretched(self, factor: float) -> dict[str, float]:
+        root = math.sqrt(factor)
+        gamma = {} if self.gamma is None else {"gamma": root * self.gamma}
+        if self.age is not None:
+            return {"age": root * self.age, **gamma}
+        return {"plateau": factor * self.resolved_plateau, **gamma}
 
     def _off(self, age: float) -> bool:
         return age == math.inf and (self.gamma is None or self.plateau == math.inf)
@@ -325,7 +400,7 @@ class Mixture(_Scaled):
         return top * top
 
 
-class Logarithmic(_Scaled):
+class Logarithmic(Scaled):
     """A ramp that falls fast at first and slowly near the age, on a logarithm.
 
     The form of the literature holds for ages below 1 only; here the age is the cut
@@ -338,6 +413,9 @@ class Logarithmic(_Scaled):
         height of the latent loss. Give at most one; neither is ``plateau=2.0``.
     zeta : float, default=0.1
         ζ in (0, 1): near 1 the ramp is straight, near 0 it drops at once.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -351,8 +429,9 @@ class Logarithmic(_Scaled):
         *,
         plateau: float | None = None,
         zeta: float = 0.1,
+        prior_corrected: bool = False,
     ) -> None:
-        super().__init__(age, plateau=plateau)
+        super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.zeta = zeta
 
     # With r = (1-ζ)/ζ and u = r loss/λ the weight is 1 - log(1+u)/log(1+r), which
@@ -392,45 +471,3 @@ class Logarithmic(_Scaled):
         # The slope of loss * weight is 0 where log(1+u) + u/(1+u) = log(1+r).
         rise, _ = self._rise
         return age * (1 / float(lambertw(math.e / (1 + rise)).real) - 1) / rise
-
-
-_NAMES: dict[str, type[_Scaled]] = {
-    "hard": Hard,
-    "linear": Linear,
-    "polynomial": Polynomial,
-    "mixture": Mixture,
-    "logarithmic": Logarithmic,
-}
-
-
-def resolve_pace(pace: str | Pace | None) -> Pace | None:
-    """The regulariser that an argument ``pace=`` stands for, validated.
-
-    Parameters
-    ----------
-    pace : str, Pace or None
-        A short name, for the regulariser at its default plateau; a regulariser; or
-        None for none.
-
-    Examples
-    --------
-    >>> resolve_pace("hard"), resolve_pace(Linear(age=5.0)), resolve_pace(None)
-    (Hard(), Linear(age=5.0), None)
-    """
-    choices = f"a Pace, None or one of {', '.join(map(repr, _NAMES))}"
-    if isinstance(pace, str):
-        if pace not in _NAMES:
-            raise ValueError(f"pace={pace!r} is no known regulariser; pass {choices}.")
-        return _NAMES[pace]()
-    if isinstance(pace, _Scaled):
-        pace._scales()
-    elif isinstance(pace, type) and issubclass(pace, Pace):
-        raise TypeError(f"pace={pace.__name__} is a class; pass {pace.__name__}().")
-    elif callable(getattr(pace, "weight", None)) and not isinstance(pace, Pace):
-        raise TypeError(
-            f"pace={pace!r} has a weight method but is no Pace; derive its class from "
-            "splboost.pace.Pace."
-        )
-    elif pace is not None and not isinstance(pace, Pace):
-        raise TypeError(f"pace must be {choices}, got pace={pace!r}.")
-    return pace

@@ -24,7 +24,8 @@ from splboost.boosting.loop import (
 from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
 from splboost.losses import Exponential
-from splboost.pace import Pace, paces_of_classes, resolve_pace
+from splboost.pace import Pace, resolve_pace
+from splboost.pace.classes import describe_dropped_classes, paces_of_classes
 from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.labels import (
@@ -159,6 +160,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         self._set_fitted(learner, history, codes.size)
         del learner, history  # and with them most of the memory
         self.sample_pace_ = scores.paces()
+        if self.n_iter_ > self.warm_rounds and self.stop_reason_ != ONE_CLASS:
+            self._warn_of_dropped_classes(codes, weight)
         if codes.size < all_weight.size:
             of_all = np.full(all_weight.size, np.nan)
             of_all[all_weight > 0] = self.sample_pace_
@@ -277,6 +280,15 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
+    def _warn_of_dropped_classes(
+        self, codes: NDArray[np.integer], weight: FloatArray
+    ) -> None:
+        message = describe_dropped_classes(
+            self.sample_pace_, codes, weight, self.classes_.tolist()
+        )
+        if message is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
+
     def _report(self, history: Any) -> None:
         n = len(history.terms)
         if n % max(1, 100 // (10 ** min(self.verbose - 1, 2))) == 0:
@@ -347,7 +359,8 @@ _REMEDIES = {
     ),
     ONE_CLASS: (
         "The pace has left samples of one class only. Choose a larger age or plateau, "
-        'more warm rounds, or, where a class is rare, class_weight="balanced".'
+        "more warm rounds, or, where a class is rare, a pace with prior_corrected=True "
+        'or class_weight="balanced".'
     ),
     NONE_SELECTED: (
         "The pace has left no sample. Choose a larger age or plateau, or more warm "

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from splboost.boosting.kernels import weigh, weigh_along_lines
 from splboost.losses import Exponential
-from splboost.pace import ClassCurves, Pace
+from splboost.pace import Pace
+from splboost.pace.classes import ClassCurves
 from splboost.trees.threads import run, share
 
 GRID = 2.0**-43

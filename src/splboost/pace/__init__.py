@@ -37,7 +37,6 @@ keeps half of the distance between the two, on a logarithmic scale.
 
 from splboost.pace.base import Curves, Pace
 from splboost.pace.checks import check_pace
-from splboost.pace.classes import ClassCurves, paces_of_classes
 from splboost.pace.regularisers import (
     DEFAULT_PLATEAU,
     Hard,
@@ -50,7 +49,6 @@ from splboost.pace.resolve import resolve_pace
 
 __all__ = [
     "DEFAULT_PLATEAU",
-    "ClassCurves",
     "Curves",
     "Hard",
     "Linear",
@@ -59,6 +57,5 @@ __all__ = [
     "Pace",
     "Polynomial",
     "check_pace",
-    "paces_of_classes",
     "resolve_pace",
 ]

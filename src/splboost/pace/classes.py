@@ -12,6 +12,11 @@ from sklearn.base import clone
 from splboost.pace.base import PLAIN, FloatArray, Link, Pace
 from splboost.pace.resolve import resolve_pace
 
+RARE = 0.5  # of an equal share
+FAR_ABOVE, TIMES_ABOVE = 0.1, 3.0
+FEWEST_DROPPED = 5
+MOST_LISTED = 5
+
 
 def paces_of_classes(
     pace: str | Pace | dict[Any, Any] | None, priors: Mapping[Any, float], link: Link
@@ -73,6 +78,46 @@ def _check_labels(given: dict[Any, Any], labels: list[Any]) -> None:
         )
 
 
+def describe_dropped_classes(
+    v: FloatArray,
+    codes: NDArray[np.integer],
+    weight: FloatArray,
+    labels: Sequence[Any],
+) -> str | None:
+    """What to tell the user if rare classes are dropped far more than the rest.
+
+    Only rare ones, since there it is the pace: without any wrong label, classes of 5 to
+    20% of the data lost 20 to 50% of their samples, those of a third 5%. Where classes
+    are of about one size, wrong labels alone can make the shares differ threefold.
+    """
+    dropped = v == 0
+    if not dropped.any():
+        return None
+    mass = np.bincount(codes, weight, minlength=len(labels))
+    lost = np.bincount(codes[dropped], weight[dropped], minlength=len(labels))
+    n_lost = np.bincount(codes[dropped], minlength=len(labels))
+    share = lost / np.maximum(mass, np.finfo(float).tiny)
+    rare = mass < RARE * mass.mean()
+    common = lost[~rare].sum() / mass[~rare].sum()
+    eaten = rare & (n_lost >= FEWEST_DROPPED)
+    eaten &= (share > common + FAR_ABOVE) & (share > TIMES_ABOVE * common)
+    if not eaten.any():
+        return None
+    worst = [code for code in np.argsort(-share, kind="stable") if eaten[code]]
+    listed = ", ".join(
+        f"{share[code]:.0%} of class {labels[code]!r}" for code in worst[:MOST_LISTED]
+    )
+    if len(worst) > MOST_LISTED:
+        listed += f" (and so on, {len(worst)} classes)"
+    return (
+        f"The pace has dropped {listed}, and {common:.1%} of the classes that are not "
+        "rare. Samples of a rare class are improbable at first, and pass for wrong "
+        "labels. Unless that many of these labels really are wrong, use a pace with "
+        "prior_corrected=True, a dict with a pace for each class, or a larger age or "
+        "plateau."
+    )
+
+
 class ClassCurves:
     """Weight and latent loss of samples, each by the regulariser of its class.
 
@@ -85,7 +130,7 @@ class ClassCurves:
     Attributes
     ----------
     is_plain : whether the weight is 1 by definition
-    lines : of the regulariser of each class, as in ``Curves``; None unless all are lines
+    lines : that of each class, as in ``Curves``; None unless every class has one
     """
 
     def __init__(self, paces: Sequence[Pace | None]) -> None:

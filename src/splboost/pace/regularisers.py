@@ -143,15 +143,16 @@ class Scaled(Pace):
     def for_class(self, prior: float, n_classes: int, link: Link) -> Pace:
         """The regulariser for a class with that share of the data.
 
-        The cut is the loss at which a label has the probability p. If corrected, it
-        moves to where the label has K * prior times that probability, and the curves
-        stretch with it. Half of the way (in logarithms) from the loss of greatest
-        influence down to that of an undecided sample is as far as they shrink, and
-        not at all if it is no larger.
+        If corrected, the cut moves to the loss at which a label has K * prior times the
+        probability that it has at the cut now, and the curves stretch with it. They
+        shrink no further than half of the way, in logarithms, from the loss of greatest
+        influence down to that of an undecided sample; and not at all from below it.
         """
+        if not self.prior_corrected:
+            return self
         cut = self._cut(self.resolved_age)
         p = n_classes * prior * link.probability_at(cut, n_classes)
-        if not self.prior_corrected or p == 0:  # never dropped, or no such sample
+        if p == 0:  # nothing is dropped, or there is nothing to drop
             return self
         undecided = link.doubt_at(1 / n_classes, n_classes)
         least = min(1.0, math.sqrt(undecided / self.peak()))

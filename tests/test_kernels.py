@@ -112,6 +112,6 @@ def test_lines_or_functions_are_the_same(paces, n_threads, size, behind):
         scores.margin[0] = -300
         scores._shift = behind
         scores.refresh(paced=True)
-    np.testing.assert_allclose(line.weight, functions.weight, rtol=1e-12)
+    np.testing.assert_allclose(line.weight, functions.weight, rtol=1e-12, atol=1e-14)
     assert line.n_selected == functions.n_selected
     assert line.latent == pytest.approx(functions.latent, rel=1e-12)

@@ -160,8 +160,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         self._set_fitted(learner, history, codes.size)
         del learner, history  # and with them most of the memory
         self.sample_pace_ = scores.paces()
-        if self.n_iter_ > self.warm_rounds and self.stop_reason_ != ONE_CLASS:
-            self._warn_of_dropped_classes(codes, weight)
+        self._warn_of_dropped_classes(codes, weight)
         if codes.size < all_weight.size:
             of_all = np.full(all_weight.size, np.nan)
             of_all[all_weight > 0] = self.sample_pace_
@@ -264,25 +263,35 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
         return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
 
+    def _given_paces(self) -> list[Pace | None]:
+        """The paces of the user, before any correction."""
+        given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
+        return [resolve_pace(pace) for pace in given]
+
     def _warn_of_collapse(self) -> None:
-        paces = [pace for pace in self.paces_.values() if pace is not None]
-        pace = min(paces, key=lambda pace: pace.peak(), default=None)
-        if pace is None:
-            return
-        peak = pace.peak()
-        if self.learning_rate == 1 and peak <= 1:
+        for pace in self._given_paces():
+            if self.learning_rate < 1 or pace is None or pace.peak() > 1:
+                continue
             warnings.warn(
                 f"pace={pace!r} gives its greatest weight to samples with a loss of "
-                f"{peak:.3g}, but an undecided sample has 1 already: the booster may "
-                "lose samples before it has learned from them, and collapse. Choose a "
-                "larger age or plateau.",
+                f"{pace.peak():.3g}, but an undecided sample has 1 already: the "
+                "booster may lose samples before it has learned from them, and "
+                "collapse. Choose a larger age or plateau.",
                 UserWarning,
                 stacklevel=4,
             )
+            return
 
     def _warn_of_dropped_classes(
         self, codes: NDArray[np.integer], weight: FloatArray
     ) -> None:
+        given = self._given_paces()
+        if (
+            self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
+            or self.stop_reason_ == ONE_CLASS  # said already
+            or any(getattr(pace, "prior_corrected", False) for pace in given)
+        ):
+            return
         message = describe_dropped_classes(
             self.sample_pace_, codes, weight, self.classes_.tolist()
         )

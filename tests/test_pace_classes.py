@@ -554,16 +554,41 @@ def test_who_has_corrected_the_pace_is_not_told_to():
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"n_estimators": 3},  # no learner has felt the pace
-        {"class_weight": "balanced"},
-        {"pace": None},
-    ],
+    [{"class_weight": "balanced"}, {"pace": None}],
     ids=str,
 )
 def test_nothing_to_warn_of(options):
     X, y = rare_class(gaussians, 0)
     assert warnings_of(SPLBoostClassifier(**options), X, y) == []
+
+
+def test_no_warning_before_the_pace_sets_in():
+    X, y = rare_class(make_ringnorm, 0)
+    model = SPLBoostClassifier(n_estimators=3, pace="hard")
+    assert warnings_of(model, X, y) == []
+    assert (model.sample_pace_[y == "upper"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("n_rare", "rare", "common", "warns"),
+    [
+        (100, 20, 0, True),
+        (20, 5, 0, True),
+        (20, 4, 0, False),  # too few to tell
+        (100, 9, 0, False),
+        (100, 40, 120, True),
+        (100, 40, 140, False),  # not three times as large a share
+        (490, 300, 0, True),
+        (510, 300, 0, False),  # a quarter of two classes is not rare
+    ],
+)
+def test_the_rule_of_the_warning(n_rare, rare, common, warns):
+    codes = np.repeat([0, 1], [1000 + 500 * (n_rare > 400), n_rare])
+    v = np.ones(codes.size)
+    v[np.flatnonzero(codes == 1)[:rare]] = 0
+    v[:common] = 0
+    message = describe_dropped_classes(v, codes, np.ones(codes.size), ["no", "yes"])
+    assert (message is not None) == warns
 
 
 def test_one_warning_where_one_class_is_left():

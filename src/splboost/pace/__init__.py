@@ -38,7 +38,6 @@ keeps half of the distance between the two, on a logarithmic scale.
 from splboost.pace.base import Curves, Pace
 from splboost.pace.checks import check_pace
 from splboost.pace.regularisers import (
-    DEFAULT_PLATEAU,
     Hard,
     Linear,
     Logarithmic,
@@ -46,6 +45,7 @@ from splboost.pace.regularisers import (
     Polynomial,
 )
 from splboost.pace.resolve import resolve_pace
+from splboost.pace.scaled import DEFAULT_PLATEAU
 
 __all__ = [
     "DEFAULT_PLATEAU",

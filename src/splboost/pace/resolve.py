@@ -9,8 +9,8 @@ from splboost.pace.regularisers import (
     Logarithmic,
     Mixture,
     Polynomial,
-    Scaled,
 )
+from splboost.pace.scaled import Scaled
 
 _NAMES: dict[str, type[Scaled]] = {
     "hard": Hard,

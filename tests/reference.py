@@ -609,7 +609,7 @@ def boost(
     *,
     n_estimators: int,
     kind: str = "none",
-    age: float = np.inf,
+    age: float | list[float] = np.inf,
     shape: dict | None = None,
     warm_rounds: int = 3,
     inner_steps: int = 1,
@@ -622,6 +622,7 @@ def boost(
 ) -> Boosted:
     """Algorithm 1 of the SPLBoost paper; AdaBoost with kind "none", SAMME for K > 2.
 
+    A list of ages has one for each class.
     ``weak(X, y, D)`` returns a function from X to class indices, a stump by default.
     The first warm_rounds learners are fitted with v = 1: the v computed once learner t
     is added uses the age if t >= warm_rounds (skipped rounds do not count). A learner
@@ -639,11 +640,12 @@ def boost(
     omega = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
     weak = tree_learner(max_depth=1, n_classes=K) if weak is None else weak
     shape = {} if shape is None else shape
+    age_of_rows = np.broadcast_to(age, K)[y]
 
     def optimal_v(F, n_learners):
         if n_learners < warm_rounds:
             return np.ones(n)
-        return pace_weight(kind, pace_loss(F, y), age, **shape)
+        return pace_weight(kind, pace_loss(F, y), age_of_rows, **shape)
 
     F = np.zeros(n) if K == 2 else np.zeros((n, K))
     out = Boosted(F, optimal_v(F, 0), K)
@@ -669,7 +671,9 @@ def boost(
             if rows_per_round is None and first:
                 learner.alpha = 0.0
                 add_learner(out, learner, learning_rate)
-                out.latent.append(latent_objective(out.F, y, omega, kind, age, shape))
+                out.latent.append(
+                    latent_objective(out.F, y, omega, kind, age_of_rows, shape)
+                )
             break
         skipped = 0
 
@@ -685,7 +689,7 @@ def boost(
 
         add_learner(out, learner, learning_rate)
         out.v = optimal_v(out.F, t)
-        out.latent.append(latent_objective(out.F, y, omega, kind, age, shape))
+        out.latent.append(latent_objective(out.F, y, omega, kind, age_of_rows, shape))
         if learner.error <= 0.0:
             out.stop_reason = "perfect"
             break
@@ -729,8 +733,12 @@ def add_learner(out: Boosted, learner: Learner, learning_rate: float) -> None:
 
 
 def latent_objective(F, y, omega, kind, age, shape) -> float:
-    """Sum of omega times the latent loss, at the target age."""
-    return float((omega * pace_latent(kind, pace_loss(F, y), age, **shape)).sum())
+    """Sum of omega times the latent loss, at the target age of each row."""
+    loss = pace_loss(F, y)
+    return sum(
+        w * float(pace_latent(kind, loss[i], age[i], **shape))
+        for i, w in enumerate(omega)
+    )
 
 
 def boosted_score(model: Boosted, X) -> np.ndarray:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from splboost.boosting.kernels import CHUNK, exponential, weigh, weigh_along_line
+from splboost.boosting.kernels import CHUNK, exponential, weigh, weigh_along_lines
 from splboost.boosting.scores import BLOCK, MAX_EXPONENT, Scores
 from splboost.pace import Hard, Linear, Pace
 
@@ -33,18 +33,35 @@ def test_weights_of_hopeless_and_of_settled_samples():
 
 
 @pytest.mark.parametrize("size", [1, 7, CHUNK - 1, CHUNK, 2 * CHUNK + 3])
-@pytest.mark.parametrize("line", [(np.inf, 0.0), (1.5, 0.0), (3.0, 1.0)])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ((np.inf, 0.0), (np.inf, 0.0)),
+        ((1.5, 0.0), (1.5, 0.0)),
+        ((3.0, 1.0), (0.7, 1.0)),
+        ((1.5, 0.0), (np.inf, 0.0)),
+    ],
+)
 @pytest.mark.parametrize("weigh_samples", [False, True])
 @pytest.mark.parametrize("paced", [False, True])
-def test_weights_along_a_line(size, line, weigh_samples, paced):
+def test_weights_along_lines(size, lines, weigh_samples, paced):
     rng = np.random.default_rng(size)
     margin, shift = rng.normal(size=size), 0.7
     sample_weight = rng.integers(1, 4, size=size).astype(float)
+    codes = rng.integers(0, 2, size=size).astype(np.uint8)
     weight = np.empty(size)
-    selected, latent = weigh_along_line(
-        margin, sample_weight, weigh_samples, shift, MAX_EXPONENT, line, paced, weight
+    selected, latent = weigh_along_lines(
+        margin,
+        codes,
+        sample_weight,
+        weigh_samples,
+        shift,
+        MAX_EXPONENT,
+        lines,
+        paced,
+        weight,
     )
-    age, slope = line
+    age, slope = np.array(lines)[codes].T
     loss = np.exp(-margin)
     v = np.where(loss < age, 1 - slope * loss / age, 0.0)
     seen = np.minimum(loss, age)
@@ -69,22 +86,32 @@ class Unlike(Pace):
         return self.pace.latent(loss)
 
 
-@pytest.mark.parametrize("pace", [Hard(age=1.5), Linear(age=3.0)])
+@pytest.mark.parametrize(
+    "paces",
+    [
+        [Hard(age=1.5), Hard(age=1.5)],
+        [Linear(age=3.0), Linear(age=3.0)],
+        [Hard(age=1.5), Linear(age=5.0)],
+        [None, Linear(age=3.0)],
+    ],
+)
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("size", [50, BLOCK + 5])
 @pytest.mark.parametrize("behind", [0.0, 400.0])
-def test_line_or_functions_are_the_same(pace, n_threads, size, behind):
+def test_lines_or_functions_are_the_same(paces, n_threads, size, behind):
     """``behind`` shifts margins so far that weights are cut off at their exponent."""
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 2, size=size).astype(np.uint8)
     mass = rng.integers(1, 4, size=size).astype(float)
-    line = Scores(codes, 2, mass, pace, n_threads=n_threads)
-    functions = Scores(codes, 2, mass, Unlike(pace), n_threads=n_threads)
+    line = Scores(codes, 2, mass, paces, n_threads=n_threads)
+    unlike = [pace and Unlike(pace) for pace in paces]
+    functions = Scores(codes, 2, mass, unlike, n_threads=n_threads)
+    assert line._lines is not None and functions._lines is None
     for scores in (line, functions):
         scores.margin[:] = behind + np.random.default_rng(3).normal(size=size)
         scores.margin[0] = -300
         scores._shift = behind
         scores.refresh(paced=True)
-    np.testing.assert_allclose(line.weight, functions.weight, rtol=1e-12)
+    np.testing.assert_allclose(line.weight, functions.weight, rtol=1e-12, atol=1e-14)
     assert line.n_selected == functions.n_selected
     assert line.latent == pytest.approx(functions.latent, rel=1e-12)

@@ -1,5 +1,7 @@
 """The losses: value, slope, link to probabilities, and what a pace sees."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -93,6 +95,20 @@ def test_doubt_is_a_function_of_the_probability(n_classes):
 def test_doubt_of_the_undecided(n_classes):
     doubt = LOSS.doubt(np.zeros((1, n_classes)), np.zeros(1, dtype=int))
     np.testing.assert_allclose(doubt, 1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_doubt_and_probability_of_a_label(n_classes):
+    score, codes = scores(20, n_classes)
+    if n_classes == 2:
+        score = score[:, 1]
+    probability = LOSS.probability(score)[np.arange(20), codes]
+    for p, doubt in zip(probability, LOSS.doubt(score, codes), strict=True):
+        assert LOSS.probability_at(doubt, n_classes) == pytest.approx(p, rel=1e-12)
+        assert LOSS.doubt_at(p, n_classes) == pytest.approx(doubt, rel=1e-12)
+    assert LOSS.doubt_at(1.0, n_classes) == 0
+    assert LOSS.probability_at(0.0, n_classes) == 1
+    assert LOSS.probability_at(math.inf, n_classes) == 0
 
 
 def test_doubt_of_far_scores():

@@ -356,14 +356,16 @@ def test_plateau_there_and_back(pace, plateau):
 
 
 def test_parameters():
-    assert Hard().get_params() == {"age": None, "plateau": None}
-    assert set(Polynomial().get_params()) == {"age", "plateau", "t"}
-    assert set(Mixture().get_params()) == {"age", "plateau", "gamma"}
-    assert set(Logarithmic().get_params()) == {"age", "plateau", "zeta"}
-    pace = Polynomial(age=3.0, t=4)
+    shared = {"age": None, "plateau": None, "prior_corrected": False}
+    assert Hard().get_params() == Linear().get_params() == shared
+    assert Polynomial().get_params() == {**shared, "t": 1.3}
+    assert Mixture().get_params() == {**shared, "gamma": None}
+    assert Logarithmic().get_params() == {**shared, "zeta": 0.1}
+    pace = Polynomial(age=3.0, t=4, prior_corrected=True)
     for copy in (clone(pace), pickle.loads(pickle.dumps(pace))):
         assert copy is not pace
-        assert copy.get_params() == {"age": 3.0, "plateau": None, "t": 4}
+        expected = {"age": 3.0, "plateau": None, "t": 4, "prior_corrected": True}
+        assert copy.get_params() == expected
     assert repr(Mixture(2.0, gamma=0.5)) == "Mixture(age=2.0, gamma=0.5)"
     assert pace.set_params(age=None, plateau=6.0).resolved_age == pytest.approx(8.0)
     with pytest.raises(TypeError):
@@ -417,6 +419,16 @@ def test_bad_values(kind, params):
         message = str(caught.value)
         assert message.startswith(f"{kind.__name__}: {name} must be a ")
         assert f"got {name}={bad!r}; " in message
+
+
+@every_kind
+@pytest.mark.parametrize("bad", [None, 1, "yes"])
+def test_prior_corrected_is_a_boolean(kind, bad):
+    pace = kind(prior_corrected=bad)
+    message = f"{kind.__name__}: prior_corrected must be True or False, got .*{bad!r}"
+    for use in (lambda: pace.weight(1.0), lambda: resolve_pace(pace)):
+        with pytest.raises(TypeError, match=message):
+            use()
 
 
 @pytest.mark.parametrize("age", [2, np.float32(2), np.int64(2), np.float64(2)])
@@ -533,7 +545,11 @@ def test_pace_without_weight_cannot_be_made():
 # -- check_pace -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pace", [*PACES, HUBER], ids=repr)
+@pytest.mark.parametrize(
+    "pace",
+    [*PACES, HUBER, *[kind(prior_corrected=True) for kind in BUILT_IN]],
+    ids=repr,
+)
 def test_check_passes_on_the_built_ins(pace):
     report = check_pace(pace)
     assert len(report) == 4

@@ -11,6 +11,8 @@ that of the sample's own class, G_y.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
@@ -56,3 +58,11 @@ class Exponential:
         ahead[rows, codes] = -np.inf
         odds = np.exp(np.minimum(ahead, 600)).sum(axis=1)
         return np.sqrt(odds / (score.shape[1] - 1))
+
+    def probability_at(self, doubt: float, n_classes: int) -> float:
+        """Probability of a label, from the loss that a pace sees of it."""
+        return 1 / (1 + (n_classes - 1) * doubt * doubt)
+
+    def doubt_at(self, probability: float, n_classes: int) -> float:
+        """Loss that a pace sees of a label, from its probability."""
+        return math.sqrt((1 / probability - 1) / (n_classes - 1))

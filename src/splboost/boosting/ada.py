@@ -26,9 +26,9 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         Most rounds.
     learning_rate : float in [1e-9, 1], default=1.0
         Factor of every step.
-    pace : Pace or str, default=None
+    pace : Pace, str or dict, default=None
         How much of a sample's loss to believe: an object of ``splboost.pace``, or the
-        name of one. None believes all.
+        name of one. None believes all. A dict gives each class its own, by label.
     warm_rounds : int, default=3
         Learners fitted before the pace sets in.
     inner_steps : int, default=1
@@ -62,6 +62,8 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         scikit-learn's), SAMME's beta.
     estimator_errors_ : array of shape (n_iter_,)
         Weighted error of each learner, over all samples.
+    paces_ : dict
+        The pace of each class by its label, None where it has none.
     sample_pace_ : array of shape (n_samples,)
         v of each training sample at the final scores, which one more round would use:
         0 means dropped as an outlier. NaN for samples of weight zero.
@@ -99,7 +101,7 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         *,
         n_estimators: int = 200,
         learning_rate: float = 1.0,
-        pace: Pace | str | None = None,
+        pace: Pace | str | dict[Any, Any] | None = None,
         warm_rounds: int = 3,
         inner_steps: int = 1,
         subsample: float = 1.0,

@@ -23,7 +23,9 @@ from splboost.boosting.loop import (
 )
 from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
+from splboost.losses import Exponential
 from splboost.pace import Pace, resolve_pace
+from splboost.pace.classes import describe_dropped_classes, paces_of_classes
 from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
@@ -47,7 +49,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, LEAST_RATE, 1, closed="both")],
-        "pace": [Pace, str, None],
+        "pace": [Pace, dict, str, None],
         "warm_rounds": [Interval(Integral, 0, None, closed="left")],
         "inner_steps": [Interval(Integral, 1, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
@@ -62,7 +64,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     estimator: Any
     n_estimators: int
     learning_rate: float
-    pace: Pace | str | None
+    pace: Pace | str | dict[Any, Any] | None
     warm_rounds: int
     inner_steps: int
     subsample: float
@@ -77,6 +79,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     n_features_in_: int
     estimator_weights_: FloatArray
     estimator_errors_: FloatArray
+    paces_: dict[Any, Pace | None]
     sample_pace_: FloatArray
     n_selected_: NDArray[np.int64]
     latent_objective_: FloatArray
@@ -115,9 +118,6 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         from splboost.boosting.steps import DiscreteStep
 
         self._validate_params()
-        pace = resolve_pace(self.pace)
-        if pace is not None and pace.is_off:
-            pace = None
         table = read_table(self, X, self._categorical_features(), reset=True)
         X = table.native(X)
         all_weight = check_weights(sample_weight, table.n_rows)
@@ -126,13 +126,16 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         all_weight = weigh_classes(self.class_weight, self.classes_, codes, all_weight)
         table, weight, codes = drop_weightless(table, all_weight, codes)
         self._check_subsample(codes.size)
+        mass = np.bincount(codes, weight, minlength=k)
+        priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
+        self.paces_ = paces_of_classes(self.pace, priors, Exponential())
 
         rng = check_random_state(self.random_state)
         n_threads = count_threads(self.n_jobs)
         learner = self._make_learner(table, X, all_weight, codes, weight, rng)
-        scores = Scores(codes, k, weight, pace, n_threads=n_threads)
-        if pace is not None:
-            self._warn_of_collapse(pace)
+        paces = list(self.paces_.values())
+        scores = Scores(codes, k, weight, paces, n_threads=n_threads)
+        self._warn_of_collapse()
         # Weights that sum to less than the number of rows (to 1, say) still are that
         # many samples.
         n_samples = max(weight.sum(), weight.size)
@@ -158,6 +161,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         self._set_fitted(learner, history, codes.size)
         del learner, history  # and with them most of the memory
         self.sample_pace_ = scores.paces()
+        self._warn_of_dropped_classes(codes, weight)
         if codes.size < all_weight.size:
             of_all = np.full(all_weight.size, np.nan)
             of_all[all_weight > 0] = self.sample_pace_
@@ -179,7 +183,13 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         """
         of_pace = [name for name in params if name.startswith("pace__")]
         if of_pace:
-            params["pace"] = resolve_pace(params.get("pace", self.pace))
+            pace = params.get("pace", self.pace)
+            if isinstance(pace, dict):
+                raise ValueError(
+                    f"{', '.join(of_pace)}: pace={pace!r} is a dict, which has no "
+                    "parameters; set pace to a new dict, or to one Pace."
+                )
+            params["pace"] = resolve_pace(pace)
             if params["pace"] is None:
                 raise ValueError(
                     f"{', '.join(of_pace)}: pace=None has no parameters; set pace to a "
@@ -255,17 +265,40 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
         return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
 
-    def _warn_of_collapse(self, pace: Pace) -> None:
-        peak = pace.peak()
-        if self.learning_rate == 1 and peak <= 1:
+    def _given_paces(self) -> list[Pace | None]:
+        """The paces of the user, before any correction."""
+        given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
+        return [resolve_pace(pace) for pace in given]
+
+    def _warn_of_collapse(self) -> None:
+        for pace in self._given_paces():
+            if self.learning_rate < 1 or pace is None or pace.peak() > 1:
+                continue
             warnings.warn(
                 f"pace={pace!r} gives its greatest weight to samples with a loss of "
-                f"{peak:.3g}, but an undecided sample has 1 already: the booster may "
-                "lose samples before it has learned from them, and collapse. Choose a "
-                "larger age or plateau.",
+                f"{pace.peak():.3g}, but an undecided sample has 1 already: the "
+                "booster may lose samples before it has learned from them, and "
+                "collapse. Choose a larger age or plateau.",
                 UserWarning,
                 stacklevel=4,
             )
+            return
+
+    def _warn_of_dropped_classes(
+        self, codes: NDArray[np.integer], weight: FloatArray
+    ) -> None:
+        given = self._given_paces()
+        if (
+            self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
+            or self.stop_reason_ == ONE_CLASS  # said already
+            or any(getattr(pace, "prior_corrected", False) for pace in given)
+        ):
+            return
+        message = describe_dropped_classes(
+            self.sample_pace_, codes, weight, self.classes_.tolist()
+        )
+        if message is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
 
     def _report(self, history: Any) -> None:
         n = len(history.terms)
@@ -337,7 +370,8 @@ _REMEDIES = {
     ),
     ONE_CLASS: (
         "The pace has left samples of one class only. Choose a larger age or plateau, "
-        'more warm rounds, or, where a class is rare, class_weight="balanced".'
+        "more warm rounds, or, where a class is rare, a pace with prior_corrected=True "
+        'or class_weight="balanced".'
     ),
     NONE_SELECTED: (
         "The pace has left no sample. Choose a larger age or plateau, or more warm "

@@ -49,20 +49,26 @@ def weigh(margin, shift, highest, weight):
 
 
 @kernel
-def weigh_along_line(
-    margin, sample_weight, weigh_samples, shift, highest, line, paced, weight
+def weigh_along_lines(
+    margin, codes, sample_weight, weigh_samples, shift, highest, lines, paced, weight
 ):
-    """Weights under a pace of 1 - slope * loss / age up to the age, and 0 beyond.
+    """Weights under paces of 1 - slope * loss / age up to the age, and 0 beyond.
 
-    Returns how many samples have a positive pace, and the sum of the latent losses.
+    Each of the two classes has its line of age and slope. Returns how many samples have
+    a positive pace, and the sum of the latent losses.
     """
-    age, slope = line
-    per_loss, fall = np.exp(min(-shift, -LOWEST_EXPONENT)), slope / age
+    (lower_age, lower_slope), (upper_age, upper_slope) = lines
+    lower_fall, upper_fall = lower_slope / lower_age, upper_slope / upper_age
+    per_loss = np.exp(min(-shift, -LOWEST_EXPONENT))
     latent = np.empty(min(CHUNK, margin.size))
     selected, total = 0, 0.0
     for start in range(0, margin.size, CHUNK):
         m, w = margin[start : start + CHUNK], weight[start : start + CHUNK]
+        code = codes[start : start + CHUNK]
         for i in range(m.size):
+            # Choices between two numbers vectorise, which a table of them would not.
+            age = upper_age if code[i] else lower_age
+            fall = upper_fall if code[i] else lower_fall
             plain = exponential(min(max(shift - m[i], LOWEST_EXPONENT), highest))
             loss = plain * per_loss
             within = loss < age

@@ -16,14 +16,16 @@ then added up, so they do not depend on the number of threads.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.kernels import weigh, weigh_along_line
+from splboost.boosting.kernels import weigh, weigh_along_lines
 from splboost.losses import Exponential
 from splboost.pace import Pace
+from splboost.pace.classes import ClassCurves
 from splboost.trees.threads import run, share
 
 GRID = 2.0**-43
@@ -31,7 +33,6 @@ BLOCK = 32_768
 WORK_PER_ROW = 3
 MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1
 MAX_EXPONENT = 500.0
-NO_LINE = math.inf, 0.0  # without a pace
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ class Scores:
     codes : class number of each sample
     n_classes : int
     sample_weight : the user's weights, all positive
-    pace : Pace or None
+    paces : Pace or None, for each class
     n_threads : int
 
     Attributes
@@ -66,7 +67,7 @@ class Scores:
         codes: NDArray[np.integer],
         n_classes: int,
         sample_weight: FloatArray,
-        pace: Pace | None,
+        paces: Sequence[Pace | None],
         *,
         n_threads: int = 1,
     ) -> None:
@@ -78,11 +79,12 @@ class Scores:
         self.n_threads = n_threads
         n = codes.size
         self.margin = np.zeros(n)
-        self.score = np.zeros((n, n_classes)) if pace and n_classes > 2 else None
-        self._curves = None if pace is None else pace.curves()
-        self._line = NO_LINE if self._curves is None else self._curves.line
-        if self.score is not None:
-            self._line = None
+        self._curves = ClassCurves(paces)
+        paced = not self._curves.is_plain
+        self.score = np.zeros((n, n_classes)) if paced and n_classes > 2 else None
+        lines = self._curves.lines
+        # Two are enough: with more classes they are only taken if all are plain.
+        self._lines = None if lines is None or self.score is not None else lines[:2]
         self.weight = np.empty(n)
         self.n_selected = n
         self.latent = 0.0
@@ -123,14 +125,15 @@ class Scores:
         margin, weight = self.margin[rows], self.weight[rows]
         # A weight is cut off at the exponent, so that of a sample far behind says
         # nothing of its loss when the shift is large.
-        if self._line is not None and self._shift < MAX_EXPONENT / 2:
-            return weigh_along_line(
+        if self._lines is not None and self._shift < MAX_EXPONENT / 2:
+            return weigh_along_lines(
                 margin,
+                self.codes[rows],
                 self.sample_weight[rows],
                 self._weigh_samples,
                 self._shift,
                 MAX_EXPONENT,
-                self._line,
+                self._lines,
                 paced,
                 weight,
             )
@@ -144,9 +147,9 @@ class Scores:
         """Multiply plain weights by the paces."""
         doubt = self._doubt(rows)
         selected = weight.size
-        latent = doubt if self._curves is None else self._curves.latent(doubt)
-        if paced and self._curves is not None:
-            v = self._curves.weight(doubt)
+        latent = self._curves.latent(doubt, self.codes[rows])
+        if paced and not self._curves.is_plain:
+            v = self._curves.weight(doubt, self.codes[rows])
             selected = int(np.count_nonzero(v))
             weight *= v
         if self._weigh_samples:
@@ -178,11 +181,11 @@ class Scores:
     def paces(self) -> FloatArray:
         """v of every sample at the present margins."""
         v = np.ones(self.codes.size)
-        if self._curves is not None:
+        if not self._curves.is_plain:
             with np.errstate(all="ignore"):
                 for start in range(0, v.size, BLOCK):
                     rows = slice(start, start + BLOCK)
-                    v[rows] = self._curves.weight(self._doubt(rows))
+                    v[rows] = self._curves.weight(self._doubt(rows), self.codes[rows])
         return v
 
     def plain_weight(self) -> FloatArray:

@@ -19,7 +19,8 @@ class SPLBoostClassifier(AdaBoostClassifier):
     It helps when labels are wrong here and there; it costs little on clean ones. It
     cannot help a weak learner strong enough to fit the wrong labels (deep trees), for
     then no loss is large; and a pace too strict for the data drops hard samples with
-    the wrong ones. Where one class is rare, look at which samples it drops.
+    the wrong ones. Where one class is rare, it drops many of it even if all labels are
+    right, and a warning says so: use ``pace=Linear(prior_corrected=True)``.
 
     Parameters
     ----------
@@ -32,10 +33,11 @@ class SPLBoostClassifier(AdaBoostClassifier):
         Most rounds.
     learning_rate : float in [1e-9, 1], default=1.0
         Factor of every step.
-    pace : Pace or str, default="linear"
+    pace : Pace, str or dict, default="linear"
         How much of a sample's loss to believe: an object of ``splboost.pace``, or the
         name of one, which is then made with ``plateau=2.0``. Stumps with this pace did
-        best among those tried (``benchmarks/defaults.py``). None is AdaBoost.
+        best among those tried (``benchmarks/defaults.py``). None is AdaBoost. A dict
+        gives each class its own, by label.
     warm_rounds : int, default=3
         Learners fitted before the pace sets in.
     inner_steps : int, default=1
@@ -69,6 +71,8 @@ class SPLBoostClassifier(AdaBoostClassifier):
         scikit-learn's), SAMME's beta.
     estimator_errors_ : array of shape (n_iter_,)
         Weighted error of each learner, over all samples.
+    paces_ : dict
+        The pace of each class by its label, None where it has none.
     sample_pace_ : array of shape (n_samples,)
         v of each training sample at the final scores, which one more round would use:
         0 means dropped as an outlier. NaN for samples of weight zero.
@@ -113,7 +117,7 @@ class SPLBoostClassifier(AdaBoostClassifier):
         *,
         n_estimators: int = 200,
         learning_rate: float = 1.0,
-        pace: Pace | str | None = "linear",
+        pace: Pace | str | dict[Any, Any] | None = "linear",
         warm_rounds: int = 3,
         inner_steps: int = 1,
         subsample: float = 1.0,

@@ -24,19 +24,28 @@ Logarithmic  log(ζ + (1-ζ)loss/λ) / log ζ       λ(-1/log ζ - ζ/(1-ζ))
 ============ ================================== ==================================
 
 An infinite plateau is the plain booster: v = 1, whatever the regulariser.
+
+Where a class is rare, its samples are improbable at first whatever their features say,
+and a pace takes them for wrong labels. ``prior_corrected=True`` gives each class c of K
+a cut of its own: if p is the probability of a label at the cut, labels of class c are
+dropped below p * K * (share of the class in the training data) instead. With equal
+shares nothing changes. The share is that of the weights which the booster works with,
+so ``class_weight="balanced"`` undoes the correction: it already is one. A class so
+common that its loss of greatest influence would fall to that of an undecided sample
+keeps half of the distance between the two, on a logarithmic scale.
 """
 
 from splboost.pace.base import Curves, Pace
 from splboost.pace.checks import check_pace
 from splboost.pace.regularisers import (
-    DEFAULT_PLATEAU,
     Hard,
     Linear,
     Logarithmic,
     Mixture,
     Polynomial,
-    resolve_pace,
 )
+from splboost.pace.resolve import resolve_pace
+from splboost.pace.scaled import DEFAULT_PLATEAU
 
 __all__ = [
     "DEFAULT_PLATEAU",

@@ -6,7 +6,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.legendre import Legendre
@@ -37,6 +37,19 @@ class Curves(NamedTuple):
     weight: Callable[[FloatArray], FloatArray]
     latent: Callable[[FloatArray], FloatArray]
     line: tuple[float, float] | None = None
+
+
+PLAIN = Curves(np.ones_like, np.copy, (math.inf, 0.0))
+
+
+class Link(Protocol):
+    """How a loss turns into the probability of a label, and back."""
+
+    def probability_at(self, doubt: float, n_classes: int) -> float:
+        """Probability of a label whose loss is ``doubt``, above 0 or nearly."""
+
+    def doubt_at(self, probability: float, n_classes: int) -> float:
+        """Loss of a label of that probability, which is above 0 and at most 1."""
 
 
 class Pace(BaseEstimator, ABC):
@@ -121,6 +134,10 @@ class Pace(BaseEstimator, ABC):
     def is_off(self) -> bool:
         """Whether v = 1 by definition, so that the booster is the plain one."""
         return False
+
+    def for_class(self, prior: float, n_classes: int, link: Link) -> Pace:
+        """The regulariser for a class with that share of the data; here the same."""
+        return self
 
     def curves(self) -> Curves:
         """``weight`` and ``latent`` with the parameters checked once, for a loop."""

@@ -3,139 +3,15 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from functools import partial
-from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import lambertw
 
-from splboost.pace.base import LARGEST, Curves, FloatArray, Pace, unit_interval
-
-DEFAULT_PLATEAU = 2.0
-
-# What an argument may be: above the first number, up to and with the second.
-_RANGES = {
-    "age": (0.0, math.inf, "a number above 0", "None uses the plateau"),
-    "plateau": (0.0, math.inf, "a number above 0", "inf is the plain booster"),
-    "t": (1.0, LARGEST, "a finite number above 1", "for infinite t use Hard"),
-    "gamma": (0.0, LARGEST, "a finite number above 0", "None takes the age"),
-    "zeta": (1e-300, 1 - 1e-6, "a number in (0, 0.999999]", "near 1 use Linear"),
-}
+from splboost.pace.base import FloatArray
+from splboost.pace.scaled import Scaled, checked
 
 
-def _checked(pace: Pace, name: str) -> float:
-    value = getattr(pace, name)
-    low, high, allowed, remedy = _RANGES[name]
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    number = number and not isinstance(value, bool)
-    if number and low < value <= high:  # nan is out
-        return float(value)
-    raise (ValueError if number else TypeError)(
-        f"{type(pace).__name__}: {name} must be {allowed}, got "
-        f"{name}={value!r}; {remedy}."
-    )
-
-
-class _Scaled(Pace):
-    """A regulariser with formulas, set by its age or by its plateau."""
-
-    def __init__(
-        self, age: float | None = None, *, plateau: float | None = None
-    ) -> None:
-        self.age = age
-        self.plateau = plateau
-
-    @abstractmethod
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray: ...
-
-    @abstractmethod
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray: ...
-
-    @abstractmethod
-    def _penalty(self, v: FloatArray, age: float) -> FloatArray: ...
-
-    @abstractmethod
-    def _peak(self, age: float) -> float: ...
-
-    _slope: ClassVar[float | None] = None  # of a weight that is a line up to the age
-
-    @property
-    def _plateau_per_age(self) -> float:
-        return 1.0
-
-    def _plateau_at(self, age: float) -> float:
-        return age * self._plateau_per_age
-
-    def _age_at(self, plateau: float) -> float:
-        return plateau / self._plateau_per_age
-
-    def _scales(self) -> tuple[float, float]:
-        """Age and plateau, validated."""
-        if self.age is not None and self.plateau is not None:
-            raise ValueError(
-                f"{type(self).__name__}: give age or plateau, not both, got "
-                f"age={self.age!r} and plateau={self.plateau!r}; set one to None."
-            )
-        if self.age is not None:
-            age = _checked(self, "age")
-            return age, self._plateau_at(age)
-        plateau = DEFAULT_PLATEAU if self.plateau is None else _checked(self, "plateau")
-        return self._age_at(plateau), plateau
-
-    @property
-    def resolved_age(self) -> float:
-        """The age λ in use, given or worked out from the plateau."""
-        return self._scales()[0]
-
-    @property
-    def resolved_plateau(self) -> float:
-        return self._scales()[1]
-
-    @property
-    def is_off(self) -> bool:
-        return self._off(self.resolved_age)
-
-    def _off(self, age: float) -> bool:
-        return age == math.inf
-
-    @np.errstate(all="ignore")
-    def weight(self, loss: ArrayLike) -> FloatArray:
-        loss, age = np.asarray(loss, dtype=np.float64), self.resolved_age
-        return np.ones(loss.shape)[()] if self._off(age) else self._weight(loss, age)
-
-    @np.errstate(all="ignore")
-    def latent(self, loss: ArrayLike) -> FloatArray:
-        loss, age = np.asarray(loss, dtype=np.float64), self.resolved_age
-        return loss.copy()[()] if self._off(age) else self._latent(loss, age)
-
-    @np.errstate(all="ignore")
-    def penalty(self, v: ArrayLike) -> FloatArray:
-        v, age = unit_interval(v), self.resolved_age
-        if self._off(age):
-            return np.where(v == 1, 0.0, math.inf)[()]
-        return self._penalty(v, age)
-
-    def peak(self) -> float:
-        age = self.resolved_age
-        return math.inf if self._off(age) else self._peak(age)
-
-    def curves(self) -> Curves:
-        age = self.resolved_age
-        if type(self).weight is not _Scaled.weight:  # of a subclass by the user
-            return super().curves()
-        if self._off(age):
-            return Curves(np.ones_like, np.copy)
-        slope = self._slope
-        return Curves(
-            partial(self._weight, age=age),
-            partial(self._latent, age=age),
-            None if slope is None else (age, slope),
-        )
-
-
-class Hard(_Scaled):
+class Hard(Scaled):
     """Believe a loss below the age in full, and one from there on not at all.
 
     Parameters
@@ -143,6 +19,9 @@ class Hard(_Scaled):
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ, the height of the
         latent loss. Give at most one; neither is ``plateau=2.0``.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -165,7 +44,7 @@ class Hard(_Scaled):
         return age
 
 
-class Linear(_Scaled):
+class Linear(Scaled):
     """Believe less of a loss in proportion to its size, and nothing from the age on.
 
     Parameters
@@ -173,6 +52,9 @@ class Linear(_Scaled):
     age, plateau : float, optional
         λ, the loss at which samples are dropped; or κ = λ/2, the height of the
         latent loss. Give at most one; neither is ``plateau=2.0``.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -207,7 +89,7 @@ def _ramp(loss: FloatArray, age: float) -> FloatArray:
     return np.maximum(ramp, 0.0, out=ramp)
 
 
-class Polynomial(_Scaled):
+class Polynomial(Scaled):
     """A ramp down to the age, bent by ``t``: straight for t = 2, a cliff for large t.
 
     ``t=1.3`` is the "lowerconvex" scheme of the SPLBoost paper and ``t=4`` its
@@ -220,6 +102,9 @@ class Polynomial(_Scaled):
         latent loss. Give at most one; neither is ``plateau=2.0``.
     t : float, default=1.3
         The shape, above 1.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -228,14 +113,19 @@ class Polynomial(_Scaled):
     """
 
     def __init__(
-        self, age: float | None = None, *, plateau: float | None = None, t: float = 1.3
+        self,
+        age: float | None = None,
+        *,
+        plateau: float | None = None,
+        t: float = 1.3,
+        prior_corrected: bool = False,
     ) -> None:
-        super().__init__(age, plateau=plateau)
+        super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.t = t
 
     @property
     def _plateau_per_age(self) -> float:
-        t = _checked(self, "t")
+        t = checked(self, "t")
         return (t - 1) / t
 
     def _weight(self, loss: FloatArray, age: float) -> FloatArray:
@@ -255,7 +145,7 @@ class Polynomial(_Scaled):
         return self._plateau_at(age)
 
 
-class Mixture(_Scaled):
+class Mixture(Scaled):
     """Believe small losses in full, then ever less, and nothing from λ² on.
 
     An infinite age with a finite ``gamma`` never drops a sample: the weight is then
@@ -268,6 +158,9 @@ class Mixture(_Scaled):
         height of the latent loss. Give at most one; neither is ``plateau=2.0``.
     gamma : float, optional
         γ, how long losses are believed in full: up to (λγ/(λ+γ))². The age if None.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -281,13 +174,14 @@ class Mixture(_Scaled):
         *,
         plateau: float | None = None,
         gamma: float | None = None,
+        prior_corrected: bool = False,
     ) -> None:
-        super().__init__(age, plateau=plateau)
+        super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.gamma = gamma
 
     def _gamma_root(self, age: float) -> tuple[float, float]:
         """γ, and the root of the loss up to which v = 1."""
-        gamma = age if self.gamma is None else _checked(self, "gamma")
+        gamma = age if self.gamma is None else checked(self, "gamma")
         return gamma, 1 / (1 / age + 1 / gamma)
 
     def _plateau_at(self, age: float) -> float:
@@ -296,9 +190,19 @@ class Mixture(_Scaled):
     def _age_at(self, plateau: float) -> float:
         if self.gamma is None:
             return math.sqrt(2) * math.sqrt(plateau)
-        gamma = _checked(self, "gamma")
+        gamma = checked(self, "gamma")
         reach = math.hypot(plateau, 2 * gamma * math.sqrt(plateau))
         return (plateau + reach) / 2 / gamma
+
+    def _cut(self, age: float) -> float:
+        return age * age
+
+    def _stretched(self, factor: float) -> dict[str, float]:
+        root = math.sqrt(factor)
+        gamma = {} if self.gamma is None else {"gamma": root * self.gamma}
+        if self.age is not None:
+            return {"age": root * self.age, **gamma}
+        return {"plateau": factor * self.resolved_plateau, **gamma}
 
     def _off(self, age: float) -> bool:
         return age == math.inf and (self.gamma is None or self.plateau == math.inf)
@@ -325,7 +229,7 @@ class Mixture(_Scaled):
         return top * top
 
 
-class Logarithmic(_Scaled):
+class Logarithmic(Scaled):
     """A ramp that falls fast at first and slowly near the age, on a logarithm.
 
     The form of the literature holds for ages below 1 only; here the age is the cut
@@ -338,6 +242,9 @@ class Logarithmic(_Scaled):
         height of the latent loss. Give at most one; neither is ``plateau=2.0``.
     zeta : float, default=0.1
         ζ in (0, 1): near 1 the ramp is straight, near 0 it drops at once.
+    prior_corrected : bool, default=False
+        Whether rare classes are believed longer, and common ones less long; see
+        :mod:`splboost.pace`.
 
     Examples
     --------
@@ -351,8 +258,9 @@ class Logarithmic(_Scaled):
         *,
         plateau: float | None = None,
         zeta: float = 0.1,
+        prior_corrected: bool = False,
     ) -> None:
-        super().__init__(age, plateau=plateau)
+        super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.zeta = zeta
 
     # With r = (1-ζ)/ζ and u = r loss/λ the weight is 1 - log(1+u)/log(1+r), which
@@ -360,7 +268,7 @@ class Logarithmic(_Scaled):
 
     @property
     def _rise(self) -> tuple[float, float]:
-        zeta = _checked(self, "zeta")
+        zeta = checked(self, "zeta")
         rise = (1 - zeta) / zeta
         return rise, float(np.log1p(rise))
 
@@ -392,45 +300,3 @@ class Logarithmic(_Scaled):
         # The slope of loss * weight is 0 where log(1+u) + u/(1+u) = log(1+r).
         rise, _ = self._rise
         return age * (1 / float(lambertw(math.e / (1 + rise)).real) - 1) / rise
-
-
-_NAMES: dict[str, type[_Scaled]] = {
-    "hard": Hard,
-    "linear": Linear,
-    "polynomial": Polynomial,
-    "mixture": Mixture,
-    "logarithmic": Logarithmic,
-}
-
-
-def resolve_pace(pace: str | Pace | None) -> Pace | None:
-    """The regulariser that an argument ``pace=`` stands for, validated.
-
-    Parameters
-    ----------
-    pace : str, Pace or None
-        A short name, for the regulariser at its default plateau; a regulariser; or
-        None for none.
-
-    Examples
-    --------
-    >>> resolve_pace("hard"), resolve_pace(Linear(age=5.0)), resolve_pace(None)
-    (Hard(), Linear(age=5.0), None)
-    """
-    choices = f"a Pace, None or one of {', '.join(map(repr, _NAMES))}"
-    if isinstance(pace, str):
-        if pace not in _NAMES:
-            raise ValueError(f"pace={pace!r} is no known regulariser; pass {choices}.")
-        return _NAMES[pace]()
-    if isinstance(pace, _Scaled):
-        pace._scales()
-    elif isinstance(pace, type) and issubclass(pace, Pace):
-        raise TypeError(f"pace={pace.__name__} is a class; pass {pace.__name__}().")
-    elif callable(getattr(pace, "weight", None)) and not isinstance(pace, Pace):
-        raise TypeError(
-            f"pace={pace!r} has a weight method but is no Pace; derive its class from "
-            "splboost.pace.Pace."
-        )
-    elif pace is not None and not isinstance(pace, Pace):
-        raise TypeError(f"pace must be {choices}, got pace={pace!r}.")
-    return pace

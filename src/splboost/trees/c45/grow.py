@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
     branch : (n_rows,) branch that each case goes to
     present : flat, whether any case has this value of its column
     below, valid, bound : (n_classes, n) and (n,) the places of an attribute; see gain
-    count : (n_classes, most) class weights of each rank
+    of_rank : (n_classes, most) class weights of each rank
     spare : (n_rows,) for entries on the move
     """
 
@@ -63,7 +63,7 @@ class Scratch(NamedTuple):
     below: NDArray[np.float64]
     valid: NDArray[np.bool_]
     bound: NDArray[np.float64]
-    count: NDArray[np.float64]
+    of_rank: NDArray[np.float64]
     spare: NDArray[np.int64]
 
 
@@ -80,7 +80,7 @@ def make_scratch(cells, n_classes):
         below=np.empty((n_classes, most_places)),
         valid=np.empty(most_places, dtype=np.bool_),
         bound=np.empty(most_places),
-        count=np.empty((n_classes, most_counted)),
+        of_rank=np.empty((n_classes, most_counted)),
         spare=np.empty(n_rows, dtype=np.int64),
     )
 
@@ -302,8 +302,10 @@ def choose_split(
             continue
         unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
         if cells.categorical[f]:
-            count = scratch.count[:, :n_values]
-            gain[f], info[f] = rate_categories(count, total, unknown, options.min_cases)
+            of_rank = scratch.of_rank[:, :n_values]
+            gain[f], info[f] = rate_categories(
+                of_rank, total, unknown, options.min_cases
+            )
         else:
             gain[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
                 cells, f, options, scratch, total, unknown
@@ -395,9 +397,9 @@ def rate_sorted(cells, f, y, entries, options, scratch, total):
 @kernel
 def count_ranks(cells, f, y, rows, scratch, total):
     """Class weights of each rank; returns the weight of unknown values."""
-    pull, count, rank = scratch.pull, scratch.count, cells.rank[f]
+    pull, of_rank, rank = scratch.pull, scratch.of_rank, cells.rank[f]
     n_values = cells.offset[f + 1] - cells.offset[f]
-    count[:, :n_values] = 0
+    of_rank[:, :n_values] = 0
     unknown = 0.0
     for i in range(rows.size):
         row = rows[i]
@@ -406,27 +408,27 @@ def count_ranks(cells, f, y, rows, scratch, total):
         if r < 0:
             unknown += weight
         else:
-            count[y[row], r] += weight
+            of_rank[y[row], r] += weight
     for c in range(total.size):
         for r in range(n_values):
-            total[c] += count[c, r]
+            total[c] += of_rank[c, r]
     return unknown
 
 
 @kernel
 def rate_counted(cells, f, options, scratch, total, unknown):
     """The same of a column whose ranks were counted."""
-    count, below, valid = scratch.count, scratch.below, scratch.valid
+    of_rank, below, valid = scratch.of_rank, scratch.below, scratch.valid
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
     for c in range(total.size):
         running = 0.0
         for r in range(values.size):
-            running += count[c, r]
+            running += of_rank[c, r]
             below[c, r] = running
     following = -1
     for r in range(values.size - 1, -1, -1):
         valid[r] = False
-        if any_weight(count, r):
+        if any_weight(of_rank, r):
             valid[r] = following >= 0 and values[r] < values[following] - GAP
             following = r
     gain, info, place = rate_cuts(
@@ -440,17 +442,18 @@ def rate_counted(cells, f, options, scratch, total, unknown):
         scratch.bound,
     )
     following = place + 1
-    while place >= 0 and not any_weight(count, following):
+    while place >= 0 and not any_weight(of_rank, following):
         following += 1
     return gain, info, place, following
 
 
 @kernel
-def any_weight(count, r):
-    for c in range(count.shape[0]):
-        if count[c, r] > 0:
-            return True
-    return False
+def any_weight(of_rank, r):
+    """Whether a rank has any case."""
+    found = False
+    for c in range(of_rank.shape[0]):
+        found |= of_rank[c, r] > 0
+    return found
 
 
 @kernel

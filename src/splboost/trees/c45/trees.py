@@ -6,6 +6,7 @@ number of children, and a row with an unknown value goes to all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -156,6 +157,6 @@ class MultiwayTrees:
         blocks = [block for _, block in self._blocks(table)]
         return ArrayTable(np.concatenate(blocks), None)
 
-    def _blocks(self, table: Table):
+    def _blocks(self, table: Table) -> Iterator[tuple[int, NDArray[np.floating]]]:
         used = np.unique(self.nodes.feature[self.nodes.feature >= 0])
         return feature_blocks(table, self.coding, used.astype(np.intp))

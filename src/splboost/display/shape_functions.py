@@ -54,9 +54,8 @@ class ShapeFunctionsDisplay:
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> booster = SPLBoostClassifier(n_estimators=50).fit(X, y)
     >>> display = ShapeFunctionsDisplay.from_estimator(booster, X, max_panels=6)
-    >>> first = display.functions[0]
-    >>> first.name
-    'worst texture'
+    >>> display.functions[0].name
+    'worst area'
     >>> score = display.intercept + sum(f(X[f.name]) for f in display.functions)
     >>> bool(abs(score - booster.decision_function(X)).max() < 1e-10)
     True

@@ -89,8 +89,9 @@ def plot_tree(
     width, height = place(boxes, gap=GAP, level_gap=LEVEL_GAP)
     width, height = width + 2 * MARGIN, height + 2 * MARGIN
     if ax is None:
-        inches = [min(length / 72, MOST_INCHES) for length in (width, height)]
-        ax = plt.figure(figsize=inches).add_axes((0, 0, 1, 1))
+        inch = max(72.0, width / MOST_INCHES, height / MOST_INCHES)
+        figure = plt.figure(figsize=(width / inch, height / inch))
+        ax = figure.add_axes((0, 0, 1, 1))
     scale = _fit(ax, width, height)
     for node, box in zip(nodes, boxes, strict=True):
         _draw_box(ax, node, box, scale)

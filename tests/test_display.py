@@ -449,13 +449,17 @@ def drawn_steps(ax, label):
     return line.get_xdata(), line.get_ydata()
 
 
-def test_steps_are_drawn_as_they_are():
+@pytest.mark.parametrize("limits", [(-np.inf, np.inf), (3, 6)])
+def test_steps_are_drawn_as_they_are(limits):
     X, y = mixed_data(300, 2)
-    display = show(fit_stumps(X, y), X)
+    booster = fit_stumps(X, y)
+    X = np.clip(X, *limits)
+    display = show(booster, X)
     for function, ax in zip(display.functions, display.axes_.flat, strict=False):
         x, score = drawn_steps(ax, 1)
         assert x[0] == np.nanmin(X[:, function.feature])
         assert x[-1] == np.nanmax(X[:, function.feature])
+        assert np.all(np.diff(x) >= 0)
         middle = (x[::2] + x[1::2]) / 2
         np.testing.assert_allclose(function(middle), score[::2])
         np.testing.assert_array_equal(score[::2], score[1::2])
@@ -509,6 +513,7 @@ def test_categories_and_missing_values_are_drawn():
     display = show(booster, frame, features=["town"])
     (panel,), (strip,) = display.axes_[0], display.density_axes_[0]
     labels = [label.get_text() for label in strip.get_xticklabels()]
+    assert {label.get_ha() for label in strip.get_xticklabels()} == {"right"}
     long = "a" * 13 + "…"
     assert labels == ["Aachen", "Bonn", "Celle, on the…", "Erfurt", long, "missing"]
     (town,) = [f for f in display.functions if f.name == "town"]

@@ -1,6 +1,10 @@
 """Fixtures that several test files use."""
 
+import os
+
 import pytest
+
+os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
 
 
 @pytest.fixture

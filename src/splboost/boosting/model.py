@@ -26,6 +26,10 @@ class Model(Protocol):
 
     categorical_features: Any
 
+    @property
+    def tables(self) -> AdditiveTables | None:
+        """The score as a sum over features, where it is one."""
+
     def add(
         self, table: Table, X: Any, score: FloatArray, *, n_threads: int
     ) -> None: ...
@@ -134,6 +138,7 @@ class EstimatorModel:
     """Fitted scikit-learn classifiers."""
 
     categorical_features = None
+    tables = None
 
     def __init__(
         self, estimators: list[Any], moves: FloatArray, classes: NDArray[Any]

@@ -46,6 +46,13 @@ class Outline:
     question: str | None = None
     branches: tuple[tuple[str, Outline], ...] = field(default=(), repr=False)
 
+    def nodes(self) -> list[Outline]:
+        """This node and all below it, parents before their children."""
+        found = [self]
+        for node in found:
+            found.extend(child for _, child in node.branches)
+        return found
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -54,7 +61,7 @@ class Wording:
     Attributes
     ----------
     feature_names, class_names : names in the order of the features and classes
-    digits : significant digits of thresholds, shares and means
+    digits : significant digits of thresholds, shares and means; weights have two more
     most_categories : categories that a list names, the others being counted; None: all
     """
 
@@ -90,12 +97,15 @@ class Wording:
         name = self.feature_names[feature]
         return f"{name} in {{{self.categories(labels)}}}{' or missing' * or_missing}"
 
+    def _weight(self, weight: float) -> str:
+        return f"weight {weight:.{self.digits + 2}g}"  # often a count of rows
+
     def class_leaf(self, shares: NDArray[np.float64], weight: float) -> Outline:
         """A node of a classification tree, without branches so far."""
         best = int(np.argmax(shares))
         return Outline(
             prediction=f"class {self.class_names[best]}",
-            note=f"share {self.number(shares[best])}, weight {weight:.6g}",
+            note=f"share {self.number(shares[best])}, {self._weight(weight)}",
             weight=float(weight),
             shares=tuple(np.asarray(shares).tolist()),
         )
@@ -104,7 +114,7 @@ class Wording:
         """A node of a regression tree, without branches so far."""
         return Outline(
             prediction=self.number(mean),
-            note=f"weight {weight:.6g}",
+            note=self._weight(weight),
             weight=float(weight),
             mean=float(mean),
         )

@@ -1,0 +1,6 @@
+"""Pictures of trees and boosters, with matplotlib (pip install 'splboost[plot]')."""
+
+from splboost.display.shape_functions import ShapeFunctionsDisplay
+from splboost.display.tree import plot_tree
+
+__all__ = ["ShapeFunctionsDisplay", "plot_tree"]

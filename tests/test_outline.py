@@ -1,0 +1,160 @@
+"""Trees in words, and the text drawn from them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from helpers import CATEGORICAL, mixed_data
+from splboost import AdaBoostClassifier
+from splboost.trees import CARTClassifier, CARTRegressor
+from splboost.trees.outline import Wording
+from splboost.trees.text import tree_text
+
+WORDING = Wording(["age", "town"], ["no", "yes"], digits=3)
+
+
+def leaf(share=0.75, weight=8):
+    return WORDING.class_leaf(np.array([1 - share, share]), weight)
+
+
+def towns():
+    names = ["Aachen", "Bonn", "Celle", "Dresden", "Erfurt", "Fulda"]
+    return pd.DataFrame({"town": pd.Categorical(names)})
+
+
+# ------------------------------------------------------------------------------ outline
+
+
+def test_outline_of_a_classifier():
+    X = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0]})
+    root = CARTClassifier().fit(X, ["a", "a", "b", "c"], [2, 2, 3, 3]).outline()
+    assert root.question == "age <= 2.5"
+    assert root.prediction == "class a"
+    assert root.note == "share 0.4, weight 10"
+    assert root.weight == 10
+    assert root.shares == (0.4, 0.3, 0.3)
+    assert root.mean is None
+    (yes, left), (no, right) = root.branches
+    assert (yes, no) == ("yes", "no")
+    assert (left.question, left.branches, left.shares) == (None, (), (1, 0, 0))
+    assert [node.weight for node in root.nodes()] == [10, 4, 6, 3, 3]
+    assert root.nodes()[3:] == [child for _, child in right.branches]
+
+
+def test_outline_of_a_regressor():
+    root = CARTRegressor(max_depth=1).fit([[1.0], [2.0]], [10, 13], [2, 1]).outline()
+    assert (root.shares, root.mean, root.weight) == (None, 11, 3)
+    assert (root.prediction, root.note) == ("11", "weight 3")
+    assert [child.prediction for _, child in root.branches] == ["10", "13"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_leaves_of_the_outline_predict_as_the_tree_does(n_classes):
+    X, y = mixed_data(300, n_classes)
+    tree = CARTClassifier(max_depth=5, categorical_features=CATEGORICAL).fit(X, y)
+    leaves = [node for node in tree.outline().nodes() if node.question is None]
+    assert len(leaves) == tree.get_n_leaves()
+    rows = np.repeat(
+        [node.shares for node in leaves],
+        [round(node.weight) for node in leaves],
+        axis=0,
+    )
+    expected = tree.predict_proba(X)
+    np.testing.assert_array_equal(
+        rows[np.lexsort(rows.T)], expected[np.lexsort(expected.T)]
+    )
+
+
+def test_names_replace_those_of_fit():
+    tree = CARTClassifier().fit(towns(), [0, 0, 1, 1, 1, 1])
+    root = tree.outline(feature_names=["place"], class_names=["small", "large"])
+    assert root.question.startswith("place in {")
+    assert {child.prediction for _, child in root.branches} == {
+        "class small",
+        "class large",
+    }
+
+
+def test_long_lists_of_categories_are_counted():
+    tree = CARTClassifier().fit(towns(), [0, 0, 0, 0, 1, 1])
+    question = tree.outline(most_categories=2).question
+    assert question.removesuffix(" or missing") == "town in {Aachen, Bonn, +2}"
+    question = tree.outline(most_categories=3).question
+    assert question.removesuffix(" or missing") == (
+        "town in {Aachen, Bonn, Celle, Dresden}"
+    )
+    assert tree.to_text().splitlines()[0] == tree.outline().question
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"feature_names": ["a"]}, r"feature_names=\['a'\].* 5 features; give a list"),
+        ({"class_names": ["a"]}, r"class_names=\['a'\].* 2 classes"),
+        ({"feature_names": "abcde"}, "feature_names='abcde'"),
+    ],
+)
+def test_names_must_fit(names, message):
+    tree = CARTClassifier(max_depth=1).fit(*mixed_data(50, 2))
+    with pytest.raises(ValueError, match=message):
+        tree.outline(**names)
+
+
+@pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
+def test_outline_needs_a_fitted_tree(CART):
+    with pytest.raises(NotFittedError):
+        CART().outline()
+    with pytest.raises(NotFittedError):
+        CART().to_text()
+
+
+def test_outline_of_a_boosted_tree():
+    X, y = mixed_data(200, 2)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    booster = AdaBoostClassifier(CARTClassifier(max_depth=2), n_estimators=3)
+    booster.fit(frame, y)
+    for tree in booster.estimators_:
+        question = tree.outline().question
+        assert question == tree.to_text().splitlines()[0]
+        assert question[0] in "abcde"
+
+
+# --------------------------------------------------------------------------------- text
+
+
+def test_text_of_any_number_of_branches():
+    numeric = replace(
+        leaf(),
+        question=WORDING.is_at_most(0, 4.25),
+        branches=(("yes", leaf(0.25, 3)), ("no", leaf(1, 5))),
+    )
+    root = replace(
+        leaf(),
+        question="town",
+        branches=(
+            ("Aachen", leaf(0.5, 1.23456)),
+            (WORDING.categories(["Bonn", "Celle"]), numeric),
+            ("Dresden", leaf()),
+        ),
+    )
+    assert tree_text(root) == "\n".join(
+        [
+            "town",
+            "├── Aachen: class no (share 0.5, weight 1.2346)",
+            "├── Bonn, Celle: age <= 4.25",
+            "│   ├── yes: class no (share 0.75, weight 3)",
+            "│   └── no: class yes (share 1, weight 5)",
+            "└── Dresden: class yes (share 0.75, weight 8)",
+        ]
+    )
+
+
+def test_text_of_a_very_deep_tree():
+    node = leaf()
+    for _ in range(3000):
+        node = replace(leaf(), question="?", branches=(("yes", leaf()), ("no", node)))
+    assert len(node.nodes()) == 6001
+    assert len(tree_text(node).splitlines()) == 6001

@@ -186,8 +186,8 @@ class C45Learner:
         return term
 
     def _grow(self, cases: FloatArray, options: Any) -> TreeTerm:
-        tree = self._grower.grow(cases, options)
-        votes, classes = self._grower.votes(tree), np.arange(self._n_classes)
+        tree, votes = self._grower.grow(cases, options)
+        classes = np.arange(self._n_classes)
         error = weight_missed(cases, votes, classes, self._codes) / cases.sum()
         return TreeTerm(tree, votes, classes, self._codes, error)
 

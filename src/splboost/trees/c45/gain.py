@@ -13,16 +13,10 @@ A numeric attribute is laid out as *places* in ascending order: ``below[c, i]`` 
 weight of class c up to place i, and ``valid[i]`` says whether a cut may fall behind it.
 All cuts are tried, but with two classes few are computed. What a cut saves is the sum
 over its sides of weight times KL(p || q), with p and q the share of the first class
-there and in the node. In proportion to (p - q)**2 the divergence falls from p = 0 to
-p = 1 - q and rises from there to p = 1. So for p < q it is largest at 0 or q, for p > q
-at q or 1; with c these largest ratios, a cut saves at most
-
-    the sum over its sides of c * weight * (p - q)**2,
-
-which takes no logarithm and rules most cuts out. Of those left, a stretch of cuts is
-passed over if even the corners of the box around it, in the plane of the two class
-weights on the left, leave more bits than the best cut so far: these bits are a concave
-function, hence least at a corner, and the cuts lie within.
+there and in the node. The ratio r(p) = KL(p || q) / (p - q)**2 is convex (a mean of
+values of the second derivative between q and p), so on either side of q it lies below
+the straight line from r(0) to r(q), and from r(q) to r(1). These lines bound what each
+cut can save, without a logarithm, and rule nearly all of them out.
 """
 
 from __future__ import annotations
@@ -36,7 +30,6 @@ SLACK = 1e-9  # by which sums of weights may fall short of a bound
 EPSILON = 1e-3  # C4.5's own: gains and split infos that differ by less are equal
 MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain
-STRETCH = 16  # cuts
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 TWO_PER_LOG_2 = 2.8853900817779268
 TINY = 1e-290  # a weight, if it is one
@@ -165,67 +158,44 @@ def best_cut_of_two(a, b, valid, total, everything, least_saving, bound):
     known = all_a + all_b
     if valid.size == 0 or all_a <= 0 or all_b <= 0:
         return -1, everything
-    top = bound_savings(a, b, valid, known, all_a / known, bound)
-    best_stretch = top.argmax()
-    if top[best_stretch] <= least_saving:
+    bound_savings(a, b, valid, known, all_a / known, bound)
+    highest, place = least_saving, -1
+    for i in range(valid.size):
+        if bound[i] > highest:
+            highest, place = bound[i], i
+    if place < 0:
         return -1, everything
-    start = best_stretch * STRETCH
-    place = start + bound[start : min(start + STRETCH, valid.size)].argmax()
 
     best = bits_left(a[place], b[place], all_a, all_b)
     margin = tie(everything - best, known)
     needed = max(everything - best - margin, least_saving)
-    for k in range(top.size):
-        if top[k] < needed:
+    for i in range(valid.size):
+        if bound[i] < needed:
             continue
-        start = k * STRETCH
-        end = min(start + STRETCH, valid.size)
-        corners = min(
-            bits_left(a[start], b[end - 1], all_a, all_b),
-            bits_left(a[end - 1], b[start], all_a, all_b),
-            bits_left(a[end - 1], b[end - 1], all_a, all_b),
-            bits_left(a[start], b[start], all_a, all_b),
-        )
-        if corners > everything - needed:
-            continue
-        for i in range(start, end):
-            if bound[i] < needed or not valid[i]:
-                continue
-            rest = bits_left(a[i], b[i], all_a, all_b)
-            if rest < best - margin or (rest <= best + margin and i < place):
-                place = i
-            if rest < best:
-                best = rest
-                margin = tie(everything - best, known)
-                needed = max(everything - best - margin, least_saving)
+        rest = bits_left(a[i], b[i], all_a, all_b)
+        if rest < best - margin or (rest <= best + margin and i < place):
+            place = i
+        if rest < best:
+            best = rest
+            margin = tie(everything - best, known)
+            needed = max(everything - best - margin, least_saving)
     return (place if everything - best > least_saving else -1), best
 
 
 @kernel
 def bound_savings(a, b, valid, known, q, bound):
-    """Bound the bits that each cut saves, -1 if it is not valid.
-
-    Returns the highest bound in each stretch of cuts.
-    """
-    nearby = TWO_PER_LOG_2 / 4 / (q * (1 - q))
-    low = max(nearby, -log2(1 - q) / (q * q))
-    high = max(nearby, -log2(q) / ((1 - q) * (1 - q)))
+    """Bound the bits that each cut saves, -1 if it is not valid."""
+    at_q = TWO_PER_LOG_2 / 4 / (q * (1 - q))
+    at_0, at_1 = -log2(1 - q) / (q * q), -log2(q) / ((1 - q) * (1 - q))
+    fall, rise = (at_q - at_0) / q, (at_1 - at_q) / (1 - q)
     for i in range(valid.size):
         left = a[i] + b[i]
-        right = known - left
         excess = a[i] - left * q
-        of_left = high if excess > 0 else low
-        of_right = low if excess > 0 else high
-        most = excess * excess * (of_left * right + of_right * left) / (left * right)
+        d, e = excess / left, excess / (known - left)  # p - q, and q - p on the right
+        of_left = at_q + d * (rise if d > 0 else fall)
+        of_right = at_q - e * (fall if e > 0 else rise)
+        most = excess * (d * of_left + e * of_right)
         bound[i] = most if valid[i] else -1.0
-    top = np.empty((valid.size + STRETCH - 1) // STRETCH)
-    for k in range(top.size):
-        start = k * STRETCH
-        highest = bound[start]
-        for i in range(start + 1, min(start + STRETCH, valid.size)):
-            highest = bound[i] if bound[i] > highest else highest
-        top[k] = highest
-    return top
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,63 +64,29 @@ class C45Grower:
         self._lists = np.empty((n_lists + 1, n_rows), dtype=np.int64)
         self._case_weight = np.empty(n_rows)
 
-    def grow(self, weight: NDArray[np.float64], options: C45Options) -> Nodes:
-        """A tree for these weights, in which rows of weight zero leave no trace."""
+    def grow(
+        self, weight: NDArray[np.float64], options: C45Options
+    ) -> tuple[Nodes, NDArray[np.int32]]:
+        """A tree for these weights, and the class it predicts for each row.
+
+        Rows of weight zero leave no trace in it.
+        """
+        confidence = float(options.confidence)
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
-        node, mass, self._lists, self._case_weight = grow(
+        votes = np.empty(weight.size, dtype=np.int32)
+        tree, self._lists, self._case_weight = make_tree(
             self.cells,
             self._codes,
             weight,
             Options(float(options.min_cases), depth, options.mdl),
+            options.pruning,
+            (confidence, deviations(confidence)),
             self._scratch,
             self._lists,
             self._case_weight,
+            votes,
         )
-        if options.pruning:
-            confidence = float(options.confidence)
-            prune(
-                self.cells,
-                self._codes,
-                weight,
-                node,
-                mass,
-                (confidence, deviations(confidence)),
-                self._scratch,
-                self._lists[0],
-                self._case_weight,
-            )
-        return self._flatten(node, mass)
-
-    def votes(self, tree: Nodes) -> NDArray[np.int32]:
-        """Class that a tree predicts for each row of the table."""
-        votes = np.empty(self._codes.size, dtype=np.int32)
-        cut = tree._replace(threshold=self._cuts)
-        vote(self.cells.rank.T, 0, cut, 0, 0, votes)
-        return votes
-
-    def _flatten(self, node: NDArray[np.int64], mass: NDArray[np.float64]) -> Nodes:
-        cells = self.cells
-        old, child = reachable(node)
-        inner = child >= 0
-        feature = np.where(inner, node[old, FEATURE], -1)
-        numeric = inner & ~cells.categorical[feature]
-        cut = node[old, CUT]
-        threshold = np.full(old.size, np.nan)
-        threshold[numeric] = cells.values[cells.offset[feature[numeric]] + cut[numeric]]
-        self._cuts = np.where(numeric, cut, np.nan)
-        value = mass[old]
-        children = np.where(inner, node[old, CHILDREN], 0)
-        share, label = share_and_label(child, children, value, node[old, CLASS])
-        return Nodes(
-            start=np.array([0, old.size]),
-            feature=feature,
-            child=child,
-            children=children,
-            threshold=threshold,
-            share=share,
-            label=label,
-            value=value,
-        )
+        return tree, votes
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
         """Trees grown here, joined."""
@@ -128,8 +94,39 @@ class C45Grower:
 
 
 @kernel
-def reachable(node):
-    """Nodes that pruning has left, parents first; and the new first child of each."""
+def make_tree(
+    cells, y, weight, options, pruning, limit, scratch, lists, case_weight, votes
+) -> Any:
+    """Grow a tree, prune it, and write its predictions for the rows of the table.
+
+    Returns it, and the memory of its cases, which may have been moved.
+    """
+    node, mass, lists, case_weight = grow(
+        cells, y, weight, options, scratch, lists, case_weight
+    )
+    if pruning:
+        prune(cells, y, weight, node, mass, limit, scratch, lists[0], case_weight)
+    by_rank, threshold = flatten(cells, node, mass)
+    vote(cells.rank.T, 0, by_rank, 0, 0, votes)
+    tree = Nodes(
+        by_rank.start,
+        by_rank.feature,
+        by_rank.child,
+        by_rank.children,
+        threshold,
+        by_rank.share,
+        by_rank.label,
+        by_rank.value,
+    )
+    return tree, lists, case_weight
+
+
+@kernel
+def flatten(cells, node, mass):
+    """The nodes that pruning has left, parents first, with ranks for thresholds.
+
+    Returns them, and their thresholds.
+    """
     old = np.empty(node.shape[0], dtype=np.int64)
     child = np.full(node.shape[0], -1)
     old[0] = 0
@@ -142,22 +139,24 @@ def reachable(node):
                 old[n] = node[old[i], CHILD] + v
                 n += 1
         i += 1
-    return old[:n], child[:n]
 
-
-@kernel
-def share_and_label(child, children, value, leaf_class):
-    """Share of each node among its siblings, and its class."""
-    share = np.ones(child.size)
-    label = leaf_class.copy()
-    total = np.empty(child.size)
-    for i in range(child.size):
-        total[i] = value[i].sum()
-        if total[i] > 0:
+    feature, children = np.full(n, -1), np.zeros(n, dtype=np.int64)
+    cut, threshold = np.full(n, np.nan), np.full(n, np.nan)
+    share, label, value = np.ones(n), np.empty(n, dtype=np.int64), mass[old[:n]]
+    for i in range(n):
+        label[i] = node[old[i], CLASS]
+        if value[i].sum() > 0:
             label[i] = heaviest(value[i])
-    for i in range(child.size):
-        if child[i] >= 0:
-            siblings = total[child[i] : child[i] + children[i]].sum()
-            for k in range(child[i], child[i] + children[i]):
-                share[k] = total[k] / siblings
-    return share, label
+        if child[i] < 0:
+            continue
+        f = node[old[i], FEATURE]
+        feature[i], children[i] = f, node[old[i], CHILDREN]
+        if not cells.categorical[f]:
+            cut[i] = node[old[i], CUT]
+            threshold[i] = cells.values[cells.offset[f] + node[old[i], CUT]]
+        total = value[child[i] : child[i] + children[i]].sum()
+        for k in range(child[i], child[i] + children[i]):
+            share[k] = value[k].sum() / total
+    start = np.array([0, n])
+    by_rank = Nodes(start, feature, child[:n], children, cut, share, label, value)
+    return by_rank, threshold

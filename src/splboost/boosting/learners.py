@@ -179,26 +179,26 @@ class C45Learner:
     def fit(self, weight: FloatArray) -> TreeTerm:
         options = self._estimator.tree_options()
         cases = weight * (self._cases[weight > 0].sum() / weight.sum())
-        term = self._grow(cases, options)
-        if self._estimator.mdl == "auto" and self._is_stalled(term, cases):
-            depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
-            term = self._grow(cases, options._replace(mdl=False, max_depth=depth))
+        if self._estimator.mdl != "auto":
+            return self._grow(cases, options)[0]
+        # Where cuts cannot pay their price, they go without; but the first tree may be
+        # a leaf. (Before boosting begins, the weights are those of the samples.)
+        ratio = (cases / self._cases)[cases > 0]
+        begun = ratio.max() > ratio.min() * (1 + 1e-9)
+        free_depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
+        paying = options._replace(free_depth=free_depth if begun else 0)
+        term, paid = self._grow(cases, paying)
+        no_edge = term.error > 1 - 1 / self._n_classes - STALLED_EDGE
+        if paid and (no_edge or (begun and term.grown.child.size == 1)):
+            free = options._replace(mdl=False, max_depth=free_depth)
+            term, _ = self._grow(cases, free)
         return term
 
-    def _grow(self, cases: FloatArray, options: Any) -> TreeTerm:
-        tree, votes = self._grower.grow(cases, options)
+    def _grow(self, cases: FloatArray, options: Any) -> tuple[TreeTerm, bool]:
+        tree, votes, paid = self._grower.grow(cases, options)
         classes = np.arange(self._n_classes)
         error = weight_missed(cases, votes, classes, self._codes) / cases.sum()
-        return TreeTerm(tree, votes, classes, self._codes, error)
-
-    def _is_stalled(self, term: TreeTerm, cases: FloatArray) -> bool:
-        """Whether a tree says nothing new: no edge, or one leaf after the first."""
-        if term.error > 1 - 1 / self._n_classes - STALLED_EDGE:
-            return True
-        if term.grown.child.size > 1:
-            return False
-        ratio = (cases / self._cases)[cases > 0]
-        return ratio.max() > ratio.min() * (1 + 1e-9)  # boosting has begun
+        return TreeTerm(tree, votes, classes, self._codes, error), paid
 
     def model(self, terms: list[TreeTerm], moves: FloatArray) -> MultiwayModel:
         trees = self._grower.ensemble([term.grown for term in terms])

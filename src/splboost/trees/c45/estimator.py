@@ -160,7 +160,7 @@ class C45Classifier(ClassifierMixin, BaseTree):
             grower = C45Grower(table, codes, self.classes_.size)
             # Kernels would be compiled anew for weights that are read-only or strided.
             weight = np.require(weight, requirements=["C", "W"])
-            tree, _ = grower.grow(weight, self.tree_options())
+            tree, _, _ = grower.grow(weight, self.tree_options())
             self.tree_ = grower.ensemble([tree])
         return self
 

@@ -30,6 +30,7 @@ SLACK = 1e-9  # by which sums of weights may fall short of a bound
 EPSILON = 1e-3  # C4.5's own: gains and split infos that differ by less are equal
 MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain
+NO_GAIN = 1e-12
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 TWO_PER_LOG_2 = 2.8853900817779268
 TINY = 1e-290  # a weight, if it is one
@@ -205,27 +206,28 @@ def bits_left(a, b, all_a, all_b):
 
 
 @kernel
-def rate_cuts(below, valid, size, total, unknown, min_cases, mdl, bound):
-    """Gain, split info and place of the best cut; UNUSABLE where there is none.
+def rate_cuts(below, valid, size, total, unknown, min_cases, only_paying, bound):
+    """Gain, cost, split info and place of the best cut; UNUSABLE where there is none.
 
-    With ``mdl`` the gain pays for telling which of the eligible cuts it is.
+    The cost is that of telling which of the eligible cuts it is. ``only_paying`` looks
+    no further where no cut can gain as much.
     """
     known = total.sum()
     if not reaches(known, 2 * min_cases):
-        return UNUSABLE, 0.0, -1
+        return UNUSABLE, 0.0, 0.0, -1
     least = least_split(known, total.size, min_cases)
     first, last = cuts_within(below, size, known, least)
-    n_tried = count(valid[first:last])
+    cost = log2(max(count(valid[first:last]), 1))
     if min_cases > least:  # such cuts are tried in vain
         first, last = cuts_within(below, size, known, min_cases)
+    least_saving = cost if only_paying else 0.0
+    place, rest = best_cut(below, valid, total, first, last, least_saving, bound)
+    if place < 0:
+        return UNUSABLE, 0.0, 0.0, -1
     weight = known + unknown
-    cost = log2(max(n_tried, 1)) if mdl else 0.0
-    place, rest = best_cut(below, valid, total, first, last, cost, bound)
-    gain = (bits(total) - rest - cost) / weight
-    if place < 0 or gain <= 1e-12:
-        return UNUSABLE, 0.0, -1
     left = below[:, place].sum()
-    return gain, split_info(left, known - left, unknown), place
+    info = split_info(left, known - left, unknown)
+    return (bits(total) - rest) / weight, cost / weight, info, place
 
 
 @kernel

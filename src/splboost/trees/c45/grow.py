@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from splboost.compiled import kernel
 from splboost.trees.c45.gain import (
     EPSILON,
+    NO_GAIN,
     SLACK,
     UNUSABLE,
     rate_categories,
@@ -37,11 +38,16 @@ NO_CHILD = -1
 
 
 class Options(NamedTuple):
-    """What sort of tree to grow; see ``C45Classifier``."""
+    """What sort of tree to grow; see ``C45Classifier``.
+
+    With ``free_depth`` above 0, a tree whose root can pay for no cut is grown to that
+    depth without paying.
+    """
 
     min_cases: float
     max_depth: int
     mdl: bool
+    free_depth: int
 
 
 class Scratch(NamedTuple):
@@ -89,10 +95,11 @@ def make_scratch(cells, n_classes):
 def grow(cells, y, weight, options, scratch, lists, case_weight):
     """Grow a tree on the rows of positive weight.
 
-    Returns the nodes' integers, their class weights, and ``lists`` and
-    ``case_weight``, which may have been moved to larger memory.
+    Returns the nodes' integers, their class weights, whether they had to pay for cuts,
+    and ``lists`` and ``case_weight``, which may have been moved to larger memory.
     """
     n_classes = scratch.below.shape[0]
+    mdl, max_depth = options.mdl, options.max_depth
     size = gather_root(cells, y, weight, scratch, lists, case_weight)
     node = np.full((64, 7), NO_CHILD)
     mass = np.zeros((64, n_classes))
@@ -104,7 +111,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
     too_many = 0.3 * mass[0].sum()  # values of a category, to count in the average
     stack = np.empty((64, 3), dtype=np.int64)
     n_open = 0
-    if may_split(node[0], mass[0], options):
+    if may_split(node[0], mass[0], options.min_cases, max_depth):
         stack[0] = 0, 0, size
         n_open = 1
 
@@ -113,11 +120,26 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
         parent, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
         if cells.any_missing:
             load_weights(y, scratch.pull, n_classes, lists[0], case_weight, low, high)
-        feature, cut = choose_split(
-            cells, y, node, mass, parent, options, scratch, lists, low, high, too_many
+        freely = mdl and parent == 0 and options.free_depth > 0
+        feature, cut, paid = choose_split(
+            cells,
+            y,
+            node,
+            mass,
+            parent,
+            options.min_cases,
+            mdl,
+            freely,
+            scratch,
+            lists,
+            low,
+            high,
+            too_many,
         )
         if feature < 0:
             continue
+        if not paid:
+            mdl, max_depth = False, min(max_depth, options.free_depth)
 
         n_branches = 2
         if cells.categorical[feature]:
@@ -145,7 +167,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             node[child, CLASS] = node[parent, CLASS]
             if start[v + 1] > start[v]:
                 node[child, CLASS] = heaviest(mass[child])
-            if may_split(node[child], mass[child], options):
+            if may_split(node[child], mass[child], options.min_cases, max_depth):
                 n_to_split += 1
                 needed += start[v + 1] - start[v] + n_unknown
         n_nodes += n_branches
@@ -164,7 +186,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
         free = high
         for v in range(n_branches):
             child = node[parent, CHILD] + v
-            if not may_split(node[child], mass[child], options):
+            if not may_split(node[child], mass[child], options.min_cases, max_depth):
                 continue
             first, last = start[v], start[v + 1]
             if n_unknown > 0:
@@ -176,7 +198,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             stack[n_open] = child, first, last
             n_open += 1
     collapse(node, mass, n_nodes)
-    return node[:n_nodes], mass[:n_nodes], lists, case_weight
+    return node[:n_nodes], mass[:n_nodes], mdl, lists, case_weight
 
 
 @kernel
@@ -240,12 +262,12 @@ def heaviest(weights):
 
 
 @kernel
-def may_split(node, mass, options):
+def may_split(node, mass, min_cases, max_depth):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
     total = mass.sum()
     mixed = total - mass[node[CLASS]] > SLACK * total
-    enough = total > 0 and reaches(total, 2 * options.min_cases)
-    return mixed and enough and node[DEPTH] < options.max_depth
+    enough = total > 0 and reaches(total, 2 * min_cases)
+    return mixed and enough and node[DEPTH] < max_depth
 
 
 @kernel
@@ -270,65 +292,102 @@ def widened(lists, case_weight, needed, used):
 
 @kernel
 def choose_split(
-    cells, y, node, mass, parent, options, scratch, lists, low, high, too_many
+    cells,
+    y,
+    node,
+    mass,
+    parent,
+    min_cases,
+    mdl,
+    freely,
+    scratch,
+    lists,
+    low,
+    high,
+    too_many,
 ):
-    """Feature to split a node by and the rank of its cut; feature -1 for none.
+    """Feature to split a node by, the rank of its cut, and whether it has paid.
 
-    Among the attributes whose gain is not below average, it is the one of the largest
-    ratio of gain to split info.
+    The feature is -1 if there is none. With ``freely``, one that cannot pay its cost
+    may do, if all cannot.
     """
     n_features = cells.rank.shape[0]
-    gain = np.full(n_features, UNUSABLE)
-    info = np.zeros(n_features)
-    ends = np.empty((n_features, 2), dtype=np.int64)
+    gain, cost = np.full(n_features, UNUSABLE), np.zeros(n_features)
+    info, ends = np.zeros(n_features), np.empty((n_features, 2), dtype=np.int64)
+    in_average = np.ones(n_features, dtype=np.bool_)
     tested = np.zeros(n_features, dtype=np.bool_)
     above = node[parent, PARENT]
     while above >= 0:
         tested[node[above, FEATURE]] = True
         above = node[above, PARENT]
 
-    all_large = True
+    only_paying = mdl and not freely
     for f in range(n_features):
         n_values = cells.offset[f + 1] - cells.offset[f]
-        all_large &= cells.categorical[f] and reaches(n_values, too_many)
-        if cells.categorical[f] and tested[f]:
+        categorical = cells.categorical[f]
+        in_average[f] = not (categorical and reaches(n_values, too_many))
+        if categorical and tested[f]:
             continue
         total = np.zeros(mass.shape[1])
         if cells.which_list[f] >= 0:
             entries = lists[cells.which_list[f] + 1, low:high]
-            gain[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
-                cells, f, y, entries, options, scratch, total
+            gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
+                cells, f, y, entries, min_cases, only_paying, scratch, total
             )
             continue
         unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
-        if cells.categorical[f]:
+        if categorical:
             of_rank = scratch.of_rank[:, :n_values]
-            gain[f], info[f] = rate_categories(
-                of_rank, total, unknown, options.min_cases
-            )
+            gain[f], info[f] = rate_categories(of_rank, total, unknown, min_cases)
         else:
-            gain[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
-                cells, f, options, scratch, total, unknown
+            gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
+                cells, f, min_cases, only_paying, scratch, total, unknown
             )
+    if not in_average.any():
+        in_average[:] = True
 
+    chosen, paid = -1, True
+    if mdl:
+        usable = mark_usable(cells, gain - cost)
+        chosen = best_ratio(gain - cost, info, usable, in_average)
+    if chosen < 0 and (freely or not mdl):
+        paid = not mdl
+        chosen = best_ratio(gain, info, mark_usable(cells, gain), in_average)
+    cut = np.int64(-1)
+    if chosen >= 0 and not cells.categorical[chosen]:
+        cut = place_cut(cells, chosen, ends[chosen], scratch.present)
+    return chosen, cut, paid or chosen < 0
+
+
+@kernel
+def mark_usable(cells, gain):
+    """Which attributes have a gain: any but a negative one for categories."""
+    usable = np.empty(gain.size, dtype=np.bool_)
+    for f in range(gain.size):
+        usable[f] = gain[f] > (-EPSILON if cells.categorical[f] else NO_GAIN)
+    return usable
+
+
+@kernel
+def best_ratio(gain, info, usable, in_average):
+    """The usable attribute of the largest gain per split info; -1 if there is none.
+
+    Its gain must not be below the average.
+    """
     average, n_averaged = 0.0, 0
-    for f in range(n_features):
-        n_values = cells.offset[f + 1] - cells.offset[f]
-        large = cells.categorical[f] and reaches(n_values, too_many)
-        if gain[f] != UNUSABLE and (all_large or not large):
+    for f in range(gain.size):
+        if usable[f] and in_average[f]:
             average += gain[f]
             n_averaged += 1
     best, chosen = -EPSILON, -1
-    for f in range(n_features):
-        if gain[f] == UNUSABLE or n_averaged == 0 or info[f] <= EPSILON:
+    for f in range(gain.size):
+        if not usable[f] or n_averaged == 0 or info[f] <= EPSILON:
             continue
         ratio = gain[f] / info[f]
         tie = TIE * max(abs(ratio), abs(best)) + TIE_FLOOR
         if gain[f] >= average / n_averaged - EPSILON and ratio > best + tie:
             best, chosen = ratio, f
-    if chosen < 0 or cells.categorical[chosen]:
-        return chosen, -1
-    return chosen, place_cut(cells, chosen, ends[chosen], scratch.present)
+    return chosen
 
 
 @kernel
@@ -345,8 +404,8 @@ def place_cut(cells, f, ends, present):
 
 
 @kernel
-def rate_sorted(cells, f, y, entries, options, scratch, total):
-    """Gain and split info of a sorted column's best cut, and the ranks around it."""
+def rate_sorted(cells, f, y, entries, min_cases, only_paying, scratch, total):
+    """Gain, cost and split info of a sorted column's best cut, and ranks around it."""
     pull, below, valid = scratch.pull, scratch.below, scratch.valid
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
     size = entries.size
@@ -379,19 +438,12 @@ def rate_sorted(cells, f, y, entries, options, scratch, total):
     unknown = 0.0
     for i in range(size, entries.size):
         unknown += abs(pull[entries[i] & ROW])
-    gain, info, place = rate_cuts(
-        below,
-        valid,
-        size,
-        total,
-        unknown,
-        options.min_cases,
-        options.mdl,
-        scratch.bound,
+    gain, cost, info, place = rate_cuts(
+        below, valid, size, total, unknown, min_cases, only_paying, scratch.bound
     )
     if place < 0:
-        return gain, info, -1, -1
-    return gain, info, entries[place] >> ROW_BITS, entries[place + 1] >> ROW_BITS
+        return gain, cost, info, -1, -1
+    return gain, cost, info, entries[place] >> ROW_BITS, entries[place + 1] >> ROW_BITS
 
 
 @kernel
@@ -416,7 +468,7 @@ def count_ranks(cells, f, y, rows, scratch, total):
 
 
 @kernel
-def rate_counted(cells, f, options, scratch, total, unknown):
+def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
     """The same of a column whose ranks were counted."""
     of_rank, below, valid = scratch.of_rank, scratch.below, scratch.valid
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
@@ -431,20 +483,13 @@ def rate_counted(cells, f, options, scratch, total, unknown):
         if any_weight(of_rank, r):
             valid[r] = following >= 0 and values[r] < values[following] - GAP
             following = r
-    gain, info, place = rate_cuts(
-        below,
-        valid,
-        values.size,
-        total,
-        unknown,
-        options.min_cases,
-        options.mdl,
-        scratch.bound,
+    gain, cost, info, place = rate_cuts(
+        below, valid, values.size, total, unknown, min_cases, only_paying, scratch.bound
     )
     following = place + 1
     while place >= 0 and not any_weight(of_rank, following):
         following += 1
-    return gain, info, place, following
+    return gain, cost, info, place, following
 
 
 @kernel

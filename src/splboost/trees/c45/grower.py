@@ -36,6 +36,7 @@ class C45Options(NamedTuple):
     mdl: bool = True
     pruning: bool = True
     max_depth: int | None = None
+    free_depth: int = 0  # without the price of cuts, where the root cannot pay it
 
 
 class C45Grower:
@@ -66,19 +67,20 @@ class C45Grower:
 
     def grow(
         self, weight: NDArray[np.float64], options: C45Options
-    ) -> tuple[Nodes, NDArray[np.int32]]:
+    ) -> tuple[Nodes, NDArray[np.int32], bool]:
         """A tree for these weights, and the class it predicts for each row.
 
-        Rows of weight zero leave no trace in it.
+        Rows of weight zero leave no trace in it. The last value says whether cuts had
+        to pay their price.
         """
         confidence = float(options.confidence)
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
         votes = np.empty(weight.size, dtype=np.int32)
-        tree, self._lists, self._case_weight = make_tree(
+        tree, paid, self._lists, self._case_weight = make_tree(
             self.cells,
             self._codes,
             weight,
-            Options(float(options.min_cases), depth, options.mdl),
+            Options(float(options.min_cases), depth, options.mdl, options.free_depth),
             options.pruning,
             (confidence, deviations(confidence)),
             self._scratch,
@@ -86,7 +88,7 @@ class C45Grower:
             self._case_weight,
             votes,
         )
-        return tree, votes
+        return tree, votes, paid
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
         """Trees grown here, joined."""
@@ -99,9 +101,10 @@ def make_tree(
 ) -> Any:
     """Grow a tree, prune it, and write its predictions for the rows of the table.
 
-    Returns it, and the memory of its cases, which may have been moved.
+    Returns it, whether its cuts had to pay, and the memory of its cases, which may have
+    been moved.
     """
-    node, mass, lists, case_weight = grow(
+    node, mass, paid, lists, case_weight = grow(
         cells, y, weight, options, scratch, lists, case_weight
     )
     if pruning:
@@ -118,7 +121,7 @@ def make_tree(
         by_rank.label,
         by_rank.value,
     )
-    return tree, lists, case_weight
+    return tree, paid, lists, case_weight
 
 
 @kernel

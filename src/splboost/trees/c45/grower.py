@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class C45Grower:
 @kernel
 def make_tree(
     cells, y, weight, options, pruning, limit, scratch, lists, case_weight, votes
-) -> Any:
+):
     """Grow a tree, prune it, and write its predictions for the rows of the table.
 
     Returns it, whether its cuts had to pay, and the memory of its cases, which may have

@@ -25,6 +25,10 @@ class Model(Protocol):
 
     categorical_features: Any
 
+    def first(self, n: int) -> Model: ...
+
+    def joined(self, later: Any) -> Model: ...
+
     def add(
         self, table: Table, X: Any, score: FloatArray, *, n_threads: int
     ) -> None: ...
@@ -53,6 +57,8 @@ class TreeModel:
         self, trees: TreeEnsemble, moves: FloatArray, n_classes: int, estimator: Any
     ) -> None:
         self.trees = trees
+        self.moves = moves
+        self.n_classes = n_classes
         self.estimator = estimator
         self.categorical_features = trees.categorical_features
         per_node = np.repeat(moves, np.diff(trees.start))
@@ -65,6 +71,17 @@ class TreeModel:
         if not self.trees.is_stumps:
             return None
         return AdditiveTables.from_stumps(self.trees, self.output)
+
+    def first(self, n: int) -> TreeModel:
+        """The model of the first n rounds."""
+        trees = self.trees.slice(0, n)
+        return TreeModel(trees, self.moves[:n], self.n_classes, self.estimator)
+
+    def joined(self, later: TreeModel) -> TreeModel:
+        """This model's rounds followed by those of another."""
+        trees = self.trees.joined(later.trees)
+        moves = np.concatenate([self.moves, later.moves])
+        return TreeModel(trees, moves, self.n_classes, later.estimator)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -106,6 +123,15 @@ class EstimatorModel:
         self.estimators = estimators
         self.moves = moves
         self.classes = classes
+
+    def first(self, n: int) -> EstimatorModel:
+        """The model of the first n rounds."""
+        return EstimatorModel(self.estimators[:n], self.moves[:n], self.classes)
+
+    def joined(self, later: EstimatorModel) -> EstimatorModel:
+        """This model's rounds followed by those of another."""
+        moves = np.concatenate([self.moves, later.moves])
+        return EstimatorModel(self.estimators + later.estimators, moves, self.classes)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""

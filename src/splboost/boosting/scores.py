@@ -51,6 +51,8 @@ class Scores:
     sample_weight : the user's weights, all positive
     pace : Pace or None
     n_threads : int
+    all_outputs : bool
+        Whether to keep the scores of more than two classes without a pace, too.
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class Scores:
         pace: Pace | None,
         *,
         n_threads: int = 1,
+        all_outputs: bool = False,
     ) -> None:
         self.loss = Exponential()
         self.codes = codes
@@ -78,10 +81,11 @@ class Scores:
         self.n_threads = n_threads
         n = codes.size
         self.margin = np.zeros(n)
-        self.score = np.zeros((n, n_classes)) if pace and n_classes > 2 else None
+        keeps_score = n_classes > 2 and (pace is not None or all_outputs)
+        self.score = np.zeros((n, n_classes)) if keeps_score else None
         self._curves = None if pace is None else pace.curves()
         self._line = NO_LINE if self._curves is None else self._curves.line
-        if self.score is not None:
+        if pace is not None and n_classes > 2:
             self._line = None
         self.weight = np.empty(n)
         self.n_selected = n
@@ -100,6 +104,30 @@ class Scores:
         if self._shift - self._base > MAX_SHIFT:
             selected = self.margin[self.weight > 0]
             self._shift = self._base = float(selected.min()) if selected.size else 0.0
+
+    @property
+    def shift(self) -> tuple[float, float]:
+        """The shift of the log weights: now, and when they were last brought back."""
+        return self._shift, self._base
+
+    @shift.setter
+    def shift(self, shift: tuple[float, float]) -> None:
+        self._shift, self._base = shift
+
+    def output(self) -> FloatArray:
+        """F as one column, or G; the opposite of ``move_to``."""
+        if self.score is not None:
+            return self.score
+        return np.where(self.codes == 1, self.margin, -self.margin)[:, None]
+
+    def move_to(self, output: FloatArray) -> None:
+        """Set margins and scores to those of a model's output, F or G."""
+        if self.n_classes == 2:
+            self.margin = np.where(self.codes == 1, output[:, 0], -output[:, 0])
+            return
+        self.margin = output[np.arange(self.codes.size), self.codes]
+        if self.score is not None:
+            self.score = output
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""
@@ -156,7 +184,7 @@ class Scores:
 
     def _doubt(self, rows: slice) -> FloatArray:
         """The losses that a pace sees."""
-        if self.score is not None:
+        if self.score is not None and self._curves is not None:
             return self.loss.doubt(self.score[rows], self.codes[rows])
         return self.loss.value(self.margin[rows])
 

@@ -140,6 +140,29 @@ class TreeEnsemble:
             regression=self.regression,
         )
 
+    def joined(self, later: TreeEnsemble) -> TreeEnsemble:
+        """These trees followed by those of an ensemble with the same coding."""
+        n_nodes, n_sets = self.start[-1], self.sets.shape[0]
+        child = np.where(later.child >= 0, later.child + n_nodes, -1)
+        which_set = np.where(later.which_set >= 0, later.which_set + n_sets, -1)
+
+        def both(name: str) -> Any:
+            return np.concatenate([getattr(self, name), getattr(later, name)])
+
+        return TreeEnsemble(
+            start=np.concatenate([self.start, later.start[1:] + n_nodes]),
+            feature=both("feature"),
+            child=np.concatenate([self.child, child.astype(np.int32)]),
+            threshold=both("threshold"),
+            missing_left=both("missing_left"),
+            which_set=np.concatenate([self.which_set, which_set.astype(np.int32)]),
+            sets=both("sets"),
+            value=both("value"),
+            gain=both("gain"),
+            coding=self.coding,
+            regression=self.regression,
+        )
+
     @property
     def categorical_features(self) -> list[bool] | None:
         """Which features are categories; None if none is."""

@@ -344,11 +344,12 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         validation_scores: list[float] | None,
         continuation: Continuation | None,
     ) -> None:
+        _, _, coefficients, errors, n_selected, latent = zip(*rounds, strict=True)
         self.n_iter_ = len(rounds)
-        self.estimator_weights_ = np.array([each.coefficient for each in rounds])
-        self.estimator_errors_ = np.array([each.error for each in rounds])
-        self.n_selected_ = np.array([each.n_selected for each in rounds])
-        self.latent_objective_ = np.array([each.latent for each in rounds])
+        self.estimator_weights_ = np.array(coefficients)
+        self.estimator_errors_ = np.array(errors)
+        self.n_selected_ = np.array(n_selected)
+        self.latent_objective_ = np.array(latent)
         self.stop_reason_ = stop_reason
         self._model = model
         self.__dict__.pop("validation_scores_", None)

@@ -114,14 +114,14 @@ def boost(
     The rounds are added to ``history``; where it has some, boosting goes on from there.
     ``on_round`` is called after each and may return a reason to stop.
     """
-    rounds = history.rounds
-    most_skipped = min(MOST_SKIPPED, schedule.n_estimators)
+    n_estimators, warm_rounds = schedule.n_estimators, schedule.warm_rounds
+    rounds, most_skipped = history.rounds, min(MOST_SKIPPED, n_estimators)
     history.stop_reason = FINISHED
-    scores.refresh(paced=len(rounds) >= schedule.warm_rounds)
+    scores.refresh(paced=len(rounds) >= warm_rounds)
     if rounds and schedule.stop_when_perfect and rounds[-1].error <= 0:
         history.stop_reason = PERFECT
         return
-    while history.n_done < schedule.n_estimators:
+    while history.n_done < n_estimators:
         n_kept = len(rounds)
         if scores.n_selected == 0:
             history.stop_reason = NONE_SELECTED
@@ -133,7 +133,7 @@ def boost(
         rows = None
         if schedule.subsample < 1:
             rows = rng.random(scores.weight.size) < schedule.subsample
-        paced = n_kept >= schedule.warm_rounds
+        paced = n_kept >= warm_rounds
         proposal = step.propose(learner, scores, rows, paced=paced)
         history.n_done += 1
         if not step.has_edge(proposal):
@@ -149,7 +149,7 @@ def boost(
 
         history.n_skipped = 0
         move = step.take(scores, proposal)
-        scores.refresh(paced=n_kept + 1 >= schedule.warm_rounds)
+        scores.refresh(paced=n_kept + 1 >= warm_rounds)
         rounds.append(_round(scores, proposal, move, step.coefficient(proposal)))
         reason = None if on_round is None else on_round(history)
         if reason is not None:
@@ -161,11 +161,5 @@ def boost(
 
 
 def _round(scores: State, proposal: Any, move: float, coefficient: float) -> Round:
-    return Round(
-        proposal.term,
-        move,
-        coefficient,
-        proposal.error,
-        proposal.n_selected,
-        scores.latent,
-    )
+    error, n_selected = proposal.error, proposal.n_selected
+    return Round(proposal.term, move, coefficient, error, n_selected, scores.latent)

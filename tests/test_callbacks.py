@@ -352,6 +352,27 @@ def test_an_interrupt_before_the_first_round(monkeypatch):
     assert not hasattr(model, "classes_")
 
 
+@pytest.mark.parametrize("depth", [1, 3])
+def test_no_interrupt_is_lost_in_numba(depth):
+    """Its C code drops errors of the Python code that it calls, so it may call none."""
+    called = []
+
+    def profile(frame, event, arg):
+        if event == "call" and f"numba{os.sep}" in frame.f_code.co_filename:
+            called.append(frame.f_code)
+
+    def callback(progress):
+        sys.setprofile(profile if 5 < progress.round < 15 else None)
+
+    X, y = data()
+    model = SPLBoostClassifier(CARTClassifier(max_depth=depth), callback=callback)
+    try:
+        model.fit(X, y, X_val=X, y_val=y)
+    finally:
+        sys.setprofile(None)
+    assert not called
+
+
 FIT_FOR_LONG = """
     import signal, sys
     import numpy as np

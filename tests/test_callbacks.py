@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 import splboost.boosting.reporting as reporting
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.boosting import Progress
+from splboost.boosting.fitting import Fitting
 from splboost.boosting.scores import Scores
 from splboost.boosting.steps import DiscreteStep
 from splboost.datasets import flip_labels
@@ -300,6 +301,32 @@ def test_an_interrupt_of_the_scoring(best):
     assert (model.stop_reason_, len(model.validation_scores_)) == ("interrupted", 6)
     assert_same(model, AdaBoostClassifier(n_estimators=best).fit(X, y), X)
 
+    calls.clear()
+    model.set_params(n_iter_no_change=None).fit(X, y, X_val=X, y_val=y)
+    assert model.n_iter_ == len(model.validation_scores_) == 6
+
+
+def test_an_interrupt_between_score_and_mark(monkeypatch):
+    """A round that is not kept is not the best one either."""
+    X, y = data()
+    mark, calls = Fitting.mark, []
+
+    def broken(self):
+        calls.append(self)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return mark(self)
+
+    monkeypatch.setattr(Fitting, "mark", broken)
+    model = AdaBoostClassifier(
+        n_iter_no_change=20,
+        scoring=lambda booster, X, y: booster.n_iter_,
+        callback=Interrupted(True),
+        warm_start=True,
+    ).fit(X, y, X_val=X, y_val=y)
+    assert model.n_iter_ == len(model.validation_scores_) == 5
+    assert len(model.estimators_) == 5
+
 
 def test_an_interrupt_of_a_weak_learner():
     class Tired(DecisionTreeClassifier):
@@ -424,10 +451,13 @@ def test_a_real_interrupt(keep, said, wait):
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout.readline() == "under way\n"
-        time.sleep(wait)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        try:
+            assert process.stdout.readline() == "under way\n"
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert out.strip() == said, err
     assert "Traceback" not in err
 

@@ -391,8 +391,11 @@ def test_fewer_rounds_than_warm_ones_are_all_kept():
 def test_a_learner_without_an_edge_has_a_score():
     X, y = np.zeros((20, 1)), np.arange(20) % 2
     with pytest.warns(UserWarning, match="no edge"):
-        model = AdaBoostClassifier(n_iter_no_change=2).fit(X, y, X_val=X, y_val=y)
-    assert model.validation_scores_.tolist() == [0.5]
+        model = AdaBoostClassifier(n_iter_no_change=2).fit(
+            X, y, X_val=X[:4], y_val=[0, 0, 1, 0]
+        )
+    assert model.predict(X[:1]).tolist() == [0]  # undecided, hence the first class
+    assert model.validation_scores_.tolist() == [0.75]
     assert model.n_iter_ == 1
 
 

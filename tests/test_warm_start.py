@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -292,20 +293,66 @@ def test_after_a_perfect_fit():
     assert (model.stop_reason_, model.n_iter_) == ("all rounds done", 20)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_after_no_edge(n_classes):
-    """Another draw of features might have an edge, but a single fit never tries."""
-    rng = np.random.default_rng(0)
-    X, y = np.zeros((30, 4)), np.arange(30) % n_classes
-    X[:, 0] = rng.permutation(30)
-    tree = CARTClassifier(max_depth=1, max_features=1)
-    for seed in range(10):
-        model = AdaBoostClassifier(tree, random_state=seed, warm_start=True)
-        quiet_fit(model.set_params(n_estimators=3), X, y)
-        n_iter, reason = model.n_iter_, model.stop_reason_
-        quiet_fit(model.set_params(n_estimators=30), X, y)
-        if reason == "no edge":
-            assert (model.n_iter_, model.stop_reason_) == (n_iter, reason)
+class Moody(ClassifierMixin, BaseEstimator):
+    """Learns something or nothing, as its random state has it."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight):
+        self.classes_ = np.unique(y)
+        self.helpful_ = np.random.RandomState(self.random_state).rand() < 0.7
+        self.stump_ = CARTClassifier(max_depth=1).fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X):
+        right = self.stump_.predict(X)
+        return right if self.helpful_ else self.classes_[1 - right]
+
+
+def test_after_no_edge():
+    """Another draw might have an edge, but a single fit never tries."""
+    X, y = data()
+    lengths = set()
+    for seed in range(12):
+        single = assert_like_a_single_fit(
+            AdaBoostClassifier,
+            (1, 2, 4, 8, 20),
+            X,
+            y,
+            random_state=seed,
+            estimator=Moody(),
+        )
+        assert single.stop_reason_ == "no edge"
+        lengths.add(single.n_iter_)
+    assert len(lengths) > 3
+
+
+def test_rounds_passed_over_are_remembered():
+    """Ten in a row end a fit, no matter in which of the fits they were."""
+    reasons = set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)] * 4)
+        y = (X[:, 0] != X[:, 1]).astype(int)  # in which no stump has an edge
+        if seed > 5:  # but for a few labels
+            y[rng.integers(0, 16, size=2)] ^= 1
+        options = {"subsample": 0.3, "random_state": seed, "warm_start": True}
+        single = AdaBoostClassifier(n_estimators=40, **options)
+        quiet_fit(single, X, y)
+        parts = fit_in_parts(AdaBoostClassifier(**options), (3, 8, 17, 40), X, y)
+        assert_same(parts, single, X)
+        trees = [[tree.to_text() for tree in m.estimators_] for m in (parts, single)]
+        assert trees[0] == trees[1]
+        marks = parts._continuation.mark, single._continuation.mark
+        assert marks[0].n_done == marks[1].n_done
+        assert marks[0].n_skipped == marks[1].n_skipped
+        reasons.add((single.stop_reason_, single.n_iter_ == 1))
+    assert {
+        ("no edge", True),
+        ("no edge", False),
+        ("all rounds done", False),
+    } <= reasons
 
 
 def test_after_no_improvement():

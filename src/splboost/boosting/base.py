@@ -169,6 +169,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             earlier = earlier.without_stopgap()
             if earlier.is_at_end(self.n_estimators, self.subsample, stopping):
                 return
+            # Streams go on where they were; the user's own is left alone.
             rng, split_seed = np.random.RandomState(0), earlier.split_seed
         else:
             rng = check_random_state(self.random_state)

@@ -262,7 +262,6 @@ class EstimatorLearner:
 
     @state.setter
     def state(self, state: Any) -> None:
-        self._rng = np.random.RandomState()  # the user's own is left alone
         self._rng.set_state(state)
 
 

@@ -184,7 +184,7 @@ class Scores:
 
     def _doubt(self, rows: slice) -> FloatArray:
         """The losses that a pace sees."""
-        if self.score is not None and self._curves is not None:
+        if self.score is not None:
             return self.loss.doubt(self.score[rows], self.codes[rows])
         return self.loss.value(self.margin[rows])
 

@@ -205,24 +205,6 @@ def test_labels_follow_from_scores_and_probabilities(n_classes):
         np.testing.assert_allclose(share[:, 1], 1 / (1 + np.exp(-2 * score)))
 
 
-@pytest.mark.parametrize(
-    ("verbose", "shown"), [(0, 0), (1, 1), (2, 15), (3, 150), (True, 1)]
-)
-def test_verbose(capsys, verbose, shown):
-    X, y = gaussians()
-    model = AdaBoostClassifier(n_estimators=150, verbose=verbose).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == shown
-    if shown:
-        assert lines[-1].split(":")[0].split()[-1] in {"100", "150"}
-        assert "120 samples selected" in lines[-1]
-    if shown == 150:
-        assert lines[-1] == (
-            f"round   150: error {model.estimator_errors_[-1]:.4f}, 120 samples "
-            f"selected, latent objective {model.latent_objective_[-1]:.6g}"
-        )
-
-
 # -- weak learners --------------------------------------------------------------------
 
 

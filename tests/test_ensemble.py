@@ -17,8 +17,10 @@ from helpers import (
     mixed_data,
 )
 from splboost.trees import CARTClassifier, CARTRegressor
+from splboost.trees.additive import AdditiveTables
+from splboost.trees.blocks import PREDICT_ROWS
 from splboost.trees.columns import ArrayTable, read_table
-from splboost.trees.ensemble import PREDICT_ROWS, AdditiveTables, TreeEnsemble
+from splboost.trees.ensemble import TreeEnsemble
 
 N_TREES = 7
 N_OUTPUTS = 2

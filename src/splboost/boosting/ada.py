@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from splboost.boosting.base import BaseDiscreteBooster
+from splboost.boosting.progress import Progress
 from splboost.pace import Pace
 
 
@@ -42,6 +44,22 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         fitted to is replaced by all samples.
     on_perfect : {"stop", "continue"}, default="stop"
         What to do when a learner makes no error on the samples selected.
+    n_iter_no_change : int, default=None
+        Stop early: after so many rounds that did not raise the score of the validation
+        data, which are given to ``fit`` or held out. The model keeps the best round.
+        Where there is a pace, only rounds after the warm ones count. None does all
+        rounds.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of each class (at least a sample) that is held out to stop early, unless
+        validation data are given.
+    tol : float, default=1e-7
+        A score counts as raised if it is greater by more than this.
+    scoring : str or callable, default=None
+        Score of the validation data, greater where the booster is better: None is the
+        accuracy; "loss" the latent objective per unit of weight, negated; else the
+        name of a scorer of scikit-learn, or ``scoring(booster, X, y)``, which gets the
+        booster of the rounds so far. Weights are passed on if it takes
+        ``sample_weight``.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
     categorical_features : array-like of names, indices or booleans, default=None
@@ -50,8 +68,20 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         Threads; None is one, -1 all cores. The model is the same for any number.
     random_state : int, RandomState or None, default=None
         Draws rows (``subsample``) and seeds the learners.
+    warm_start : bool, default=False
+        With True a further ``fit`` goes on where the last one (with True, too) ended,
+        up to ``n_estimators`` rounds in all; the result is that of a single fit. Data
+        and other parameters should be the same. A fit that a callback or Ctrl-C ended
+        is taken up again; one that ended for lack of improvement, of errors, of an
+        edge or of samples stays as it is.
+    callback : callable, default=None
+        Called after each round as ``callback(progress)``, with a
+        ``splboost.boosting.Progress``; returns True to stop. After Ctrl-C it is called
+        once more, with ``progress.interrupted``, and returns True to keep the rounds
+        done.
     verbose : int, default=0
-        1 prints every hundredth round, 2 every tenth, 3 all.
+        1 shows a progress bar, where stderr is a terminal and rich is installed, else
+        prints a line for every tenth of the rounds; 2 does both.
 
     Attributes
     ----------
@@ -66,7 +96,7 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         The pace of each class by its label, None where it has none.
     sample_pace_ : array of shape (n_samples,)
         v of each training sample at the final scores, which one more round would use:
-        0 means dropped as an outlier. NaN for samples of weight zero.
+        0 means dropped as an outlier. NaN for samples of weight zero or held out.
     n_selected_ : array of shape (n_iter_,)
         Number of samples with v > 0 in each round.
     latent_objective_ : array of shape (n_iter_,)
@@ -76,6 +106,9 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         Learners kept: the rounds done, less those passed over.
     stop_reason_ : str
         Why boosting ended.
+    validation_scores_ : array of shape (n_rounds,)
+        Score of the validation data after each round, also of rounds not kept. Only
+        where there are such data.
     feature_importances_ : array of shape (n_features,)
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
@@ -106,10 +139,16 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         inner_steps: int = 1,
         subsample: float = 1.0,
         on_perfect: str = "stop",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
         class_weight: Any = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -120,8 +159,14 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         self.inner_steps = inner_steps
         self.subsample = subsample
         self.on_perfect = on_perfect
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
         self.verbose = verbose

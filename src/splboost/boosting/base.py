@@ -13,29 +13,32 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.boosting.continuation import Continuation, Kind
+from splboost.boosting.data import (
+    GIVEN,
+    HELD_OUT,
+    Samples,
+    ValidationArguments,
+    divide,
+    read_samples,
+)
 from splboost.boosting.loop import (
     NO_EDGE,
     NONE_SELECTED,
     ONE_CLASS,
     PERFECT,
+    Round,
     Schedule,
-    boost,
 )
 from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
+from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.losses import Exponential
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.classes import describe_dropped_classes, paces_of_classes
 from splboost.trees.c45.estimator import C45Classifier
-from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTClassifier
-from splboost.trees.labels import (
-    all_or_nothing,
-    check_weights,
-    drop_weightless,
-    encode_labels,
-    weigh_classes,
-)
+from splboost.trees.labels import all_or_nothing
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
@@ -54,10 +57,16 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         "inner_steps": [Interval(Integral, 1, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "on_perfect": [StrOptions({"stop", "continue"})],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "scoring": [str, callable, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "categorical_features": ["array-like", None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "callback": [callable, None],
         "verbose": ["verbose"],
     }
 
@@ -69,10 +78,16 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     inner_steps: int
     subsample: float
     on_perfect: str
+    n_iter_no_change: int | None
+    validation_fraction: float
+    tol: float
+    scoring: Any
     class_weight: Any
     categorical_features: Any
     n_jobs: int | None
     random_state: Any
+    warm_start: bool
+    callback: Any
     verbose: int
 
     classes_: NDArray[Any]
@@ -85,7 +100,9 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     latent_objective_: FloatArray
     n_iter_: int
     stop_reason_: str
+    validation_scores_: FloatArray
     _model: Model
+    _continuation: Continuation | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -93,7 +110,16 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Fit the booster.
 
         Parameters
@@ -104,68 +130,129 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             Class labels, numbers or strings.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 3 counts as three copies, a weight of 0 as no row.
+        X_val : array-like or frame of shape (n_validation, n_features), default=None
+            Validation data, which are not fitted to: their score after each round is
+            kept in ``validation_scores_``. With ``n_iter_no_change`` it says when to
+            stop; without, all rounds are done and kept.
+        y_val : array-like of shape (n_validation,), default=None
+            Labels of the validation data.
+        sample_weight_val : array-like of shape (n_validation,), default=None
+            Weights of the validation data. ``class_weight`` multiplies them.
 
         Returns
         -------
         self
         """
         with all_or_nothing(self):
-            self._fit(X, y, sample_weight)
+            given = ValidationArguments(X_val, y_val, sample_weight_val)
+            self._fit(X, y, sample_weight, given)
         return self
 
-    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        from splboost.boosting.scores import Scores
-        from splboost.boosting.steps import DiscreteStep
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        given: ValidationArguments,
+    ) -> None:
+        from splboost.boosting.fitting import Fitting
+        from splboost.boosting.watch import make_watch
 
         self._validate_params()
-        table = read_table(self, X, self._categorical_features(), reset=True)
-        X = table.native(X)
-        all_weight = check_weights(sample_weight, table.n_rows)
-        self.classes_, codes = encode_labels(self, y, all_weight)
-        k = self.classes_.size
-        all_weight = weigh_classes(self.class_weight, self.classes_, codes, all_weight)
-        table, weight, codes = drop_weightless(table, all_weight, codes)
-        self._check_subsample(codes.size)
-        mass = np.bincount(codes, weight, minlength=k)
-        priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
-        self.paces_ = paces_of_classes(self.pace, priors, Exponential())
+        scorer, stopping = find_scorer(self.scoring), self._early_stopping()
+        source = GIVEN if given.are_given() else HELD_OUT if stopping else None
+        samples = read_samples(self, X, y, sample_weight, self._categorical_features())
+        kind = Kind.of(self, self._weak_learner(), source)
 
-        rng = check_random_state(self.random_state)
-        n_threads = count_threads(self.n_jobs)
-        learner = self._make_learner(table, X, all_weight, codes, weight, rng)
-        paces = list(self.paces_.values())
-        scores = Scores(codes, k, weight, paces, n_threads=n_threads)
+        earlier, split_seed = self._continuation if self.warm_start else None, None
+        if earlier is not None:
+            earlier.check(kind, self.n_estimators)
+            earlier = earlier.without_stopgap()
+            if earlier.is_at_end(self.n_estimators, self.subsample, stopping):
+                return
+            # Streams go on where they were; the user's own is left alone.
+            rng, split_seed = np.random.RandomState(0), earlier.split_seed
+        else:
+            rng = check_random_state(self.random_state)
+            if source == HELD_OUT:
+                split_seed = rng.randint(2**31 - 1)
+        data = divide(self, samples, given, split_seed)
+        n_samples = data.fitted.codes.size
+        self._check_subsample(n_samples)
+        self.paces_ = self._paces_of_classes(data.fitted)
         self._warn_of_collapse()
+
+        fitting = Fitting(
+            kind,
+            data,
+            self._make_learner(data.fitted, rng),
+            list(self.paces_.values()),
+            np.random.default_rng(rng.randint(2**31 - 1)),
+            n_threads=count_threads(self.n_jobs),
+            split_seed=split_seed,
+        )
+        if data.validation is not None:
+            fitting.validate(self, data.validation, scorer)
+        if earlier is not None:
+            fitting.go_on_from(earlier)
+        watch = make_watch(fitting, self, stopping)
+        fitting.run(self._make_step(data.fitted.weight), self._schedule(), watch)
+
+        rounds, reason = fitting.history.rounds, fitting.history.stop_reason
+        if not rounds:
+            raise ValueError(
+                f"No learner could be fitted: {reason}. With pace={self.pace!r} and "
+                f"warm_rounds={self.warm_rounds} every sample is left out from the "
+                "start; choose a larger age or plateau, or keep some warm rounds."
+            )
+        n_kept = len(rounds)
+        if stopping is not None and stopping.best_round is not None:
+            n_kept = stopping.best_round
+        of_all = fitting.model_after(len(rounds))
+        model = of_all if n_kept == len(rounds) else of_all.first(n_kept)
+        self._set_rounds(
+            rounds[:n_kept],
+            model,
+            reason,
+            fitting.validation_scores(),
+            fitting.continuation(of_all) if self.warm_start else None,
+        )
+        self._warn_of_stop(len(rounds), rounds[-1].n_selected < n_samples)
+        scores = fitting.scores_after(n_kept, model)
+        del fitting, watch, rounds  # and with them most of the memory
+        v = scores.paces()
+        self.sample_pace_ = data.spread(v)
+        self._warn_of_dropped_classes(v, data.fitted)
+
+    def _early_stopping(self) -> EarlyStopping | None:
+        if self.n_iter_no_change is None:
+            return None
+        paced = any(pace and not pace.is_off for pace in self._given_paces())
+        n_warm = self.warm_rounds if paced else 0
+        return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
+
+    def _paces_of_classes(self, samples: Samples) -> dict[Any, Pace | None]:
+        mass = np.bincount(samples.codes, samples.weight, self.classes_.size)
+        priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
+        return paces_of_classes(self.pace, priors, Exponential())
+
+    def _make_step(self, weight: FloatArray) -> Any:
+        from splboost.boosting.steps import DiscreteStep
+
         # Weights that sum to less than the number of rows (to 1, say) still are that
         # many samples.
         n_samples = max(weight.sum(), weight.size)
-        go_on = self.on_perfect == "continue"
-        history = boost(
-            learner,
-            scores,
-            DiscreteStep(
-                k,
-                1 / ((2 if go_on else 4) * n_samples),
-                self.learning_rate,
-                self.inner_steps - 1,
-            ),
-            Schedule(
-                self.n_estimators,
-                self.warm_rounds,
-                self.subsample,
-                not go_on,
-            ),
-            rng=np.random.default_rng(rng.randint(2**31 - 1)),
-            on_round=self._report if self.verbose else None,
+        floor = 1 / ((2 if self.on_perfect == "continue" else 4) * n_samples)
+        k, rate = self.classes_.size, self.learning_rate
+        return DiscreteStep(k, floor, rate, self.inner_steps - 1)
+
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            self.n_estimators,
+            self.warm_rounds,
+            self.subsample,
+            stop_when_perfect=self.on_perfect == "stop",
         )
-        self._set_fitted(learner, history, codes.size)
-        del learner, history  # and with them most of the memory
-        self.sample_pace_ = scores.paces()
-        self._warn_of_dropped_classes(codes, weight)
-        if codes.size < all_weight.size:
-            of_all = np.full(all_weight.size, np.nan)
-            of_all[all_weight > 0] = self.sample_pace_
-            self.sample_pace_ = of_all
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the pace and of the weak learner.
@@ -229,20 +316,11 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             return self.estimator
         return CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)
 
-    def _make_learner(
-        self,
-        table: Table,
-        X: Any,
-        all_weight: FloatArray,
-        codes: NDArray[np.integer],
-        weight: FloatArray,
-        rng: np.random.RandomState,
-    ) -> Any:
-        from sklearn.utils import _safe_indexing
-
+    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.learners import C45Learner, EstimatorLearner, TreeLearner
 
         estimator = self._weak_learner()
+        codes, weight = samples.codes, samples.weight
         if _is_own_tree(estimator):
             estimator._validate_params()
             if estimator.class_weight is not None:
@@ -254,16 +332,14 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             make = C45Learner if isinstance(estimator, C45Classifier) else TreeLearner
             return make(
                 estimator,
-                table,
+                samples.table,
                 codes,
                 self.classes_.size,
                 weight,
                 n_threads=count_threads(self.n_jobs),
                 seed=rng.randint(2**31 - 1),
             )
-        if weight.size < all_weight.size:
-            X = _safe_indexing(X, np.flatnonzero(all_weight > 0))
-        return EstimatorLearner(estimator, X, codes, self.classes_, weight, rng)
+        return EstimatorLearner(estimator, samples.X, codes, self.classes_, weight, rng)
 
     def _given_paces(self) -> list[Pace | None]:
         """The paces of the user, before any correction."""
@@ -284,9 +360,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             )
             return
 
-    def _warn_of_dropped_classes(
-        self, codes: NDArray[np.integer], weight: FloatArray
-    ) -> None:
+    def _warn_of_dropped_classes(self, v: FloatArray, samples: Samples) -> None:
         given = self._given_paces()
         if (
             self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
@@ -295,43 +369,42 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         ):
             return
         message = describe_dropped_classes(
-            self.sample_pace_, codes, weight, self.classes_.tolist()
+            v, samples.codes, samples.weight, self.classes_.tolist()
         )
         if message is not None:
             warnings.warn(message, UserWarning, stacklevel=4)
 
-    def _report(self, history: Any) -> None:
-        n = len(history.terms)
-        if n % max(1, 100 // (10 ** min(self.verbose - 1, 2))) == 0:
-            print(
-                f"round {n:5d}: error {history.errors[-1]:.4f}, "
-                f"{history.n_selected[-1]} samples selected, "
-                f"latent objective {history.latent[-1]:.6g}"
-            )
+    def _set_rounds(
+        self,
+        rounds: list[Round],
+        model: Model,
+        stop_reason: str,
+        validation_scores: list[float] | None,
+        continuation: Continuation | None,
+    ) -> None:
+        _, _, coefficients, errors, n_selected, latent = zip(*rounds, strict=True)
+        self.n_iter_ = len(rounds)
+        self.estimator_weights_ = np.array(coefficients)
+        self.estimator_errors_ = np.array(errors)
+        self.n_selected_ = np.array(n_selected)
+        self.latent_objective_ = np.array(latent)
+        self.stop_reason_ = stop_reason
+        self._model = model
+        self.__dict__.pop("validation_scores_", None)
+        if validation_scores is not None:
+            self.validation_scores_ = np.array(validation_scores)
+        self.__dict__.pop("_continuation", None)
+        if continuation is not None:
+            self._continuation = continuation
 
-    def _set_fitted(self, learner: Any, history: Any, n_samples: int) -> None:
-        if not history.terms:
-            raise ValueError(
-                f"No learner could be fitted: {history.stop_reason}. With "
-                f"pace={self.pace!r} and warm_rounds={self.warm_rounds} every sample "
-                "is left out from the start; choose a larger age or plateau, or keep "
-                "some warm rounds."
-            )
-        self.n_iter_ = len(history.terms)
-        self.estimator_weights_ = np.array(history.coefficients)
-        self.estimator_errors_ = np.array(history.errors)
-        self.n_selected_ = np.array(history.n_selected)
-        self.latent_objective_ = np.array(history.latent)
-        self.stop_reason_ = history.stop_reason
-        self._model = learner.model(history.terms, np.array(history.moves))
-        remedy = _REMEDIES.get(history.stop_reason)
-        dropped = history.n_selected[-1] < n_samples
-        if history.stop_reason == PERFECT and not dropped:
+    def _warn_of_stop(self, n_done: int, some_dropped: bool) -> None:
+        remedy = _REMEDIES.get(self.stop_reason_)
+        if self.stop_reason_ == PERFECT and not some_dropped:
             remedy = None
         if remedy is not None:
             warnings.warn(
-                f"Boosting stopped after {self.n_iter_} of {self.n_estimators} rounds: "
-                f"{history.stop_reason}. {remedy}",
+                f"Boosting stopped after {n_done} of {self.n_estimators} rounds: "
+                f"{self.stop_reason_}. {remedy}",
                 UserWarning,
                 stacklevel=4,
             )

@@ -2,7 +2,8 @@
 
 A learner is made once per fit. ``learner.fit(weight)`` fits a weak classifier to the
 samples of positive weight and returns a *term*, which knows the classifier's votes on
-all training samples (and, at the end, ``learner.model`` makes a model of all terms):
+all training samples (and, at the end, ``learner.model`` makes a model of all terms;
+``learner.votes`` is the term on other rows, prepared once by ``learner.read``):
 
     term.error                  share of the weight fitted to that it gets wrong
     term.missed(weight)         summed weight of the samples it gets wrong
@@ -40,10 +41,13 @@ from splboost.boosting.model import (
 )
 from splboost.boosting.scores import Scores
 from splboost.trees.binning import bin_table
+from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.grower import C45Grower
+from splboost.trees.c45.trees import votes_of_rows
 from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.grower import TreeGrower
+from splboost.trees.rows import Rows
 
 FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # of the largest weight
@@ -70,6 +74,18 @@ class Learner(Protocol):
     def fit(self, weight: FloatArray) -> Term: ...
 
     def model(self, terms: list[Any], moves: FloatArray) -> Model: ...
+
+    def read(self, table: Table, X: Any) -> Any: ...
+
+    def votes(self, term: Any, rows: Any, codes: NDArray[np.integer]) -> Term: ...
+
+    @property
+    def coding(self) -> Coding | None:
+        """The codes of categories, which a later fit must share."""
+
+    @property
+    def state(self) -> Any:
+        """What the next learner depends on besides its weights; it can be set."""
 
 
 class TreeTerm:
@@ -123,6 +139,7 @@ class TreeLearner:
         self._estimator = estimator
         self._codes = codes
         self._n_classes = n_classes
+        self._n_threads = n_threads
         self._grower = TreeGrower(
             self.binned,
             codes,
@@ -145,6 +162,28 @@ class TreeLearner:
         grown = [term.grown for term in terms]
         trees = TreeEnsemble.from_grown(grown, self._n_classes, self.binned.categories)
         return TreeModel(trees, moves, self._n_classes, copy(self._estimator))
+
+    def read(self, table: Table, X: Any) -> Rows:
+        """Rows on which terms are to vote."""
+        return Rows(table, self.coding, n_threads=self._n_threads)
+
+    def votes(self, term: TreeTerm, rows: Rows, codes: NDArray[np.integer]) -> TreeTerm:
+        """The term's votes on other rows, of which ``codes`` are the classes."""
+        other = copy(term)
+        other._leaf, other._codes = rows.leaves(term.grown), codes
+        return other
+
+    @property
+    def coding(self) -> Coding:
+        return self.binned.categories
+
+    @property
+    def state(self) -> tuple[int, float]:
+        return self._grower.state
+
+    @state.setter
+    def state(self, state: tuple[int, float]) -> None:
+        self._grower.state = state
 
 
 class C45Learner:
@@ -204,6 +243,27 @@ class C45Learner:
         trees = self._grower.ensemble([term.grown for term in terms])
         return MultiwayModel(trees, moves, copy(self._estimator))
 
+    def read(self, table: Table, X: Any) -> NDArray[np.floating]:
+        """Rows on which terms are to vote."""
+        return float_matrix(table, self.coding, np.arange(table.n_features))
+
+    def votes(
+        self,
+        term: TreeTerm,
+        rows: NDArray[np.floating],
+        codes: NDArray[np.integer],
+    ) -> TreeTerm:
+        """The term's votes on other rows, of which ``codes`` are the classes."""
+        other = copy(term)
+        other._leaf, other._codes = votes_of_rows(term.grown, rows), codes
+        return other
+
+    @property
+    def coding(self) -> Coding:
+        return self._grower.coding
+
+    state = None  # a tree depends on nothing but its weights
+
 
 class EstimatorTerm:
     """A fitted scikit-learn classifier and its predictions."""
@@ -231,6 +291,8 @@ class EstimatorTerm:
 
 class EstimatorLearner:
     """Fits clones of any classifier that takes ``sample_weight``."""
+
+    coding = None
 
     def __init__(
         self,
@@ -276,6 +338,25 @@ class EstimatorLearner:
     def model(self, terms: list[EstimatorTerm], moves: FloatArray) -> EstimatorModel:
         estimators = [term.estimator for term in terms]
         return EstimatorModel(estimators, moves, self._classes)
+
+    def read(self, table: Table, X: Any) -> Any:
+        """Rows on which terms are to vote."""
+        return table.native(X)
+
+    def votes(
+        self, term: EstimatorTerm, rows: Any, codes: NDArray[np.integer]
+    ) -> EstimatorTerm:
+        """The term's votes on other rows, of which ``codes`` are the classes."""
+        predicted = encode_predictions(term.estimator, rows, self._classes)
+        return EstimatorTerm(term.estimator, predicted, codes, np.ones(codes.size))
+
+    @property
+    def state(self) -> Any:
+        return self._rng.get_state()
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._rng.set_state(state)
 
 
 def check_weak_learner(estimator: Any) -> None:

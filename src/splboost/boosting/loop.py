@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ PERFECT = "perfect fit"
 NO_EDGE = "no edge"
 ONE_CLASS = "one class selected"
 NONE_SELECTED = "no sample selected"
+NO_IMPROVEMENT = "no improvement"
+CALLBACK = "callback"
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -34,16 +37,32 @@ class Schedule:
     stop_when_perfect: bool = True
 
 
+class Round(NamedTuple):
+    """A learner that was kept, and what became of the samples."""
+
+    term: Any
+    move: float
+    coefficient: float
+    error: float
+    n_selected: int
+    latent: float
+
+
 @dataclass
 class History:
-    """What the loop leaves behind; the lists have one entry per learner kept."""
+    """What the loop has done so far.
 
-    terms: list[Any] = field(default_factory=list)
-    moves: list[float] = field(default_factory=list)
-    coefficients: list[float] = field(default_factory=list)
-    errors: list[float] = field(default_factory=list)
-    n_selected: list[int] = field(default_factory=list)
-    latent: list[float] = field(default_factory=list)
+    Attributes
+    ----------
+    rounds : a Round for each learner kept; it gets a whole one or none
+    n_done : rounds done, those passed over included
+    n_skipped : rounds passed over since the last learner kept
+    stop_reason : why the loop ended
+    """
+
+    rounds: list[Round] = field(default_factory=list)
+    n_done: int = 0
+    n_skipped: int = 0
     stop_reason: str = FINISHED
 
 
@@ -82,20 +101,28 @@ def boost(
     scores: State,
     step: Step,
     schedule: Schedule,
+    history: History,
     *,
     rng: np.random.Generator,
-    on_round: Callable[[History], None] | None = None,
-) -> History:
+    on_round: Callable[[History], str | None] | None = None,
+) -> None:
     """Fit round after round until done or until nothing is left to improve.
 
     The first ``warm_rounds`` learners are fitted with all paces at 1. From then on the
     pace is that of the present scores, so that no round can raise the latent objective.
+
+    The rounds are added to ``history``; where it has some, boosting goes on from there.
+    ``on_round`` is called after each and may return a reason to stop.
     """
-    history = History()
-    n_skipped, most_skipped = 0, min(MOST_SKIPPED, schedule.n_estimators)
-    scores.refresh(paced=schedule.warm_rounds == 0)
-    for _ in range(schedule.n_estimators):
-        n_kept = len(history.terms)
+    n_estimators, warm_rounds = schedule.n_estimators, schedule.warm_rounds
+    rounds, most_skipped = history.rounds, min(MOST_SKIPPED, n_estimators)
+    history.stop_reason = FINISHED
+    scores.refresh(paced=len(rounds) >= warm_rounds)
+    if rounds and schedule.stop_when_perfect and rounds[-1].error <= 0:
+        history.stop_reason = PERFECT
+        return
+    while history.n_done < n_estimators:
+        n_kept = len(rounds)
         if scores.n_selected == 0:
             history.stop_reason = NONE_SELECTED
             break
@@ -106,35 +133,33 @@ def boost(
         rows = None
         if schedule.subsample < 1:
             rows = rng.random(scores.weight.size) < schedule.subsample
-        paced = n_kept >= schedule.warm_rounds
+        paced = n_kept >= warm_rounds
         proposal = step.propose(learner, scores, rows, paced=paced)
+        history.n_done += 1
         if not step.has_edge(proposal):
-            n_skipped += 1
-            if rows is not None and n_skipped < most_skipped:
+            history.n_skipped += 1
+            if rows is not None and history.n_skipped < most_skipped:
                 continue
             history.stop_reason = NO_EDGE
             if n_kept == 0:  # a model needs a learner, be it of no consequence
-                _keep(history, scores, proposal, 0.0, 0.0)
+                rounds.append(_round(scores, proposal, 0.0, 0.0))
+                if on_round is not None:
+                    on_round(history)
             break
 
-        n_skipped = 0
+        history.n_skipped = 0
         move = step.take(scores, proposal)
-        scores.refresh(paced=n_kept + 1 >= schedule.warm_rounds)
-        _keep(history, scores, proposal, move, step.coefficient(proposal))
-        if on_round is not None:
-            on_round(history)
+        scores.refresh(paced=n_kept + 1 >= warm_rounds)
+        rounds.append(_round(scores, proposal, move, step.coefficient(proposal)))
+        reason = None if on_round is None else on_round(history)
+        if reason is not None:
+            history.stop_reason = reason
+            break
         if proposal.error <= 0 and schedule.stop_when_perfect:
             history.stop_reason = PERFECT
             break
-    return history
 
 
-def _keep(
-    history: History, scores: State, proposal: Any, move: float, coefficient: float
-) -> None:
-    history.terms.append(proposal.term)
-    history.moves.append(move)
-    history.coefficients.append(coefficient)
-    history.errors.append(proposal.error)
-    history.n_selected.append(proposal.n_selected)
-    history.latent.append(scores.latent)
+def _round(scores: State, proposal: Any, move: float, coefficient: float) -> Round:
+    error, n_selected = proposal.error, proposal.n_selected
+    return Round(proposal.term, move, coefficient, error, n_selected, scores.latent)

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.trees.additive import AdditiveTables
 from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.columns import Table
-from splboost.trees.ensemble import AdditiveTables, TreeEnsemble
+from splboost.trees.ensemble import TreeEnsemble
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +30,10 @@ class Model(Protocol):
     @property
     def tables(self) -> AdditiveTables | None:
         """The score as a sum over features, where it is one."""
+
+    def first(self, n: int) -> Model: ...
+
+    def joined(self, later: Any) -> Model: ...
 
     def add(
         self, table: Table, X: Any, score: FloatArray, *, n_threads: int
@@ -58,6 +63,8 @@ class TreeModel:
         self, trees: TreeEnsemble, moves: FloatArray, n_classes: int, estimator: Any
     ) -> None:
         self.trees = trees
+        self.moves = moves
+        self.n_classes = n_classes
         self.estimator = estimator
         self.categorical_features = trees.categorical_features
         per_node = np.repeat(moves, np.diff(trees.start))
@@ -70,6 +77,17 @@ class TreeModel:
         if not self.trees.is_stumps:
             return None
         return AdditiveTables.from_stumps(self.trees, self.output)
+
+    def first(self, n: int) -> TreeModel:
+        """The model of the first n rounds."""
+        trees = self.trees.slice(0, n)
+        return TreeModel(trees, self.moves[:n], self.n_classes, self.estimator)
+
+    def joined(self, later: TreeModel) -> TreeModel:
+        """This model's rounds followed by those of another."""
+        trees = self.trees.joined(later.trees)
+        moves = np.concatenate([self.moves, later.moves])
+        return TreeModel(trees, moves, self.n_classes, later.estimator)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -109,9 +127,34 @@ class MultiwayModel:
         self.estimator = estimator
         self.categorical_features = trees.categorical_features
 
+    @cached_property
+    def tables(self) -> AdditiveTables | None:
+        """Stumps as lookup tables, made when first needed."""
+        if self.trees.depth() > 1:
+            return None
+        n_classes = self.trees.nodes.value.shape[1]
+        return self.trees.additive_tables(
+            lambda vote, t: votes(vote, self.moves[t], n_classes)
+        )
+
+    def first(self, n: int) -> MultiwayModel:
+        """The model of the first n rounds."""
+        return MultiwayModel(self.trees.slice(0, n), self.moves[:n], self.estimator)
+
+    def joined(self, later: MultiwayModel) -> MultiwayModel:
+        """This model's rounds followed by those of another."""
+        trees = MultiwayTrees.join(
+            [self.trees.nodes, later.trees.nodes], self.trees.coding
+        )
+        moves = np.concatenate([self.moves, later.moves])
+        return MultiwayModel(trees, moves, later.estimator)
+
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
-        self.trees.add_votes(table, self.moves, score, n_threads=n_threads)
+        if self.tables is not None:
+            self.tables.add(table, score, n_threads=n_threads)
+        else:
+            self.trees.add_votes(table, self.moves, score, n_threads=n_threads)
 
     def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
         """Add the scores of one round after the other."""
@@ -146,6 +189,15 @@ class EstimatorModel:
         self.estimators = estimators
         self.moves = moves
         self.classes = classes
+
+    def first(self, n: int) -> EstimatorModel:
+        """The model of the first n rounds."""
+        return EstimatorModel(self.estimators[:n], self.moves[:n], self.classes)
+
+    def joined(self, later: EstimatorModel) -> EstimatorModel:
+        """This model's rounds followed by those of another."""
+        moves = np.concatenate([self.moves, later.moves])
+        return EstimatorModel(self.estimators + later.estimators, moves, self.classes)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""

@@ -52,6 +52,8 @@ class Scores:
     sample_weight : the user's weights, all positive
     paces : Pace or None, for each class
     n_threads : int
+    all_outputs : bool
+        Whether to keep the scores of more than two classes without a pace, too.
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class Scores:
         paces: Sequence[Pace | None],
         *,
         n_threads: int = 1,
+        all_outputs: bool = False,
     ) -> None:
         self.loss = Exponential()
         self.codes = codes
@@ -81,10 +84,11 @@ class Scores:
         self.margin = np.zeros(n)
         self._curves = ClassCurves(paces)
         paced = not self._curves.is_plain
-        self.score = np.zeros((n, n_classes)) if paced and n_classes > 2 else None
-        lines = self._curves.lines
+        keeps_score = n_classes > 2 and (paced or all_outputs)
+        self.score = np.zeros((n, n_classes)) if keeps_score else None
+        lines = None if paced and n_classes > 2 else self._curves.lines
         # Two are enough: with more classes they are only taken if all are plain.
-        self._lines = None if lines is None or self.score is not None else lines[:2]
+        self._lines = None if lines is None else lines[:2]
         self.weight = np.empty(n)
         self.n_selected = n
         self.latent = 0.0
@@ -102,6 +106,30 @@ class Scores:
         if self._shift - self._base > MAX_SHIFT:
             selected = self.margin[self.weight > 0]
             self._shift = self._base = float(selected.min()) if selected.size else 0.0
+
+    @property
+    def shift(self) -> tuple[float, float]:
+        """The shift of the log weights: now, and when they were last brought back."""
+        return self._shift, self._base
+
+    @shift.setter
+    def shift(self, shift: tuple[float, float]) -> None:
+        self._shift, self._base = shift
+
+    def output(self) -> FloatArray:
+        """F as one column, or G; the opposite of ``move_to``."""
+        if self.score is not None:
+            return self.score
+        return np.where(self.codes == 1, self.margin, -self.margin)[:, None]
+
+    def move_to(self, output: FloatArray) -> None:
+        """Set margins and scores to those of a model's output, F or G."""
+        if self.n_classes == 2:
+            self.margin = np.where(self.codes == 1, output[:, 0], -output[:, 0])
+            return
+        self.margin = output[np.arange(self.codes.size), self.codes]
+        if self.score is not None:
+            self.score = output
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""

@@ -4,27 +4,21 @@ A :class:`TreeEnsemble` holds thresholds in the user's units and knows nothing o
 except for categories, which it knows by the codes of the table the trees were grown on.
 What a node contributes to a score is not part of it: that belongs to whoever grew the
 trees (a vote, a class distribution, a mean) and is passed to :meth:`TreeEnsemble.add`.
-
-An ensemble of stumps is an additive model. :class:`AdditiveTables` collapses it into
-one lookup table per feature, whose cost does not grow with the number of stumps.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.trees.blocks import Coding, feature_blocks, float_matrix
 from splboost.trees.columns import ArrayTable, Table
 from splboost.trees.threads import run, share
 
-PREDICT_ROWS = 2048
-WALKING_WORK, LOOKUP_WORK = 30, 4  # steps for a row down a tree, and in a table
-Coding = list[dict[Any, int] | None]
+WALKING_WORK = 30  # steps for a row down a tree
 
 
 class GrownTree(NamedTuple):
@@ -140,6 +134,29 @@ class TreeEnsemble:
             regression=self.regression,
         )
 
+    def joined(self, later: TreeEnsemble) -> TreeEnsemble:
+        """These trees followed by those of an ensemble with the same coding."""
+        n_nodes, n_sets = self.start[-1], self.sets.shape[0]
+        child = np.where(later.child >= 0, later.child + n_nodes, -1)
+        which_set = np.where(later.which_set >= 0, later.which_set + n_sets, -1)
+
+        def both(name: str) -> Any:
+            return np.concatenate([getattr(self, name), getattr(later, name)])
+
+        return TreeEnsemble(
+            start=np.concatenate([self.start, later.start[1:] + n_nodes]),
+            feature=both("feature"),
+            child=np.concatenate([self.child, child.astype(np.int32)]),
+            threshold=both("threshold"),
+            missing_left=both("missing_left"),
+            which_set=np.concatenate([self.which_set, which_set.astype(np.int32)]),
+            sets=both("sets"),
+            value=both("value"),
+            gain=both("gain"),
+            coding=self.coding,
+            regression=self.regression,
+        )
+
     @property
     def categorical_features(self) -> list[bool] | None:
         """Which features are categories; None if none is."""
@@ -242,161 +259,7 @@ class TreeEnsemble:
 
     def matrix_of(self, table: Table) -> Table:
         """The table read once and for all, for repeated prediction."""
-        blocks = feature_blocks(table, self.coding, self._features_used())
-        return ArrayTable(np.concatenate([block for _, block in blocks]), None)
+        return ArrayTable(float_matrix(table, self.coding, self._features_used()), None)
 
     def _features_used(self) -> NDArray[np.intp]:
         return np.unique(self.feature[self.feature >= 0]).astype(np.intp)
-
-
-@dataclass(frozen=True)
-class AdditiveTables:
-    """An ensemble of stumps as one lookup table per feature.
-
-    A numeric value x of feature f scores ``cells[k]`` with k = ``offset[f]`` + the
-    number of cuts of f that lie below x; a category scores the cell of its code. The
-    last cell of a feature is for missing values.
-
-    Attributes
-    ----------
-    features : features that any stump splits by
-    offset : first cell of each of these, and the end
-    cuts : upper end of each numeric cell, the last ones +inf; NaN for categories
-    cells : (n_cells, n_outputs) summed output
-    intercept : (n_outputs,) what every row gets
-    """
-
-    features: NDArray[np.intp]
-    offset: NDArray[np.int64]
-    cuts: NDArray[np.float64]
-    cells: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    coding: Coding
-
-    @classmethod
-    def from_stumps(
-        cls, stumps: TreeEnsemble, output: NDArray[np.float64]
-    ) -> AdditiveTables:
-        """Collapse an ensemble whose trees have at most one split."""
-        roots = stumps.start[:-1]
-        inner = stumps.child[roots] >= 0
-        roots, leaves = roots[inner], roots[~inner]
-        # By feature, then by threshold, so that each feature's stumps are together.
-        roots = roots[np.lexsort((stumps.threshold[roots], stumps.feature[roots]))]
-        features, first = np.unique(stumps.feature[roots], return_index=True)
-        left, right = output[stumps.child[roots]], output[stumps.child[roots] + 1]
-        cuts, cells = [], []
-        last = np.append(first, roots.size)[1:]
-        for f, lo, hi in zip(features, first, last, strict=True):
-            here = slice(lo, hi)
-            make = _numeric_cells if stumps.coding[f] is None else _categorical_cells
-            cut, cell = make(stumps, roots[here], left[here], right[here])
-            to_left = stumps.missing_left[roots[here], None]
-            missing = np.where(to_left, left[here], right[here]).sum(axis=0)
-            cuts += [cut, [np.nan]]
-            cells += [cell, missing[None]]
-        return cls(
-            features=features.astype(np.intp),
-            offset=np.cumsum([0, *(len(cell) + 1 for cell in cells[::2])]),
-            cuts=np.concatenate([*cuts, np.empty(0)]),
-            cells=np.concatenate([*cells, np.empty((0, output.shape[1]))]),
-            intercept=output[leaves].sum(axis=0),
-            coding=stumps.coding,
-        )
-
-    def add(
-        self, table: Table, score: NDArray[np.float64], *, n_threads: int = 1
-    ) -> None:
-        """Add each row's score."""
-        from splboost.trees.predict import add_cells
-
-        score += self.intercept
-        categorical = np.array(
-            [self.coding[f] is not None for f in self.features], dtype=bool
-        )
-        for lo, block in feature_blocks(table, self.coding, self.features):
-            rows = score[lo : lo + block.shape[0]]
-            run(
-                add_cells,
-                [
-                    (
-                        block[a:b],
-                        self.features,
-                        categorical,
-                        self.offset,
-                        self.cuts,
-                        self.cells,
-                        rows[a:b],
-                    )
-                    for a, b in share(
-                        block.shape[0], n_threads, LOOKUP_WORK * self.features.size
-                    )
-                ],
-            )
-
-
-def _numeric_cells(
-    stumps: TreeEnsemble, roots: Any, left: Any, right: Any
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cuts and cells of one feature, of whose stumps the thresholds ascend.
-
-    In the cell below the k-th cut the stumps before k say right and the others left.
-    """
-    cut = stumps.threshold[roots]
-    zero = np.zeros((1, left.shape[1]))
-    before = np.concatenate([zero, np.cumsum(right, axis=0)])
-    after = np.concatenate([np.cumsum(left[::-1], axis=0)[::-1], zero])
-    cut = np.append(cut, np.inf)
-    kept = np.flatnonzero(np.append(True, cut[1:] > cut[:-1]))  # the first of equals
-    return cut[kept], (before + after)[kept]
-
-
-def _categorical_cells(
-    stumps: TreeEnsemble, roots: Any, left: Any, right: Any
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same of a categorical feature; its cells are the categories' codes."""
-    coding = stumps.coding[stumps.feature[roots[0]]] or {}
-    codes = np.arange(max(coding.values(), default=-1) + 1)
-    bits = stumps.sets[stumps.which_set[roots]]
-    goes_left = (bits[:, codes >> 3] >> (codes & 7) & 1).T == 1
-    return np.full(codes.size, np.nan), goes_left @ left + ~goes_left @ right
-
-
-def feature_blocks(
-    table: Table, coding: Coding, features: NDArray[np.intp]
-) -> Iterator[tuple[int, NDArray[np.floating]]]:
-    """Blocks of rows of the table as floats, categories as codes, unknown as NaN.
-
-    Column f of a block is feature f; columns of features not asked for are undefined.
-    """
-    matrix = table.float_matrix()
-    if matrix is not None and not table.is_categorical.any():
-        yield 0, matrix
-        return
-    columns = {f: _float_column(table, coding[f], f) for f in features}
-    for lo in range(0, table.n_rows, PREDICT_ROWS):
-        size = min(PREDICT_ROWS, table.n_rows - lo)
-        block = np.empty((table.n_features, size))
-        for f, column in columns.items():
-            block[f] = column[lo : lo + size]
-        yield lo, block.T
-
-
-def _float_column(
-    table: Table, coding: dict[Any, int] | None, f: int
-) -> NDArray[np.floating]:
-    if coding is None:
-        return table.numeric(f)
-    values, index = table.category(f)
-    lookup = np.array([coding.get(value, np.nan) for value in values], dtype=float)
-    if values and coding and np.isnan(lookup).all():
-        kinds = type(values[0]), type(next(iter(coding)))
-        if not (issubclass(kinds[0], kinds[1]) or issubclass(kinds[1], kinds[0])):
-            warnings.warn(
-                f"Column {table.names[f]!r} has no category that the model knows: it "
-                f"holds {kinds[0].__name__} where the model was fitted on "
-                f"{kinds[1].__name__}. All its cells count as missing.",
-                UserWarning,
-                stacklevel=2,
-            )
-    return np.append(lookup, np.nan)[index]

@@ -107,6 +107,15 @@ class TreeGrower:
         self._advance = advance_stump if self.limits.max_depth == 1 else advance
         self._has_categories = any(c is not None for c in binned.categories)
 
+    @property
+    def state(self) -> tuple[int, float]:
+        """What the next tree depends on besides its weights."""
+        return int(self.work.seed[0]), float(self.work.scale[0])
+
+    @state.setter
+    def state(self, state: tuple[int, float]) -> None:
+        self.work.seed[0], self.work.scale[0] = state
+
     def grow(
         self, weight: NDArray[np.float64], target: NDArray[np.float64] | None = None
     ) -> GrownTree:

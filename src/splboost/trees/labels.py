@@ -147,16 +147,29 @@ def encode_numbers(
 def weigh_classes(
     class_weight: Any, classes: NDArray[Any], codes: NDArray[np.integer], weight: Any
 ) -> NDArray[np.float64]:
-    """Sample weights times the weights of their classes.
+    """Sample weights times the weights of their classes."""
+    of_class = weights_of_classes(class_weight, classes, codes, weight)
+    if of_class is None:
+        return weight
+    with np.errstate(over="ignore"):
+        weight = weight * of_class[codes]
+    _check_total(weight, "class_weight or sample_weight")
+    return weight
+
+
+def weights_of_classes(
+    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.integer], weight: Any
+) -> NDArray[np.float64] | None:
+    """The weight of each class, or None.
 
     "balanced" gives every class the same total weight.
     """
     if class_weight is None:
-        return weight
+        return None
     labels = classes.tolist()
     if class_weight == "balanced":
         mass = np.bincount(codes, weight, minlength=classes.size)
-        return weight * (weight.sum() / (classes.size * mass))[codes]
+        return weight.sum() / (classes.size * mass)
     bad = {
         label: w
         for label, w in class_weight.items()
@@ -178,10 +191,7 @@ def weigh_classes(
             f"class_weight={class_weight} leaves fewer than two classes to tell apart; "
             "give at least two of them a positive weight."
         )
-    with np.errstate(over="ignore"):
-        weight = weight * of_class[codes]
-    _check_total(weight, "class_weight or sample_weight")
-    return weight
+    return of_class
 
 
 def drop_weightless(table: Any, weight: NDArray[np.float64], *arrays: Any) -> Any:

@@ -10,6 +10,7 @@ numbered from the root, 0, and the two children of a node have consecutive numbe
 from __future__ import annotations
 
 from collections import namedtuple
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,10 @@ class WorkReference(structref.StructRefProxy):
 
 class MemoryReference(structref.StructRefProxy):
     """``Memory`` as kernels get it."""
+
+    # Numba's own getter is written in Python. An interrupt that strikes in there is
+    # lost, for numba takes the error to mean that there is no such attribute.
+    _numba_type_ = property(attrgetter("_type"))
 
 
 structref.define_proxy(DataReference, DataType, list(Data._fields))

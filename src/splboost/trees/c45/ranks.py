@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from splboost.compiled import kernel
 from splboost.trees.binning import encode_categories, sort_categories
+from splboost.trees.blocks import Coding
 from splboost.trees.columns import Table
-from splboost.trees.ensemble import Coding
 from splboost.trees.sort import sort_rows
 from splboost.trees.threads import run, share
 

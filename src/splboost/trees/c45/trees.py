@@ -6,15 +6,17 @@ number of children, and a row with an unknown value goes to all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.trees.additive import AdditiveTables, Column, numeric_cells
+from splboost.trees.blocks import Coding, feature_blocks, float_matrix
 from splboost.trees.columns import ArrayTable, Table
-from splboost.trees.ensemble import WALKING_WORK, Coding, feature_blocks
+from splboost.trees.ensemble import WALKING_WORK
 from splboost.trees.threads import run, share
 
 FloatArray = NDArray[np.float64]
@@ -76,9 +78,13 @@ class MultiwayTrees:
 
     def tree(self, t: int) -> MultiwayTrees:
         """Tree t as an ensemble of one."""
-        low, high = self.nodes.start[t], self.nodes.start[t + 1]
+        return self.slice(t, t + 1)
+
+    def slice(self, first: int, last: int) -> MultiwayTrees:
+        """Trees first to last as an ensemble of their own."""
+        low, high = self.nodes.start[first], self.nodes.start[last]
         part = {name: getattr(self.nodes, name)[low:high] for name in Nodes._fields}
-        part["start"] = np.array([0, high - low])
+        part["start"] = self.nodes.start[first : last + 1] - low
         part["child"] = np.where(part["child"] >= 0, part["child"] - low, -1)
         return MultiwayTrees(Nodes(**part), self.coding)
 
@@ -127,13 +133,8 @@ class MultiwayTrees:
 
     def votes(self, table: Table) -> NDArray[np.int32]:
         """Class that a single tree predicts for each row."""
-        from splboost.trees.c45.predict import vote
-
-        votes = np.empty(table.n_rows, dtype=np.int32)
-        for low, block in self._blocks(table):
-            part = votes[low : low + block.shape[0]]
-            vote(block, -np.inf, self.nodes, 0, 0, part)
-        return votes
+        parts = [votes_of_rows(self.nodes, block) for _, block in self._blocks(table)]
+        return np.concatenate(parts)
 
     def add_votes(
         self, table: Table, moves: FloatArray, score: FloatArray, *, n_threads: int = 1
@@ -152,11 +153,57 @@ class MultiwayTrees:
                 ],
             )
 
+    def additive_tables(
+        self, output: Callable[[NDArray[np.int64], Any], FloatArray]
+    ) -> AdditiveTables:
+        """Stumps as lookup tables; ``output(votes, t)`` is what trees t add by votes."""
+        nodes, roots = self.nodes, self.nodes.start[:-1]
+        inner = np.flatnonzero(nodes.child[roots] >= 0)
+        leaves = np.flatnonzero(nodes.child[roots] < 0)
+        feature, threshold = nodes.feature[roots], nodes.threshold[roots]
+        inner = inner[np.lexsort((threshold[inner], feature[inner]))]
+        columns = []
+        for f in np.unique(feature[inner]):
+            t = inner[feature[inner] == f]
+            child = nodes.child[roots[t]]
+            if self.coding[f] is None:
+                left, right = nodes.label[child], nodes.label[child + 1]
+                cuts, cells = numeric_cells(
+                    threshold[t], output(left, t), output(right, t)
+                )
+            else:
+                codes = np.arange(nodes.children[roots[t[0]]])
+                cuts = np.full(codes.size, np.nan)
+                cells = np.array(
+                    [output(nodes.label[child + c], t).sum(axis=0) for c in codes]
+                )
+            # All branches together are the root, and a missing value meets them all.
+            unsure = output(_heaviest(nodes.value[roots[t]]), t).sum(axis=0)
+            columns.append(Column(int(f), cuts, cells, unsure))
+        intercept = output(nodes.label[roots[leaves]], leaves).sum(axis=0)
+        return AdditiveTables.from_columns(columns, intercept, self.coding)
+
     def matrix_of(self, table: Table) -> Table:
         """The table read once and for all, for repeated prediction."""
-        blocks = [block for _, block in self._blocks(table)]
-        return ArrayTable(np.concatenate(blocks), None)
+        return ArrayTable(float_matrix(table, self.coding, self._used()), None)
 
     def _blocks(self, table: Table) -> Iterator[tuple[int, NDArray[np.floating]]]:
-        used = np.unique(self.nodes.feature[self.nodes.feature >= 0])
-        return feature_blocks(table, self.coding, used.astype(np.intp))
+        return feature_blocks(table, self.coding, self._used())
+
+    def _used(self) -> NDArray[np.intp]:
+        return np.unique(self.nodes.feature[self.nodes.feature >= 0]).astype(np.intp)
+
+
+def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
+    """Class that the first tree predicts for each row of floats."""
+    from splboost.trees.c45.predict import vote
+
+    votes = np.empty(rows.shape[0], dtype=np.int32)
+    vote(rows, -np.inf, tree, 0, 0, votes)
+    return votes
+
+
+def _heaviest(weights: FloatArray) -> NDArray[np.int64]:
+    """The first class of those that are heaviest but for rounding, in each row."""
+    most = weights.max(axis=1, keepdims=True)
+    return (weights >= most * (1 - 1e-9)).argmax(axis=1)

@@ -1,0 +1,209 @@
+"""The score of samples that are not fitted to, and when to stop because of it.
+
+Each round's learner votes on them, so their scores are always those of the booster so
+far, and a round costs the same however many went before. What the scorers of
+scikit-learn and of users get is ``BoosterSoFar``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.boosting.data import Samples
+from splboost.boosting.loop import Round
+
+FloatArray = NDArray[np.float64]
+
+
+class Validation:
+    """The validation samples and their score after each round.
+
+    Parameters
+    ----------
+    samples : Samples
+    learner : Learner
+    scores : Scores
+        Those of the validation samples.
+    scorer : None, "loss" or callable
+        As ``find_scorer`` gives it.
+    booster : the booster that is being fitted
+
+    Attributes
+    ----------
+    marks : list of float
+        The score after each round.
+    """
+
+    def __init__(
+        self, samples: Samples, learner: Any, scores: Any, scorer: Any, booster: Any
+    ) -> None:
+        self.samples = samples
+        self.scores = scores
+        self.marks: list[float] = []
+        self._learner = learner
+        self._rows = learner.read(samples.table, samples.X)
+        self._total = float(samples.weight.sum())
+        self._scorer = scorer
+        self._booster = booster
+        self._y = booster.classes_[samples.codes]
+        weighted = bool((samples.weight != samples.weight[0]).any())
+        pass_weight = callable(scorer) and weighted and _takes_weight(scorer)
+        self._options = {"sample_weight": samples.weight} if pass_weight else {}
+
+    def follow(self, last: Round, make: Callable[[], Any]) -> float:
+        """Let the last round's learner vote; the score with it.
+
+        ``make`` makes the fitted booster of the rounds so far.
+        """
+        votes = self._learner.votes(last.term, self._rows, self.samples.codes)
+        votes.vote(self.scores, last.move)
+        self.marks.append(self._mark(make))
+        return self.marks[-1]
+
+    def _mark(self, make: Callable[[], Any]) -> float:
+        if self._scorer is None:
+            return float(self._is_right() @ self.samples.weight) / self._total
+        if self._scorer == "loss":
+            self.scores.refresh(paced=False)
+            return -self.scores.latent / self._total
+        X = self.samples.X
+        so_far = BoosterSoFar(self._booster, X, self.scores.output(), make)
+        mark = self._scorer(so_far, X, self._y, **self._options)
+        if not isinstance(mark, Real) or math.isnan(mark):
+            raise ValueError(
+                f"scoring={self._scorer!r} gave {mark!r} for the validation data after "
+                f"round {len(self.marks) + 1}; it must give a number, greater where "
+                "the booster is better. Choose another, or other validation data."
+            )
+        return float(mark)
+
+    def _is_right(self) -> NDArray[np.bool_]:
+        if self.scores.score is not None:
+            return self.scores.score.argmax(axis=1) == self.samples.codes
+        margin = self.scores.margin
+        return (margin > 0) | ((margin == 0) & (self.samples.codes == 0))
+
+
+def find_scorer(scoring: Any) -> Any:
+    """None for accuracy, "loss", or a callable; names are scikit-learn's."""
+    if not isinstance(scoring, str) or scoring == "loss":
+        return scoring
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if scoring not in get_scorer_names():
+        raise ValueError(
+            f'scoring={scoring!r} is unknown; give None (accuracy), "loss", a name '
+            "from sklearn.metrics.get_scorer_names(), or a function of the booster, X "
+            "and y."
+        )
+    return get_scorer(scoring)
+
+
+def _takes_weight(scorer: Callable[..., Any]) -> bool:
+    function = getattr(scorer, "_score_func", scorer)  # of scikit-learn's scorers
+    return "sample_weight" in inspect.signature(function).parameters
+
+
+class BoosterSoFar:
+    """The booster of the rounds so far, as scorers get it.
+
+    Predictions for the validation samples are at hand. Anything else, be it other rows
+    or another attribute, comes from a fitted booster that is made when asked for.
+
+    Parameters
+    ----------
+    booster : the booster that is being fitted
+    X : the validation samples
+    output : F or G there
+    make : callable
+        Makes the fitted booster.
+    """
+
+    def __init__(
+        self, booster: Any, X: Any, output: FloatArray, make: Callable[[], Any]
+    ) -> None:
+        self.classes_ = booster.classes_
+        self._booster = booster
+        self._X = X
+        self._score = booster._shape(output)
+        self._make = make
+
+    @cached_property
+    def _fitted(self) -> Any:
+        return self._make()
+
+    def decision_function(self, X: Any) -> FloatArray:
+        if X is self._X:
+            return self._score.copy()
+        return self._fitted.decision_function(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self._booster._labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        return self._booster._probability(self.decision_function(X))
+
+    def __sklearn_tags__(self) -> Any:
+        return self._booster.__sklearn_tags__()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._fitted, name)
+
+
+class EarlyStopping:
+    """Remembers the best round, and says when none has been better for long.
+
+    Parameters
+    ----------
+    patience : int
+        Rounds without improvement after which to stop.
+    tol : float
+        A score must be better by more than this to count as better.
+    n_warm : int
+        Rounds that do not count: where there is a pace it has yet to set in, and a
+        booster stopped before that would never have been paced.
+
+    Attributes
+    ----------
+    best_round : int or None
+        None as long as no round counts.
+    """
+
+    def __init__(self, patience: int, tol: float, n_warm: int) -> None:
+        self._patience = patience
+        self._tol = tol
+        self._n_warm = n_warm
+        self.replay([])
+
+    def replay(self, marks: list[float]) -> None:
+        """Start anew with the scores of some rounds."""
+        self._round = 0
+        self._best_mark = -math.inf
+        self.best_round: int | None = None
+        for mark in marks:
+            self.note(mark)
+
+    def note(self, mark: float) -> None:
+        """Note the score of the next round."""
+        self._round += 1
+        if self._round <= self._n_warm:
+            return
+        if self.best_round is None or mark > self._best_mark + self._tol:
+            self.best_round, self._best_mark = self._round, mark
+
+    @property
+    def is_over(self) -> bool:
+        """Whether patience is at an end."""
+        if self.best_round is None:
+            return False
+        return self._round - self.best_round >= self._patience

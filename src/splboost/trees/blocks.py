@@ -1,0 +1,63 @@
+"""Blocks of rows as floats, as trees and lookup tables read them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.trees.columns import Table
+
+PREDICT_ROWS = 2048
+Coding = list[dict[Any, int] | None]  # per feature, from a category to its code
+
+
+def feature_blocks(
+    table: Table, coding: Coding, features: NDArray[np.intp]
+) -> Iterator[tuple[int, NDArray[np.floating]]]:
+    """Blocks of rows of the table as floats, categories as codes, unknown as NaN.
+
+    Column f of a block is feature f; columns of features not asked for are undefined.
+    """
+    matrix = table.float_matrix()
+    if matrix is not None and not table.is_categorical.any():
+        yield 0, matrix
+        return
+    columns = {f: _float_column(table, coding[f], f) for f in features}
+    for lo in range(0, table.n_rows, PREDICT_ROWS):
+        size = min(PREDICT_ROWS, table.n_rows - lo)
+        block = np.empty((table.n_features, size))
+        for f, column in columns.items():
+            block[f] = column[lo : lo + size]
+        yield lo, block.T
+
+
+def float_matrix(
+    table: Table, coding: Coding, features: NDArray[np.intp]
+) -> NDArray[np.floating]:
+    """The same, all rows at once."""
+    parts = [block for _, block in feature_blocks(table, coding, features)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _float_column(
+    table: Table, coding: dict[Any, int] | None, f: int
+) -> NDArray[np.floating]:
+    if coding is None:
+        return table.numeric(f)
+    values, index = table.category(f)
+    lookup = np.array([coding.get(value, np.nan) for value in values], dtype=float)
+    if values and coding and np.isnan(lookup).all():
+        kinds = type(values[0]), type(next(iter(coding)))
+        if not (issubclass(kinds[0], kinds[1]) or issubclass(kinds[1], kinds[0])):
+            warnings.warn(
+                f"Column {table.names[f]!r} has no category that the model knows: it "
+                f"holds {kinds[0].__name__} where the model was fitted on "
+                f"{kinds[1].__name__}. All its cells count as missing.",
+                UserWarning,
+                stacklevel=2,
+            )
+    return np.append(lookup, np.nan)[index]

@@ -28,7 +28,8 @@ SWITCHES = {
     "no gain": "A test without gain is never made; C4.5 makes it if no other has gain, "
     "hoping for gain below.",
     "empty branch": "A branch without training cases answers with the class shares of "
-    "its parent; in C4.5 with the class that its parent had before pruning.",
+    "its parent; in C4.5 it stands wholly for the class that its parent had before "
+    "pruning.",
 }
 
 EPSILON = 1e-3

@@ -187,9 +187,9 @@ def main() -> None:
     run = describe_run()
     sections = [
         "Both fit one half of each data set. A seeded shuffle makes the halves, but "
-        "all categories are in the training half. `-C` is the confidence, `-M` the least "
-        "weight of two branches (0.25 and 2 unless given), `-U` does not prune, `-J` "
-        "does not charge for the choice among cuts (Weka 3.6 does not know it). "
+        "all categories are in the training half. `-C` is the confidence, `-M` the "
+        "least weight of two branches (0.25 and 2 unless given), `-U` does not prune, "
+        "`-J` does not charge for the choice among cuts (Weka 3.6 does not know it). "
         "Thresholds are compared to the six decimals that J48 prints.",
     ]
     data = {}

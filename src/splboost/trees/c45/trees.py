@@ -156,7 +156,7 @@ class MultiwayTrees:
     def additive_tables(
         self, output: Callable[[NDArray[np.int64], Any], FloatArray]
     ) -> AdditiveTables:
-        """Stumps as lookup tables; ``output(votes, t)`` is what trees t add by votes."""
+        """Stumps as lookup tables; votes of the trees t add ``output(votes, t)``."""
         nodes, roots = self.nodes, self.nodes.start[:-1]
         inner = np.flatnonzero(nodes.child[roots] >= 0)
         leaves = np.flatnonzero(nodes.child[roots] < 0)

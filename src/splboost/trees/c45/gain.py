@@ -31,6 +31,7 @@ EPSILON = 1e-3  # C4.5's own: gains and split infos that differ by less are equa
 MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain
 NO_GAIN = 1e-12
+STRETCH = 64  # cuts whose bounds are looked at together
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 TWO_PER_LOG_2 = 2.8853900817779268
 TINY = 1e-290  # a weight, if it is one
@@ -96,43 +97,86 @@ def least_split(known, n_classes, min_cases):
 
 
 @kernel
-def cuts_within(below, size, known, least):
-    """First and last + 1 of the cuts with enough weight on either side."""
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) // 2
-        if reaches(below[:, middle].sum(), least):
-            high = middle
-        else:
-            low = middle + 1
-    first = low
-    high = size
-    while low < high:
-        middle = (low + high) // 2
-        if reaches(known - below[:, middle].sum(), least):
-            low = middle + 1
-        else:
-            high = middle
-    return first, low
+def bounding_lines(q):
+    """Of the ratio r: its value at q, and its rise towards 0 and towards 1."""
+    at_q = TWO_PER_LOG_2 / 4 / (q * (1 - q))
+    at_0, at_1 = -log2(1 - q) / (q * q), -log2(q) / ((1 - q) * (1 - q))
+    return at_q, (at_q - at_0) / q, (at_1 - at_q) / (1 - q)
 
 
 @kernel
-def best_cut(below, valid, total, first, last, least_saving, bound):
+def bound_cuts(a, b, valid, total, lines, least, min_cases, bound, top):
+    """Bound what each cut saves, -1 if it may not be made; the number tried.
+
+    Each side must hold the ``least``; sides below ``min_cases`` are tried in vain.
+    ``top`` gets the highest bound of each stretch.
+    """
+    known, q = total[0] + total[1], total[0] / (total[0] + total[1])
+    at_q, fall, rise = lines
+    to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
+    n_tried = 0
+    for i in range(valid.size):
+        left = a[i] + b[i]
+        right = known - left
+        excess = a[i] - left * q
+        d, e = excess / left, excess / right  # p - q on the left, q - p on the right
+        of_left = at_q + d * (rise if d > 0 else fall)
+        of_right = at_q - e * (fall if e > 0 else rise)
+        most = excess * (d * of_left + e * of_right)
+        smaller = min(left, right)
+        n_tried += valid[i] & (smaller >= to_try)
+        bound[i] = most if valid[i] & (smaller >= to_make) else -1.0
+    for k in range(top.size):
+        highest = -1.0
+        for i in range(k * STRETCH, min((k + 1) * STRETCH, valid.size)):
+            highest = bound[i] if bound[i] > highest else highest
+        top[k] = highest
+    return n_tried
+
+
+@kernel
+def best_bounded_cut(a, b, total, bound, top, least_saving):
     """The cut that leaves the fewest bits, the first of equals, and what it leaves.
 
-    The cut is -1 if no valid one from first to last saves more than ``least_saving``.
-    ``bound`` is scratch.
+    It is -1 if no cut saves more than ``least_saving``.
     """
-    everything, known = bits(total), total.sum()
-    if total.size == 2:
-        # Plain slices, whose loops are done for several numbers at a time
-        a, b = below[0][first:last], below[1][first:last]
-        place, rest = best_cut_of_two(
-            a, b, valid[first:last], total, everything, least_saving, bound
-        )
-        return (place + first if place >= 0 else -1), rest
+    all_a, all_b = total[0], total[1]
+    known, everything = all_a + all_b, two_class_bits(all_a, all_b)
+    stretch = -1
+    highest = least_saving
+    for k in range(top.size):
+        if top[k] > highest:
+            highest, stretch = top[k], k
+    if stretch < 0:
+        return -1, everything
+    place = stretch * STRETCH
+    while bound[place] < highest:
+        place += 1
+    best = bits_left(a[place], b[place], all_a, all_b)
+    margin = tie(everything - best, known)
+    needed = max(everything - best - margin, least_saving)
+    for k in range(top.size):
+        if top[k] < needed:
+            continue
+        for i in range(k * STRETCH, min((k + 1) * STRETCH, bound.size)):
+            if bound[i] < needed:
+                continue
+            rest = bits_left(a[i], b[i], all_a, all_b)
+            if rest < best - margin or (rest <= best + margin and i < place):
+                place = i
+            if rest < best:
+                best = rest
+                margin = tie(everything - best, known)
+                needed = max(everything - best - margin, least_saving)
+    return (place if everything - best > least_saving else -1), best
+
+
+@kernel
+def best_cut(below, valid, total, least, min_cases, least_saving):
+    """The same for any number of classes, every cut computed."""
+    known, everything = total.sum(), bits(total)
     best, place = everything - least_saving, -1
-    for i in range(first, last):
+    for i in range(valid.size):
         if not valid[i]:
             continue
         left = right = left_weight = 0.0
@@ -140,10 +184,23 @@ def best_cut(below, valid, total, first, last, least_saving, bound):
             left += n_log_n(below[c, i])
             right += n_log_n(total[c] - below[c, i])
             left_weight += below[c, i]
+        smaller = min(left_weight, known - left_weight)
+        if not reaches(smaller, max(least, min_cases)):
+            continue
         rest = n_log_n(left_weight) - left + n_log_n(known - left_weight) - right
         if rest < best - (tie(everything - best, known) if place >= 0 else 0.0):
             best, place = rest, i
     return place, best
+
+
+@kernel
+def count_tried(below, valid, known, least):
+    """Valid cuts with enough weight on either side."""
+    n = 0
+    for i in range(valid.size):
+        left = below[:, i].sum()
+        n += valid[i] and reaches(min(left, known - left), least)
+    return n
 
 
 @kernel
@@ -153,89 +210,38 @@ def tie(saved, known):
 
 
 @kernel
-def best_cut_of_two(a, b, valid, total, everything, least_saving, bound):
-    """The same for two classes, by bounds."""
-    all_a, all_b = total[0], total[1]
-    known = all_a + all_b
-    if valid.size == 0 or all_a <= 0 or all_b <= 0:
-        return -1, everything
-    bound_savings(a, b, valid, known, all_a / known, bound)
-    highest, place = least_saving, -1
-    for i in range(valid.size):
-        if bound[i] > highest:
-            highest, place = bound[i], i
-    if place < 0:
-        return -1, everything
-
-    best = bits_left(a[place], b[place], all_a, all_b)
-    margin = tie(everything - best, known)
-    needed = max(everything - best - margin, least_saving)
-    for i in range(valid.size):
-        if bound[i] < needed:
-            continue
-        rest = bits_left(a[i], b[i], all_a, all_b)
-        if rest < best - margin or (rest <= best + margin and i < place):
-            place = i
-        if rest < best:
-            best = rest
-            margin = tie(everything - best, known)
-            needed = max(everything - best - margin, least_saving)
-    return (place if everything - best > least_saving else -1), best
-
-
-@kernel
-def bound_savings(a, b, valid, known, q, bound):
-    """Bound the bits that each cut saves, -1 if it is not valid."""
-    at_q = TWO_PER_LOG_2 / 4 / (q * (1 - q))
-    at_0, at_1 = -log2(1 - q) / (q * q), -log2(q) / ((1 - q) * (1 - q))
-    fall, rise = (at_q - at_0) / q, (at_1 - at_q) / (1 - q)
-    for i in range(valid.size):
-        left = a[i] + b[i]
-        excess = a[i] - left * q
-        d, e = excess / left, excess / (known - left)  # p - q, and q - p on the right
-        of_left = at_q + d * (rise if d > 0 else fall)
-        of_right = at_q - e * (fall if e > 0 else rise)
-        most = excess * (d * of_left + e * of_right)
-        bound[i] = most if valid[i] else -1.0
-
-
-@kernel
 def bits_left(a, b, all_a, all_b):
     """Bits left by a cut with a and b to its left."""
     return two_class_bits(a, b) + two_class_bits(all_a - a, all_b - b)
 
 
 @kernel
-def rate_cuts(below, valid, size, total, unknown, min_cases, only_paying, bound):
+def rate_cuts(below, valid, total, unknown, min_cases, only_paying, bounds, n_tried):
     """Gain, cost, split info and place of the best cut; UNUSABLE where there is none.
 
-    The cost is that of telling which of the eligible cuts it is. ``only_paying`` looks
-    no further where no cut can gain as much.
+    The cost is that of telling which of the cuts tried it is. ``only_paying`` looks no
+    further where no cut can gain as much. With two classes ``bounds`` are what
+    ``bound_cuts`` has written and ``n_tried`` what it has returned.
     """
     known = total.sum()
-    if not reaches(known, 2 * min_cases):
-        return UNUSABLE, 0.0, 0.0, -1
     least = least_split(known, total.size, min_cases)
-    first, last = cuts_within(below, size, known, least)
-    cost = log2(max(count(valid[first:last]), 1))
-    if min_cases > least:  # such cuts are tried in vain
-        first, last = cuts_within(below, size, known, min_cases)
+    if total.size > 2:
+        n_tried = count_tried(below, valid, known, least)
+    cost = log2(max(n_tried, 1))
     least_saving = cost if only_paying else 0.0
-    place, rest = best_cut(below, valid, total, first, last, least_saving, bound)
+    if total.size > 2:
+        place, rest = best_cut(below, valid, total, least, min_cases, least_saving)
+    else:
+        bound, top = bounds
+        place, rest = best_bounded_cut(
+            below[0], below[1], total, bound, top, least_saving
+        )
     if place < 0:
         return UNUSABLE, 0.0, 0.0, -1
     weight = known + unknown
     left = below[:, place].sum()
     info = split_info(left, known - left, unknown)
     return (bits(total) - rest) / weight, cost / weight, info, place
-
-
-@kernel
-def count(valid):
-    n = 0
-    for i in range(valid.size):
-        n += valid[i]
-    return n
 
 
 @kernel

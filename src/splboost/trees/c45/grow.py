@@ -22,7 +22,11 @@ from splboost.trees.c45.gain import (
     EPSILON,
     NO_GAIN,
     SLACK,
+    STRETCH,
     UNUSABLE,
+    bound_cuts,
+    bounding_lines,
+    least_split,
     rate_categories,
     rate_cuts,
     reaches,
@@ -31,6 +35,7 @@ from splboost.trees.c45.ranks import GAP, ROW_BITS
 from splboost.trees.split import TIE, TIE_FLOOR
 
 ROW = (1 << ROW_BITS) - 1
+BLOCK = 16 * STRETCH  # places
 
 # Columns of the nodes' integers
 FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
@@ -58,7 +63,8 @@ class Scratch(NamedTuple):
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
     present : flat, whether any case has this value of its column
-    below, valid, bound : (n_classes, n) and (n,) the places of an attribute; see gain
+    below, valid, bound, top : the places of an attribute, and of stretches; see gain
+    value : (BLOCK + 1,) values of places
     of_rank : (n_classes, most) class weights of each rank
     spare : (n_rows,) for entries on the move
     """
@@ -69,6 +75,8 @@ class Scratch(NamedTuple):
     below: NDArray[np.float64]
     valid: NDArray[np.bool_]
     bound: NDArray[np.float64]
+    top: NDArray[np.float64]
+    value: NDArray[np.float64]
     of_rank: NDArray[np.float64]
     spare: NDArray[np.int64]
 
@@ -86,6 +94,8 @@ def make_scratch(cells, n_classes):
         below=np.empty((n_classes, most_places)),
         valid=np.empty(most_places, dtype=np.bool_),
         bound=np.empty(most_places),
+        top=np.empty(most_places // STRETCH + 1),
+        value=np.empty(BLOCK + 1),
         of_rank=np.empty((n_classes, most_counted)),
         spare=np.empty(n_rows, dtype=np.int64),
     )
@@ -328,13 +338,13 @@ def choose_split(
         in_average[f] = not (categorical and reaches(n_values, too_many))
         if categorical and tested[f]:
             continue
-        total = np.zeros(mass.shape[1])
         if cells.which_list[f] >= 0:
-            entries = lists[cells.which_list[f] + 1, low:high]
+            entries = lists[cells.which_list[f] + 1][low:high]
             gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
-                cells, f, y, entries, min_cases, only_paying, scratch, total
+                cells, f, y, entries, mass[parent], min_cases, only_paying, scratch
             )
             continue
+        total = np.zeros(mass.shape[1])
         unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
         if categorical:
             of_rank = scratch.of_rank[:, :n_values]
@@ -404,46 +414,99 @@ def place_cut(cells, f, ends, present):
 
 
 @kernel
-def rate_sorted(cells, f, y, entries, min_cases, only_paying, scratch, total):
-    """Gain, cost and split info of a sorted column's best cut, and ranks around it."""
-    pull, below, valid = scratch.pull, scratch.below, scratch.valid
-    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
-    size = entries.size
-    while size > 0 and entries[size - 1] >> ROW_BITS == values.size:
+def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
+    """Gain, cost and split info of a sorted column's best cut, and ranks around it.
+
+    ``mass`` are the node's class weights. Places are laid out and bounded a block at a
+    time, while they are in the cache.
+    """
+    pull, below, valid, bound = (
+        scratch.pull,
+        scratch.below,
+        scratch.valid,
+        scratch.bound,
+    )
+    n_values = cells.offset[f + 1] - cells.offset[f]
+    size, total, unknown = entries.size, mass, 0.0
+    while size > 0 and entries[size - 1] >> ROW_BITS == n_values:
         size -= 1
-    if total.size == 2:
-        a = b = 0.0
-        for i in range(size):
-            p = pull[entries[i] & ROW]
-            a -= min(p, 0.0)
-            b += max(p, 0.0)
-            below[0, i], below[1, i] = a, b
-        total[0], total[1] = a, b
-    else:
+        unknown += abs(pull[entries[size] & ROW])
+    if size < entries.size:
+        total = np.zeros(mass.size)
         for i in range(size):
             row = entries[i] & ROW
-            total[y[row]] += pull[row]
-            for c in range(total.size):
-                below[c, i] = total[c]
-    if cells.crowded[f]:
-        x = scratch.bound
-        for i in range(size):
-            x[i] = values[entries[i] >> ROW_BITS]
-        for i in range(size - 1):
-            valid[i] = x[i] < x[i + 1] - GAP
-    else:
-        for i in range(size - 1):
-            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
-    valid[size - 1] = False
-    unknown = 0.0
-    for i in range(size, entries.size):
-        unknown += abs(pull[entries[i] & ROW])
+            total[y[row]] += abs(pull[row])
+    known = total.sum()
+    if size < 2 or not reaches(known, 2 * min_cases):
+        return UNUSABLE, 0.0, 0.0, -1, -1
+    two = total.size == 2
+    if two and min(total[0], total[1]) <= SLACK * known:
+        return UNUSABLE, 0.0, 0.0, -1, -1
+
+    least = least_split(known, total.size, min_cases)
+    lines = bounding_lines(total[0] / known) if two else (0.0, 0.0, 0.0)
+    running, n_tried = np.zeros(total.size), 0
+    for low in range(0, size, BLOCK):
+        high = min(low + BLOCK, size)
+        mark_valid(
+            cells, f, entries[low : min(high + 1, size)], scratch.value, valid[low:high]
+        )
+        if not two:
+            for i in range(low, high):
+                row = entries[i] & ROW
+                running[y[row]] += pull[row]
+                for c in range(running.size):
+                    below[c, i] = running[c]
+            continue
+        a, b = below[0][low:high], below[1][low:high]
+        add_up_two(pull, entries[low:high], running, a, b)
+        n_tried += bound_cuts(
+            a,
+            b,
+            valid[low:high],
+            total,
+            lines,
+            least,
+            min_cases,
+            bound[low:high],
+            scratch.top[low // STRETCH : (high + STRETCH - 1) // STRETCH],
+        )
+    bounds = bound[:size], scratch.top[: (size + STRETCH - 1) // STRETCH]
     gain, cost, info, place = rate_cuts(
-        below, valid, size, total, unknown, min_cases, only_paying, scratch.bound
+        below, valid[:size], total, unknown, min_cases, only_paying, bounds, n_tried
     )
     if place < 0:
         return gain, cost, info, -1, -1
     return gain, cost, info, entries[place] >> ROW_BITS, entries[place + 1] >> ROW_BITS
+
+
+@kernel
+def add_up_two(pull, entries, running, a, b):
+    """Class weights up to each entry, which go on from the running sums."""
+    of_first, of_second = running[0], running[1]
+    for i in range(entries.size):
+        p = pull[entries[i] & ROW]
+        of_first -= min(p, 0.0)
+        of_second += max(p, 0.0)
+        a[i], b[i] = of_first, of_second
+    running[0], running[1] = of_first, of_second
+
+
+@kernel
+def mark_valid(cells, f, entries, value, valid):
+    """Whether a cut may fall behind each entry; the last one given may only follow."""
+    n = entries.size
+    if cells.crowded[f]:
+        values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+        for i in range(n):
+            value[i] = values[entries[i] >> ROW_BITS]
+        for i in range(n - 1):
+            valid[i] = value[i] < value[i + 1] - GAP
+    else:
+        for i in range(n - 1):
+            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
+    if n == valid.size:
+        valid[n - 1] = False
 
 
 @kernel
@@ -483,8 +546,34 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
         if any_weight(of_rank, r):
             valid[r] = following >= 0 and values[r] < values[following] - GAP
             following = r
+    known, two = total.sum(), total.size == 2
+    if not reaches(known, 2 * min_cases):
+        return UNUSABLE, 0.0, 0.0, -1, -1
+    bounds = scratch.bound[: values.size], scratch.top[: values.size // STRETCH + 1]
+    n_tried = 0
+    if two:
+        if min(total[0], total[1]) <= SLACK * known:
+            return UNUSABLE, 0.0, 0.0, -1, -1
+        n_tried = bound_cuts(
+            below[0],
+            below[1],
+            valid[: values.size],
+            total,
+            bounding_lines(total[0] / known),
+            least_split(known, 2, min_cases),
+            min_cases,
+            bounds[0],
+            bounds[1],
+        )
     gain, cost, info, place = rate_cuts(
-        below, valid, values.size, total, unknown, min_cases, only_paying, scratch.bound
+        below,
+        valid[: values.size],
+        total,
+        unknown,
+        min_cases,
+        only_paying,
+        bounds,
+        n_tried,
     )
     following = place + 1
     while place >= 0 and not any_weight(of_rank, following):

@@ -24,7 +24,15 @@ from reference import (
 )
 from splboost.trees import C45Classifier
 from splboost.trees.c45 import ranks
-from splboost.trees.c45.gain import best_cut, bits
+from splboost.trees.c45.gain import (
+    STRETCH,
+    best_bounded_cut,
+    best_cut,
+    bits,
+    bound_cuts,
+    bounding_lines,
+    log2,
+)
 from splboost.trees.c45.prune import deviations, extra_errors
 
 
@@ -155,40 +163,71 @@ def test_equals_the_reference_on_real_data(name, pruning):
     )
 
 
+def find_best_cut(below, total, least):
+    """The best cut, and the bits it leaves, as a tree finds them."""
+    valid = np.arange(below.shape[1]) < below.shape[1] - 1
+    if total.size > 2:
+        return best_cut(below, valid, total, least, 0.0, 0.0)
+    a, b = np.ascontiguousarray(below)
+    bound, top = np.empty(valid.size), np.empty((valid.size - 1) // STRETCH + 1)
+    lines = bounding_lines(total[0] / total.sum())
+    bound_cuts(a, b, valid, total, lines, least, 0.0, bound, top)
+    return best_bounded_cut(a, b, total, bound, top, 0.0)
+
+
+def bits_left(below, total):
+    """The bits that each cut leaves, all computed."""
+    return np.array(
+        [
+            bits(np.ascontiguousarray(left)) + bits(np.maximum(total - left, 0))
+            for left in below.T[:-1]
+        ]
+    )
+
+
 @given(st.data())
 @settings(deadline=None, max_examples=150)
 def test_no_cut_is_better_than_the_best(data):
-    """All cuts are computed here, of which the fast search passes most over."""
+    """With two classes the search passes over most of the cuts."""
     k = data.draw(st.integers(2, 4))
-    n = data.draw(st.integers(2, 200))
+    n = data.draw(st.integers(2 * k, 300))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
     weight = rng.exponential(size=n) ** data.draw(st.sampled_from([0, 1, 8]))
     edge = data.draw(st.sampled_from([0.05, 0.5, 0.95]))  # where the last class begins
     y = np.where(np.arange(n) < edge * n, np.arange(n) % (k - 1), k - 1)
     y = np.where(rng.random(n) < 0.1, rng.integers(k, size=n), y)
+    y[rng.permutation(n)[:k]] = np.arange(k)
     below = np.cumsum(np.eye(k)[:, y] * weight, axis=1)
-    total, first = below[:, -1].copy(), data.draw(st.integers(0, n - 2))
-    left = [
-        bits(np.ascontiguousarray(below[:, g]))
-        + bits(np.maximum(total - below[:, g], 0))
-        for g in range(first, n - 1)
-    ]
-    valid, scratch = np.ones(n, dtype=bool), np.empty(n)
-    place, fewest = best_cut(below, valid, total, first, n - 1, 0.0, scratch)
-    tie = 2e-10 * (bits(total) - min(left)) + 1e-12 * total.sum()
-    assert fewest == pytest.approx(min(left), abs=tie)
-    assert left[place - first] == pytest.approx(min(left), abs=tie)
+    total = below[:, -1].copy()
+    least = data.draw(st.sampled_from([0.0, 0.1, 0.3])) * total.sum()
+    sides = below[:, :-1].sum(axis=0)
+    allowed = np.minimum(sides, total.sum() - sides) >= least
+    left = np.where(allowed, bits_left(below, total), np.inf)
+    place, fewest = find_best_cut(below, total, least)
+    saved = bits(total) - left.min()
+    tie = 2e-10 * saved + 1e-12 * total.sum()
+    if place < 0:
+        assert not allowed.any() or saved < tie
+    else:
+        assert fewest == pytest.approx(left.min(), abs=tie)
+        assert left[place] == pytest.approx(left.min(), abs=tie)
 
 
 def test_first_of_equal_cuts_wins():
-    """Two mirror-image cuts; the stretches that are passed over must not hide one."""
+    """Two mirror-image cuts; bounds must not hide the first."""
     y = np.tile([0, 0, 0, 1, 1, 1], 40)
     y = np.concatenate([y, y[::-1]])
     below = np.cumsum(np.eye(2)[:, y], axis=1)
-    left = [bits(below[:, g]) + bits(below[:, -1] - below[:, g]) for g in range(479)]
-    valid, scratch = np.ones(480, dtype=bool), np.empty(480)
-    place, _ = best_cut(below, valid, below[:, -1].copy(), 0, 479, 0.0, scratch)
-    assert place == np.flatnonzero(np.isclose(left, min(left), rtol=1e-12))[0]
+    left = bits_left(below, below[:, -1])
+    place, _ = find_best_cut(below, below[:, -1].copy(), 2.0)
+    equal = np.flatnonzero(np.isclose(left, left[1:-1].min(), rtol=1e-12))
+    assert equal.size > 1
+    assert place == equal[0]
+
+
+@given(st.floats(1e-280, 1e280))
+def test_logarithm(x):
+    assert log2(x) == pytest.approx(np.log2(x), rel=1e-15, abs=1e-15)
 
 
 # -------------------------------------------------------------------- published figures

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from numba import njit
+from numba.experimental import structref
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -23,3 +25,13 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return compiler(cache=True)(function)
     except RuntimeError:  # numba has found no folder
         return compiler()(function)
+
+
+class Reference(structref.StructRefProxy):
+    """A struct that kernels get by one pointer.
+
+    Numba's own getter of its type is written in Python. An interrupt that strikes in
+    there is lost, for numba takes the error to mean that there is no such attribute.
+    """
+
+    _numba_type_ = property(attrgetter("_type"))

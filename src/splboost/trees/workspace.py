@@ -10,7 +10,6 @@ numbered from the root, 0, and the two children of a node have consecutive numbe
 from __future__ import annotations
 
 from collections import namedtuple
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numba import types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
-from splboost.compiled import kernel
+from splboost.compiled import Reference, kernel
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
@@ -77,24 +76,20 @@ class MemoryType(types.StructRef):
     """What kernels know of ``Memory``."""
 
 
-class DataReference(structref.StructRefProxy):
+class DataReference(Reference):
     """``Data`` as kernels get it."""
 
 
-class LimitsReference(structref.StructRefProxy):
+class LimitsReference(Reference):
     """``Limits`` as kernels get them."""
 
 
-class WorkReference(structref.StructRefProxy):
+class WorkReference(Reference):
     """``Work`` as kernels get it."""
 
 
-class MemoryReference(structref.StructRefProxy):
+class MemoryReference(Reference):
     """``Memory`` as kernels get it."""
-
-    # Numba's own getter is written in Python. An interrupt that strikes in there is
-    # lost, for numba takes the error to mean that there is no such attribute.
-    _numba_type_ = property(attrgetter("_type"))
 
 
 structref.define_proxy(DataReference, DataType, list(Data._fields))

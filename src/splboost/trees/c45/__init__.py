@@ -1,6 +1,7 @@
 """Quinlan's C4.5 (release 8), from data to prediction in the order of the files.
 
 ranks.py      the cells of a table as ranks among the values of their column
+memory.py     what kernels work on
 gain.py       what a split by one attribute is worth
 grow.py       a tree from weights
 prune.py      pessimistic pruning with subtree raising

@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from splboost.compiled import kernel
 from splboost.trees.c45.gain import (
@@ -31,11 +30,11 @@ from splboost.trees.c45.gain import (
     rate_cuts,
     reaches,
 )
-from splboost.trees.c45.ranks import GAP, ROW_BITS
+from splboost.trees.c45.memory import BLOCK
+from splboost.trees.c45.ranks import GAP, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
 
 ROW = (1 << ROW_BITS) - 1
-BLOCK = 16 * STRETCH  # places
 
 # Columns of the nodes' integers
 FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
@@ -53,52 +52,6 @@ class Options(NamedTuple):
     max_depth: int
     mdl: bool
     free_depth: int
-
-
-class Scratch(NamedTuple):
-    """Memory for laying out the attributes of a node.
-
-    Attributes
-    ----------
-    pull : (n_rows,) weight of each case; with two classes negative for the first
-    branch : (n_rows,) branch that each case goes to
-    present : flat, whether any case has this value of its column
-    below, valid, bound, top : the places of an attribute, and of stretches; see gain
-    value : (BLOCK + 1,) values of places
-    of_rank : (n_classes, most) class weights of each rank
-    spare : (n_rows,) for entries on the move
-    """
-
-    pull: NDArray[np.float64]
-    branch: NDArray[np.int32]
-    present: NDArray[np.bool_]
-    below: NDArray[np.float64]
-    valid: NDArray[np.bool_]
-    bound: NDArray[np.float64]
-    top: NDArray[np.float64]
-    value: NDArray[np.float64]
-    of_rank: NDArray[np.float64]
-    spare: NDArray[np.int64]
-
-
-def make_scratch(cells, n_classes):
-    """Scratch for tables of such cells."""
-    n_values = np.diff(cells.offset)
-    n_rows = cells.rank.shape[1]
-    most_counted = int(n_values[cells.which_list < 0].max(initial=1))
-    most_places = max(n_rows, most_counted)
-    return Scratch(
-        pull=np.empty(n_rows),
-        branch=np.empty(n_rows, dtype=np.int32),
-        present=np.ones(cells.values.size, dtype=np.bool_),
-        below=np.empty((n_classes, most_places)),
-        valid=np.empty(most_places, dtype=np.bool_),
-        bound=np.empty(most_places),
-        top=np.empty(most_places // STRETCH + 1),
-        value=np.empty(BLOCK + 1),
-        of_rank=np.empty((n_classes, most_counted)),
-        spare=np.empty(n_rows, dtype=np.int64),
-    )
 
 
 @kernel
@@ -215,26 +168,25 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
 def gather_root(cells, y, weight, scratch, lists, case_weight):
     """Fill the lists with the rows of positive weight; their number."""
     size = 0
+    two, pull = scratch.below.shape[0] == 2, scratch.pull
+    rows = lists[0]
     for row in range(y.size):
-        if weight[row] > 0:
-            lists[0, size] = row
-            case_weight[size] = weight[row]
-            size += 1
+        pull[row] = -weight[row] if two and y[row] == 0 else weight[row]
+        rows[size] = row
+        case_weight[size] = weight[row]
+        size += weight[row] > 0
     sparse = size < y.size
     for k in range(cells.ascending.shape[0]):
+        entries, source = lists[k + 1], cells.ascending[k]
         if not sparse:
-            lists[k + 1, :size] = cells.ascending[k]
+            entries[:size] = source
             continue
         filled = 0
         for i in range(y.size):
-            entry = cells.ascending[k, i]
-            lists[k + 1, filled] = entry
-            filled += weight[entry & ROW] > 0
+            entries[filled] = source[i]
+            filled += weight[source[i] & ROW] > 0
             if filled == size:
                 break
-    for row in range(y.size):
-        first = scratch.below.shape[0] == 2 and y[row] == 0
-        scratch.pull[row] = -weight[row] if first else weight[row]
     mark_present(cells, weight, sparse, scratch.present)
     return size
 
@@ -245,9 +197,9 @@ def mark_present(cells, weight, sparse, present):
     present[:] = not sparse
     if sparse:
         for f in range(cells.rank.shape[0]):
-            values = present[cells.offset[f] : cells.offset[f + 1]]
+            values, rank = present[cells.offset[f] : cells.offset[f + 1]], cells.rank[f]
             for row in range(weight.size):
-                r = cells.rank[f, row]
+                r = rank[row]
                 if r >= 0 and weight[row] > 0:
                     values[r] = True
 
@@ -420,15 +372,12 @@ def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
     ``mass`` are the node's class weights. Places are laid out and bounded a block at a
     time, while they are in the cache.
     """
-    pull, below, valid, bound = (
-        scratch.pull,
-        scratch.below,
-        scratch.valid,
-        scratch.bound,
-    )
-    n_values = cells.offset[f + 1] - cells.offset[f]
+    pull, below, bound = scratch.pull, scratch.below, scratch.bound
+    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+    whole = entries.size == cells.rank.shape[1]  # then it is known where cuts may fall
+    valid = cells.valid[cells.which_list[f]] if whole else scratch.valid
     size, total, unknown = entries.size, mass, 0.0
-    while size > 0 and entries[size - 1] >> ROW_BITS == n_values:
+    while size > 0 and entries[size - 1] >> ROW_BITS == values.size:
         size -= 1
         unknown += abs(pull[entries[size] & ROW])
     if size < entries.size:
@@ -448,9 +397,11 @@ def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
     running, n_tried = np.zeros(total.size), 0
     for low in range(0, size, BLOCK):
         high = min(low + BLOCK, size)
-        mark_valid(
-            cells, f, entries[low : min(high + 1, size)], scratch.value, valid[low:high]
-        )
+        if not whole:
+            following = entries[low : min(high + 1, size)]
+            mark_valid(
+                values, cells.crowded[f], following, scratch.value, valid[low:high]
+            )
         if not two:
             for i in range(low, high):
                 row = entries[i] & ROW
@@ -490,23 +441,6 @@ def add_up_two(pull, entries, running, a, b):
         of_second += max(p, 0.0)
         a[i], b[i] = of_first, of_second
     running[0], running[1] = of_first, of_second
-
-
-@kernel
-def mark_valid(cells, f, entries, value, valid):
-    """Whether a cut may fall behind each entry; the last one given may only follow."""
-    n = entries.size
-    if cells.crowded[f]:
-        values = cells.values[cells.offset[f] : cells.offset[f + 1]]
-        for i in range(n):
-            value[i] = values[entries[i] >> ROW_BITS]
-        for i in range(n - 1):
-            valid[i] = value[i] < value[i + 1] - GAP
-    else:
-        for i in range(n - 1):
-            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
-    if n == valid.size:
-        valid[n - 1] = False
 
 
 @kernel
@@ -598,14 +532,15 @@ def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch,
     """
     unknown = of_branch.shape[0] - 1
     categorical, rank = cells.categorical[feature], cells.rank[feature]
+    branch, pull = scratch.branch, scratch.pull
     for i in range(low, high):
         row = rows[i]
         r = rank[row]
         v = unknown
         if r >= 0:
             v = r if categorical else np.int32(r > cut)
-        scratch.branch[row] = v
-        of_branch[v, y[row]] += abs(scratch.pull[row])
+        branch[row] = v
+        of_branch[v, y[row]] += abs(pull[row])
         start[v + 1] += 1
     start[0] = low
     for v in range(unknown + 1):

@@ -17,8 +17,8 @@ from splboost.trees.c45.grow import (
     Options,
     grow,
     heaviest,
-    make_scratch,
 )
+from splboost.trees.c45.memory import as_references, make_scratch
 from splboost.trees.c45.predict import vote
 from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import rank_table
@@ -58,10 +58,12 @@ class C45Grower:
         *,
         n_threads: int = 1,
     ) -> None:
-        self.cells, self.coding = rank_table(table, n_threads=n_threads)
+        cells, self.coding = rank_table(table, n_threads=n_threads)
         self._codes = codes
-        self._scratch = make_scratch(self.cells, n_classes)
-        n_lists, n_rows = self.cells.ascending.shape
+        self._cells, self._scratch = as_references(
+            cells, make_scratch(cells, n_classes)
+        )
+        n_lists, n_rows = cells.ascending.shape
         self._lists = np.empty((n_lists + 1, n_rows), dtype=np.int64)
         self._case_weight = np.empty(n_rows)
 
@@ -77,7 +79,7 @@ class C45Grower:
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
         votes = np.empty(weight.size, dtype=np.int32)
         tree, paid, self._lists, self._case_weight = make_tree(
-            self.cells,
+            self._cells,
             self._codes,
             weight,
             Options(float(options.min_cases), depth, options.mdl, options.free_depth),

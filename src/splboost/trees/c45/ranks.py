@@ -8,7 +8,6 @@ values, and every categorical one, needs no list: its cells are counted by rank.
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from splboost.compiled import kernel
 from splboost.trees.binning import encode_categories, sort_categories
 from splboost.trees.blocks import Coding
+from splboost.trees.c45.memory import Cells
 from splboost.trees.columns import Table
 from splboost.trees.sort import sort_rows
 from splboost.trees.threads import run, share
@@ -25,32 +25,6 @@ MOST_COUNTED = 256  # values of a column whose cells are counted, not sorted
 ROW_BITS = 32
 SORTING_WORK = 20
 MISSING = -1
-
-
-class Cells(NamedTuple):
-    """A table as C4.5 sees it.
-
-    Attributes
-    ----------
-    rank : (n_features, n_rows) place of each cell among its column's values, MISSING
-        if it has none
-    offset : (n_features + 1,) where a column's values start
-    values : flat floats from ``offset``: the distinct values; ranks for categories
-    categorical : (n_features,) booleans
-    crowded : (n_features,) whether some neighbouring values are closer than GAP
-    which_list : (n_features,) row of ``ascending``, -1 for a counted column
-    ascending : (n_lists, n_rows) sorted (rank, row) pairs in one number, missing last
-    any_missing : whether any cell is missing
-    """
-
-    rank: NDArray[np.int32]
-    offset: NDArray[np.int64]
-    values: NDArray[np.float64]
-    categorical: NDArray[np.bool_]
-    crowded: NDArray[np.bool_]
-    which_list: NDArray[np.int64]
-    ascending: NDArray[np.int64]
-    any_missing: bool
 
 
 def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
@@ -86,15 +60,24 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
     n_values = np.array([v.size for v in values], dtype=np.int64)
     crowded = np.array([bool(np.any(~(v[:-1] < v[1:] - GAP))) for v in values])
     _warn_of_narrow(table, values, crowded)
-    sorted_ones = ~table.is_categorical & (n_values > MOST_COUNTED)
+    lists = np.flatnonzero(~table.is_categorical & (n_values > MOST_COUNTED))
+    which_list = np.full(n_features, -1)
+    which_list[lists] = np.arange(lists.size)
+    ascending = ascending if lists.size == n_features else ascending[lists]
+    valid = np.zeros(ascending.shape, dtype=np.bool_)
+    for k, j in enumerate(lists):
+        known = int(np.count_nonzero(rank[j] != MISSING))
+        entries, spare = ascending[k, :known], np.empty(known)
+        mark_valid(values[j], crowded[j], entries, spare, valid[k, :known])
     cells = Cells(
         rank=rank,
         offset=np.concatenate([[0], np.cumsum(n_values)]),
         values=np.concatenate(values),
         categorical=np.array(table.is_categorical),
         crowded=crowded,
-        which_list=np.where(sorted_ones, np.cumsum(sorted_ones) - 1, -1),
-        ascending=np.ascontiguousarray(ascending[sorted_ones]),
+        which_list=which_list,
+        ascending=ascending,
+        valid=valid,
         any_missing=bool((rank == MISSING).any()),
     )
     return cells, coding
@@ -142,3 +125,23 @@ def rank_sorted(column, place, rank, ascending):
         rank[row] = MISSING
         ascending[i] = (n_values << ROW_BITS) | row
     return n_values
+
+
+@kernel
+def mark_valid(values, crowded, entries, spare, valid):
+    """Whether a cut may fall behind each entry.
+
+    One entry more than ``valid`` may be given, which only follows; otherwise no cut
+    falls behind the last.
+    """
+    n = entries.size
+    if crowded:
+        for i in range(n):
+            spare[i] = values[entries[i] >> ROW_BITS]
+        for i in range(n - 1):
+            valid[i] = spare[i] < spare[i + 1] - GAP
+    else:
+        for i in range(n - 1):
+            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
+    if n == valid.size:
+        valid[n - 1] = False

@@ -1,0 +1,128 @@
+"""What kernels of C4.5 work on, as references: one pointer for many arrays.
+
+Python holds ``Cells`` (the ranked table) and ``Scratch`` (memory that every tree uses
+again) as tuples; kernels get the same fields through references, since handing a tuple
+on costs something for each of its arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+from numpy.typing import NDArray
+
+from splboost.compiled import Reference, kernel
+from splboost.trees.c45.gain import STRETCH
+
+BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
+
+
+class Cells(NamedTuple):
+    """A table as C4.5 sees it.
+
+    Attributes
+    ----------
+    rank : (n_features, n_rows) place of each cell among its column's values, MISSING
+        if it has none
+    offset : (n_features + 1,) where a column's values start
+    values : flat floats from ``offset``: the distinct values; ranks for categories
+    categorical : (n_features,) booleans
+    crowded : (n_features,) whether some neighbouring values are closer than GAP
+    which_list : (n_features,) row of ``ascending``, -1 for a counted column
+    ascending : (n_lists, n_rows) sorted (rank, row) pairs in one number, missing last
+    valid : (n_lists, n_rows) whether a cut may fall behind each of these
+    any_missing : whether any cell is missing
+    """
+
+    rank: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    values: NDArray[np.float64]
+    categorical: NDArray[np.bool_]
+    crowded: NDArray[np.bool_]
+    which_list: NDArray[np.int64]
+    ascending: NDArray[np.int64]
+    valid: NDArray[np.bool_]
+    any_missing: bool
+
+
+class Scratch(NamedTuple):
+    """Memory for growing and pruning.
+
+    Attributes
+    ----------
+    pull : (n_rows,) weight of each case; with two classes negative for the first
+    branch : (n_rows,) branch that each case goes to
+    present : flat, whether any case has this value of its column
+    below, valid, bound, top : the places of an attribute, and of stretches; see gain
+    value : (BLOCK + 1,) values of places
+    of_rank : (n_classes, most) class weights of each rank
+    spare : (n_rows,) for entries on the move
+    """
+
+    pull: NDArray[np.float64]
+    branch: NDArray[np.int32]
+    present: NDArray[np.bool_]
+    below: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+    bound: NDArray[np.float64]
+    top: NDArray[np.float64]
+    value: NDArray[np.float64]
+    of_rank: NDArray[np.float64]
+    spare: NDArray[np.int64]
+
+
+def make_scratch(cells: Cells, n_classes: int) -> Scratch:
+    """Scratch for tables of such cells."""
+    n_values = np.diff(cells.offset)
+    n_rows = cells.rank.shape[1]
+    most_counted = int(n_values[cells.which_list < 0].max(initial=1))
+    most_places = max(n_rows, most_counted)
+    return Scratch(
+        pull=np.empty(n_rows),
+        branch=np.empty(n_rows, dtype=np.int32),
+        present=np.ones(cells.values.size, dtype=np.bool_),
+        below=np.empty((n_classes, most_places)),
+        valid=np.empty(most_places, dtype=np.bool_),
+        bound=np.empty(most_places),
+        top=np.empty(most_places // STRETCH + 1),
+        value=np.empty(BLOCK + 1),
+        of_rank=np.empty((n_classes, most_counted)),
+        spare=np.empty(n_rows, dtype=np.int64),
+    )
+
+
+@structref.register
+class CellsType(types.StructRef):
+    """What kernels know of ``Cells``."""
+
+
+@structref.register
+class ScratchType(types.StructRef):
+    """What kernels know of ``Scratch``."""
+
+
+class CellsReference(Reference):
+    """``Cells`` as kernels get them."""
+
+
+class ScratchReference(Reference):
+    """``Scratch`` as kernels get it."""
+
+
+structref.define_proxy(CellsReference, CellsType, list(Cells._fields))
+structref.define_proxy(ScratchReference, ScratchType, list(Scratch._fields))
+
+
+@kernel
+def _refer(cells, scratch):
+    return CellsReference(*cells), ScratchReference(*scratch)
+
+
+def as_references(cells: Cells, scratch: Scratch) -> tuple[Any, Any]:
+    """Both as kernels get them; without compilation the tuples will do."""
+    if not hasattr(_refer, "py_func"):
+        return cells, scratch
+    return _refer(cells, scratch)

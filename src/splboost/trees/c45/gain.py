@@ -69,6 +69,24 @@ def n_log_n(x):
 
 
 @kernel
+def sum_of(weights):
+    """Their sum; numpy's takes long to compile."""
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i]
+    return total
+
+
+@kernel
+def sum_over_classes(of_class, i):
+    """The sum of a column."""
+    total = 0.0
+    for c in range(of_class.shape[0]):
+        total += of_class[c, i]
+    return total
+
+
+@kernel
 def two_class_bits(a, b):
     return n_log_n(a + b) - n_log_n(a) - n_log_n(b)
 
@@ -174,7 +192,7 @@ def best_bounded_cut(a, b, total, bound, top, least_saving):
 @kernel
 def best_cut(below, valid, total, least, min_cases, least_saving):
     """The same for any number of classes, every cut computed."""
-    known, everything = total.sum(), bits(total)
+    known, everything = sum_of(total), bits(total)
     best, place = everything - least_saving, -1
     for i in range(valid.size):
         if not valid[i]:
@@ -198,7 +216,7 @@ def count_tried(below, valid, known, least):
     """Valid cuts with enough weight on either side."""
     n = 0
     for i in range(valid.size):
-        left = below[:, i].sum()
+        left = sum_over_classes(below, i)
         n += valid[i] and reaches(min(left, known - left), least)
     return n
 
@@ -223,7 +241,7 @@ def rate_cuts(below, valid, total, unknown, min_cases, only_paying, bounds, n_tr
     further where no cut can gain as much. With two classes ``bounds`` are what
     ``bound_cuts`` has written and ``n_tried`` what it has returned.
     """
-    known = total.sum()
+    known = sum_of(total)
     least = least_split(known, total.size, min_cases)
     if total.size > 2:
         n_tried = count_tried(below, valid, known, least)
@@ -239,7 +257,7 @@ def rate_cuts(below, valid, total, unknown, min_cases, only_paying, bounds, n_tr
     if place < 0:
         return UNUSABLE, 0.0, 0.0, -1
     weight = known + unknown
-    left = below[:, place].sum()
+    left = sum_over_classes(below, place)
     info = split_info(left, known - left, unknown)
     return (bits(total) - rest) / weight, cost / weight, info, place
 
@@ -254,13 +272,15 @@ def split_info(left, right, unknown):
 @kernel
 def rate_categories(group, total, unknown, min_cases):
     """Gain and split info of one branch per group; ``group[c, v]`` is its weight."""
-    weight = total.sum() + unknown
+    weight = sum_of(total) + unknown
     rest = spread = 0.0
     n_filled = 0
     for v in range(group.shape[1]):
-        of_branch = group[:, v].sum()
+        of_branch = sum_over_classes(group, v)
         if of_branch > 0:
-            rest += bits(group[:, v])
+            for c in range(total.size):
+                rest -= n_log_n(group[c, v])
+            rest += n_log_n(of_branch)
             spread += n_log_n(of_branch)
             n_filled += reaches(of_branch, min_cases)
     gain = (bits(total) - rest) / weight

@@ -29,6 +29,7 @@ from splboost.trees.c45.gain import (
     rate_categories,
     rate_cuts,
     reaches,
+    sum_of,
 )
 from splboost.trees.c45.memory import BLOCK
 from splboost.trees.c45.ranks import GAP, ROW_BITS, mark_valid
@@ -71,12 +72,11 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
     node[0, DEPTH] = 0
     node[0, CLASS] = heaviest(mass[0])
     n_nodes = 1
-    too_many = 0.3 * mass[0].sum()  # values of a category, to count in the average
+    too_many = 0.3 * sum_of(mass[0])  # values of a category, to count in the average
     stack = np.empty((64, 3), dtype=np.int64)
     n_open = 0
     if may_split(node[0], mass[0], options.min_cases, max_depth):
-        stack[0] = 0, 0, size
-        n_open = 1
+        n_open = push(stack, 0, 0, 0, size)
 
     while n_open > 0:
         n_open -= 1
@@ -118,15 +118,18 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
         node[parent, FEATURE], node[parent, CUT] = feature, cut
         node[parent, CHILD], node[parent, CHILDREN] = n_nodes, n_branches
         n_unknown = start[n_branches + 1] - start[n_branches]
-        known = of_branch[:n_branches].sum()
+        known = 0.0
+        for v in range(n_branches):
+            known += sum_of(of_branch[v])
         n_to_split, needed = 0, high
         for v in range(n_branches):
             child = n_nodes + v
             node[child] = NO_CHILD
             node[child, PARENT] = parent
             node[child, DEPTH] = node[parent, DEPTH] + 1
-            share = of_branch[v].sum() / known
-            mass[child] = of_branch[v] + share * of_branch[n_branches]
+            share = sum_of(of_branch[v]) / known
+            for c in range(n_classes):
+                mass[child, c] = of_branch[v, c] + share * of_branch[n_branches, c]
             node[child, CLASS] = node[parent, CLASS]
             if start[v + 1] > start[v]:
                 node[child, CLASS] = heaviest(mass[child])
@@ -153,13 +156,12 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
                 continue
             first, last = start[v], start[v + 1]
             if n_unknown > 0:
-                share = of_branch[v].sum() / known
+                share = sum_of(of_branch[v]) / known
                 last = join_unknown(
                     lists, case_weight, share, first, last, start, n_branches, free
                 )
                 first, free = free, last
-            stack[n_open] = child, first, last
-            n_open += 1
+            n_open = push(stack, n_open, child, first, last)
     collapse(node, mass, n_nodes)
     return node[:n_nodes], mass[:n_nodes], mdl, lists, case_weight
 
@@ -216,7 +218,9 @@ def load_weights(y, pull, n_classes, rows, case_weight, low, high):
 @kernel
 def heaviest(weights):
     """The first class of those that are heaviest but for rounding."""
-    most = weights.max()
+    most = 0.0
+    for c in range(weights.size):
+        most = max(most, weights[c])
     for c in range(weights.size):
         if weights[c] >= most * (1 - SLACK):
             return c
@@ -226,10 +230,17 @@ def heaviest(weights):
 @kernel
 def may_split(node, mass, min_cases, max_depth):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
-    total = mass.sum()
+    total = sum_of(mass)
     mixed = total - mass[node[CLASS]] > SLACK * total
     enough = total > 0 and reaches(total, 2 * min_cases)
     return mixed and enough and node[DEPTH] < max_depth
+
+
+@kernel
+def push(stack, n_open, node, low, high):
+    """Put a node and its cases on the stack; the new number there."""
+    stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high
+    return n_open + 1
 
 
 @kernel
@@ -283,11 +294,12 @@ def choose_split(
         tested[node[above, FEATURE]] = True
         above = node[above, PARENT]
 
-    only_paying = mdl and not freely
+    only_paying, n_averaged = mdl and not freely, 0
     for f in range(n_features):
         n_values = cells.offset[f + 1] - cells.offset[f]
         categorical = cells.categorical[f]
         in_average[f] = not (categorical and reaches(n_values, too_many))
+        n_averaged += in_average[f]
         if categorical and tested[f]:
             continue
         if cells.which_list[f] >= 0:
@@ -305,16 +317,16 @@ def choose_split(
             gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
                 cells, f, min_cases, only_paying, scratch, total, unknown
             )
-    if not in_average.any():
+    if n_averaged == 0:
         in_average[:] = True
 
     chosen, paid = -1, True
     if mdl:
-        usable = mark_usable(cells, gain - cost)
-        chosen = best_ratio(gain - cost, info, usable, in_average)
+        chosen = best_ratio(cells, gain, cost, info, in_average)
     if chosen < 0 and (freely or not mdl):
         paid = not mdl
-        chosen = best_ratio(gain, info, mark_usable(cells, gain), in_average)
+        cost[:] = 0
+        chosen = best_ratio(cells, gain, cost, info, in_average)
     cut = np.int64(-1)
     if chosen >= 0 and not cells.categorical[chosen]:
         cut = place_cut(cells, chosen, ends[chosen], scratch.present)
@@ -322,34 +334,32 @@ def choose_split(
 
 
 @kernel
-def mark_usable(cells, gain):
-    """Which attributes have a gain: any but a negative one for categories."""
-    usable = np.empty(gain.size, dtype=np.bool_)
-    for f in range(gain.size):
-        usable[f] = gain[f] > (-EPSILON if cells.categorical[f] else NO_GAIN)
-    return usable
+def best_ratio(cells, gain, cost, info, in_average):
+    """The attribute of the largest gain per split info, after paying; -1 for none.
 
-
-@kernel
-def best_ratio(gain, info, usable, in_average):
-    """The usable attribute of the largest gain per split info; -1 if there is none.
-
-    Its gain must not be below the average.
+    A numeric one must gain something, a categorical one need only lose nothing; and
+    the gain must not be below the average.
     """
     average, n_averaged = 0.0, 0
     for f in range(gain.size):
-        if usable[f] and in_average[f]:
-            average += gain[f]
+        if in_average[f] and is_usable(cells, f, gain[f] - cost[f]):
+            average += gain[f] - cost[f]
             n_averaged += 1
     best, chosen = -EPSILON, -1
     for f in range(gain.size):
-        if not usable[f] or n_averaged == 0 or info[f] <= EPSILON:
+        net = gain[f] - cost[f]
+        if n_averaged == 0 or info[f] <= EPSILON or not is_usable(cells, f, net):
             continue
-        ratio = gain[f] / info[f]
+        ratio = net / info[f]
         tie = TIE * max(abs(ratio), abs(best)) + TIE_FLOOR
-        if gain[f] >= average / n_averaged - EPSILON and ratio > best + tie:
+        if net >= average / n_averaged - EPSILON and ratio > best + tie:
             best, chosen = ratio, f
     return chosen
+
+
+@kernel
+def is_usable(cells, f, gain):
+    return gain > (-EPSILON if cells.categorical[f] else NO_GAIN)
 
 
 @kernel
@@ -385,7 +395,7 @@ def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
         for i in range(size):
             row = entries[i] & ROW
             total[y[row]] += abs(pull[row])
-    known = total.sum()
+    known = sum_of(total)
     if size < 2 or not reaches(known, 2 * min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
     two = total.size == 2
@@ -480,7 +490,7 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
         if any_weight(of_rank, r):
             valid[r] = following >= 0 and values[r] < values[following] - GAP
             following = r
-    known, two = total.sum(), total.size == 2
+    known, two = sum_of(total), total.size == 2
     if not reaches(known, 2 * min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
     bounds = scratch.bound[: values.size], scratch.top[: values.size // STRETCH + 1]
@@ -593,7 +603,7 @@ def collapse(node, mass, n_nodes):
     """Make leaves of nodes whose branches make no fewer errors on the cases."""
     errors = np.empty(n_nodes)
     for i in range(n_nodes - 1, -1, -1):
-        errors[i] = mass[i].sum() - mass[i, node[i, CLASS]]
+        errors[i] = sum_of(mass[i]) - mass[i, node[i, CLASS]]
         if node[i, CHILD] >= 0:
             below = 0.0
             for v in range(node[i, CHILDREN]):

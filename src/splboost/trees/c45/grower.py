@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.compiled import kernel
+from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import (
     CHILD,
     CHILDREN,
@@ -150,7 +151,7 @@ def flatten(cells, node, mass):
     share, label, value = np.ones(n), np.empty(n, dtype=np.int64), mass[old[:n]]
     for i in range(n):
         label[i] = node[old[i], CLASS]
-        if value[i].sum() > 0:
+        if sum_of(value[i]) > 0:
             label[i] = heaviest(value[i])
         if child[i] < 0:
             continue
@@ -159,9 +160,12 @@ def flatten(cells, node, mass):
         if not cells.categorical[f]:
             cut[i] = node[old[i], CUT]
             threshold[i] = cells.values[cells.offset[f] + node[old[i], CUT]]
-        total = value[child[i] : child[i] + children[i]].sum()
+        total = 0.0
         for k in range(child[i], child[i] + children[i]):
-            share[k] = value[k].sum() / total
+            share[k] = sum_of(value[k])
+            total += share[k]
+        for k in range(child[i], child[i] + children[i]):
+            share[k] /= total
     start = np.array([0, n])
     by_rank = Nodes(start, feature, child[:n], children, cut, share, label, value)
     return by_rank, threshold

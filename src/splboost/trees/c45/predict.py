@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from splboost.compiled import kernel
+from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import heaviest
 
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
@@ -44,7 +45,7 @@ def mix_leaves(X, i, lowest, trees, node, mixture):
                     stack[n_open], share[n_open] = v, part * trees.share[v]
                     n_open += 1
             continue
-        total = trees.value[node].sum()
+        total = sum_of(trees.value[node])
         if total > 0:
             for c in range(mixture.size):
                 mixture[c] += part * trees.value[node, c] / total

@@ -15,8 +15,17 @@ from __future__ import annotations
 import numpy as np
 
 from splboost.compiled import kernel
-from splboost.trees.c45.gain import SLACK
-from splboost.trees.c45.grow import CHILD, CHILDREN, CLASS, CUT, FEATURE, NO_CHILD
+from splboost.trees.c45.gain import SLACK, sum_of
+from splboost.trees.c45.grow import (
+    CHILD,
+    CHILDREN,
+    CLASS,
+    CUT,
+    FEATURE,
+    NO_CHILD,
+    enlarged,
+    push,
+)
 
 CLOSE_ENOUGH = 0.1  # more errors that a simpler tree may make
 DEVIATIONS = (
@@ -75,8 +84,7 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
     frame = np.empty((64, 6), dtype=np.int64)
     errors = np.empty((64, 2))
     bounds = np.empty(256, dtype=np.int64)
-    frame[0] = 0, 0, size, size, ENTER, 0
-    depth = 0
+    depth = enter(frame, 0, 0, 0, size, size, 0)
     while depth >= 0:
         here = frame[depth]
         i, low, high, free = here[NODE], here[LOW], here[HIGH], here[FREE]
@@ -90,7 +98,7 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
                 depth = hand_up(frame, errors, depth)
                 continue
             if first_bound + n + 2 > bounds.size:
-                bounds = np.append(bounds, np.empty(bounds.size + n + 2, np.int64))
+                bounds = lengthened(bounds, n + 2)
             start = bounds[first_bound : first_bound + n + 2]
             divide_cases(cells, node[i], row, case, low, high, start, scratch)
             errors[depth, AS_TREE] = 0.0
@@ -107,11 +115,11 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
                 row, case = with_room(row, case, free + last - first + unknown)
                 first, last = copy_branch(row, case, start, v, free)
             if depth + 1 == frame.shape[0]:
-                frame = np.concatenate((frame, np.empty_like(frame)))
-                errors = np.concatenate((errors, np.empty_like(errors)))
-            depth += 1
+                frame, errors = enlarged(frame, 1), enlarged(errors, 1)
             child, above = node[i, CHILD] + v, max(free, last)
-            frame[depth] = child, first, last, above, ENTER, first_bound + n + 2
+            depth = enter(
+                frame, depth + 1, child, first, last, above, first_bound + n + 2
+            )
             continue
 
         largest = node[i, CHILD] + largest_branch(case, start)
@@ -128,6 +136,15 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
             here[NEXT] = ENTER
             continue
         depth = hand_up(frame, errors, depth)
+
+
+@kernel
+def enter(frame, depth, node, low, high, free, first_bound):
+    """Begin with a node; its depth."""
+    frame[depth, NODE], frame[depth, LOW], frame[depth, HIGH] = node, low, high
+    frame[depth, FREE], frame[depth, NEXT] = free, ENTER
+    frame[depth, BOUNDS] = first_bound
+    return depth
 
 
 @kernel
@@ -148,8 +165,7 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
     errors = 0.0
     of_class = np.empty(scratch.below.shape[0])
     stack = np.empty((64, 3), dtype=np.int64)
-    stack[0] = root, low, high
-    n_open = 1
+    n_open = push(stack, 0, root, low, high)
     while n_open > 0:
         n_open -= 1
         i, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
@@ -162,7 +178,7 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
         divide_cases(cells, node[i], row, case, low, high, start, scratch)
         unknown = start[n + 1] - start[n]
         if n_open + n > stack.shape[0]:
-            stack = np.concatenate((stack, np.empty((n + 64, 3), dtype=np.int64)))
+            stack = enlarged(stack, n)
         above = max(free, high)
         if unknown > 0:
             row, case = with_room(row, case, above + (high - low) + n * unknown)
@@ -172,8 +188,7 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
                 first, last = copy_branch(row, case, start, v, above)
                 above = last
             if last > first:
-                stack[n_open] = node[i, CHILD] + v, first, last
-                n_open += 1
+                n_open = push(stack, n_open, node[i, CHILD] + v, first, last)
     return errors, row, case
 
 
@@ -189,7 +204,7 @@ def leaf_errors(y, node, of_class, limit, row, case, low, high):
     for c in range(of_class.size):
         if of_class[c] > of_class[node[CLASS]] * (1 + SLACK):
             node[CLASS] = c
-    total = of_class.sum()
+    total = sum_of(of_class)
     wrong = total - of_class[node[CLASS]]
     return wrong + extra_errors(total, wrong, limit[0], limit[1])
 
@@ -197,14 +212,17 @@ def leaf_errors(y, node, of_class, limit, row, case, low, high):
 @kernel
 def with_room(row, case, needed):
     """The cases, in larger memory if they need it."""
-    size = row.size
-    if needed <= size:
+    if needed <= row.size:
         return row, case
-    wider_row = np.empty(needed + size, dtype=row.dtype)
-    wider_case = np.empty(needed + size)
-    wider_row[:size] = row
-    wider_case[:size] = case
-    return wider_row, wider_case
+    return lengthened(row, needed), lengthened(case, needed)
+
+
+@kernel
+def lengthened(array, more):
+    """A copy with at least so much more room."""
+    longer = np.empty(2 * array.size + more, dtype=array.dtype)
+    longer[: array.size] = array
+    return longer
 
 
 @kernel
@@ -235,8 +253,8 @@ def divide_cases(cells, node, row, case, low, high, start, scratch):
 def copy_branch(row, case, start, v, free):
     """Write the cases of branch v and their share of the unknown ones at ``free``."""
     n = start.size - 2
-    own = case[start[v] : start[v + 1]].sum()
-    share = own / case[start[0] : start[n]].sum()
+    own = sum_of(case[start[v] : start[v + 1]])
+    share = own / sum_of(case[start[0] : start[n]])
     place = free
     for i in range(start[v], start[v + 1]):
         row[place], case[place] = row[i], case[i]
@@ -252,7 +270,7 @@ def largest_branch(case, start):
     """The branch of largest known weight, the last of equals."""
     best, most = 0, 0.0
     for v in range(start.size - 2):
-        weight = case[start[v] : start[v + 1]].sum()
+        weight = sum_of(case[start[v] : start[v + 1]])
         if weight > 0 and weight >= most * (1 - SLACK):
             best, most = v, weight
     return best

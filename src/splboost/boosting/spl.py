@@ -76,13 +76,13 @@ class SPLBoostClassifier(AdaBoostClassifier):
     n_jobs : int, default=None
         Threads; None is one, -1 all cores. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-        Draws rows (``subsample``) and seeds the learners.
+        Draws rows (``subsample``, ``validation_fraction``) and seeds the learners.
     warm_start : bool, default=False
         With True a further ``fit`` goes on where the last one (with True, too) ended,
         up to ``n_estimators`` rounds in all; the result is that of a single fit. Data
         and other parameters should be the same. A fit that a callback or Ctrl-C ended
-        is taken up again; one that ended for lack of improvement, of errors, of an
-        edge or of samples stays as it is.
+        is taken up again; one that ended because nothing was left to improve stays as
+        it is.
     callback : callable, default=None
         Called after each round as ``callback(progress)``, with a
         ``splboost.boosting.Progress``; returns True to stop. After Ctrl-C it is called
@@ -90,7 +90,7 @@ class SPLBoostClassifier(AdaBoostClassifier):
         done.
     verbose : int, default=0
         1 shows a progress bar, where stderr is a terminal and rich is installed, else
-        prints a line for every tenth of the rounds; 2 does both.
+        prints a line to stderr for every tenth of the rounds; 2 does both.
 
     Attributes
     ----------
@@ -112,12 +112,14 @@ class SPLBoostClassifier(AdaBoostClassifier):
         Summed latent loss after each round. For two classes it never rises after the
         warm rounds.
     n_iter_ : int
-        Learners kept: the rounds done, less those passed over.
+        Learners kept: the rounds done, less those passed over, and less those after
+        the best one where boosting stopped early.
     stop_reason_ : str
-        Why boosting ended.
+        Why boosting ended; "all rounds done", "no improvement" and others, which
+        ``docs/attributes.md`` lists.
     validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of rounds not kept. Only
-        where there are such data.
+        Score of the validation data after each round, also of those after the best
+        one, which are not kept. Only where there are such data.
     feature_importances_ : array of shape (n_features,)
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)

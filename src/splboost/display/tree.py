@@ -42,7 +42,7 @@ def plot_tree(
 
     Parameters
     ----------
-    tree : CARTClassifier or CARTRegressor
+    tree : CARTClassifier, CARTRegressor or C45Classifier
         A fitted tree, also one of a booster's ``estimators_``.
     max_depth : int, default=None
         Levels of questions to draw. What is below is counted. None draws all.

@@ -44,6 +44,7 @@ class AdditiveTables:
     cuts : upper end of each numeric cell, the last ones +inf; NaN for categories
     cells : (n_cells, n_outputs) summed output
     intercept : (n_outputs,) what every row gets
+    coding : per feature None, or the table from a category to its code
     """
 
     features: NDArray[np.intp]

@@ -59,6 +59,10 @@ class BaseTree(BaseEstimator):
         ----------
         digits : int, default=4
             Significant digits of thresholds and values.
+
+        Returns
+        -------
+        text : str
         """
         return tree_text(self.outline(digits=digits))
 

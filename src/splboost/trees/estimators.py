@@ -172,6 +172,7 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
     See Also
     --------
     CARTRegressor : The same for numeric targets.
+    C45Classifier : A branch for each category, exact cuts, and pruning.
 
     Examples
     --------

@@ -1,0 +1,121 @@
+"""docs/attributes.md says what there is: no more, no less, and so do the docstrings."""
+
+import dataclasses
+import inspect
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+from sklearn.datasets import load_iris
+
+from splboost import AdaBoostClassifier, SPLBoostClassifier, boosting, trees
+from splboost.boosting import Progress, fitting, loop
+from splboost.display import ShapeFunctionsDisplay
+from splboost.display.shapes import ShapeFunction
+from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
+from splboost.trees.c45.trees import MultiwayTrees, Nodes
+from splboost.trees.ensemble import TreeEnsemble
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "attributes.md"
+pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the pages are not here")
+
+BOOSTERS = [AdaBoostClassifier, SPLBoostClassifier]
+TREES = [CARTClassifier, CARTRegressor, C45Classifier]
+RECORDS = [Progress, TreeEnsemble, MultiwayTrees, Nodes, ShapeFunction]
+
+
+def sections():
+    """The first cells of the tables below each heading, without quotes."""
+    found = {}
+    for part in re.split(r"^##+ ", PAGE.read_text("utf-8"), flags=re.M)[1:]:
+        heading, _, text = part.partition("\n")
+        found[heading] = [
+            cell.strip('"') for cell in re.findall(r"^\| `([^`]+)`", text, flags=re.M)
+        ]
+    return found
+
+
+def in_page(cls):
+    """The attributes that the page lists for a class."""
+    listed = [
+        names
+        for heading, names in sections().items()
+        if cls.__name__ in re.findall(r"`(\w+)`", heading)
+    ]
+    assert len(listed) == 1, f"{cls.__name__} has {len(listed)} tables"
+    assert len(listed[0]) == len(set(listed[0]))
+    return set(listed[0])
+
+
+def in_docstring(cls):
+    """The attributes that a docstring lists."""
+    parts = re.split(r"^(.+)\n-+$", inspect.cleandoc(cls.__doc__), flags=re.M)
+    text = dict(zip(parts[1::2], parts[2::2], strict=True))["Attributes"]
+    entries = re.findall(r"^(\w.*?)(?: :|$)", text, flags=re.M)
+    return {name for entry in entries for name in entry.split(", ")}
+
+
+def learned(fitted):
+    """Names of all that ends in an underscore."""
+    return {name for name in dir(fitted) if re.fullmatch(r"[a-z]\w*_", name)}
+
+
+def iris():
+    return load_iris(return_X_y=True, as_frame=True)
+
+
+def fit(cls):
+    """An object that has every attribute there can be."""
+    options = {"n_estimators": 5, "n_iter_no_change": 3} if cls in BOOSTERS else {}
+    return cls(**options).fit(*iris())
+
+
+def test_every_public_estimator_is_held_to_the_page():
+    public = {
+        getattr(module, n) for module in (boosting, trees) for n in module.__all__
+    }
+    assert public == {*BOOSTERS, *TREES, Progress}
+
+
+@pytest.mark.parametrize("cls", BOOSTERS + TREES)
+def test_attributes_of_estimators(cls):
+    assert learned(fit(cls)) == in_page(cls)
+    assert in_docstring(cls) == in_page(cls)
+
+
+@pytest.mark.parametrize("cls", RECORDS)
+def test_attributes_of_records(cls):
+    names = getattr(cls, "_fields", None)
+    if names is None:
+        names = [f.name for f in dataclasses.fields(cls) if not f.name.startswith("_")]
+    properties = {"model"} if cls is Progress else set()
+    assert {*names, *properties} == in_page(cls)
+    if "Attributes" in cls.__doc__:
+        assert in_docstring(cls) == set(names)
+
+
+def test_attributes_of_the_display():
+    X, y = iris()
+    booster = SPLBoostClassifier(n_estimators=5).fit(X, y)
+    display = ShapeFunctionsDisplay.from_estimator(booster, X)
+    plt.close(display.figure_)
+    assert set(vars(display)) == in_page(ShapeFunctionsDisplay)
+    assert in_docstring(ShapeFunctionsDisplay) == learned(display)
+
+
+def test_tables_of_trees():
+    assert type(fit(CARTClassifier).tree_) is TreeEnsemble
+    assert type(fit(CARTRegressor).tree_) is TreeEnsemble
+    tree = fit(C45Classifier).tree_
+    assert type(tree) is MultiwayTrees and type(tree.nodes) is Nodes
+
+
+def test_reasons_to_stop():
+    constants = {
+        value
+        for module in (loop, fitting)
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, str)
+    }
+    assert set(sections()["Why it stopped"]) == constants

@@ -1,0 +1,59 @@
+"""Every example runs, says something, and warns of nothing; so does code in pages."""
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+TEXTS = {
+    page.name: page.read_text("utf-8")
+    for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+}
+SECONDS = 240  # most of it for compiling, where no test has done so before
+FONT_CACHE = "Matplotlib is building the font cache"  # once on a new machine
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)
+def test_example(script, tmp_path):
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+    )
+    said = [line for line in run.stderr.splitlines() if FONT_CACHE not in line]
+    assert run.returncode == 0, run.stderr
+    assert not said, run.stderr
+    assert len(run.stdout.splitlines()) >= 3
+    pictures = re.findall(r"^Picture: (.+)$", run.stdout, re.M)
+    assert {Path(path) for path in pictures} == set(tmp_path.iterdir())
+    for path in pictures:
+        assert Path(path).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("page", [page for page in TEXTS if BLOCK.search(TEXTS[page])])
+def test_code_in_pages(page, tmp_path, monkeypatch):
+    """The Python blocks of a page, one after the other, as a reader would run them."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": page}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for block in BLOCK.findall(TEXTS[page]):
+            exec(compile(block, page, "exec"), names)
+    plt.close("all")
+
+
+@pytest.mark.skipif(not EXAMPLES, reason="the examples are not here")
+def test_readme_names_every_example():
+    listed = set(re.findall(r"examples/(\w+\.py)", TEXTS["README.md"]))
+    assert listed == {script.name for script in EXAMPLES}

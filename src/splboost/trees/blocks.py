@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,9 @@ def _float_column(
     lookup = np.array([coding.get(value, np.nan) for value in values], dtype=float)
     if values and coding and np.isnan(lookup).all():
         kinds = type(values[0]), type(next(iter(coding)))
-        if not (issubclass(kinds[0], kinds[1]) or issubclass(kinds[1], kinds[0])):
+        both_numbers = issubclass(kinds[0], Real) and issubclass(kinds[1], Real)
+        related = issubclass(kinds[0], kinds[1]) or issubclass(kinds[1], kinds[0])
+        if not (related or both_numbers):
             warnings.warn(
                 f"Column {table.names[f]!r} has no category that the model knows: it "
                 f"holds {kinds[0].__name__} where the model was fitted on "

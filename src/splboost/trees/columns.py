@@ -277,8 +277,11 @@ class FrameTable(Table):
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         series = self._series(j)
-        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        if series.dtype.is_numeric():
             return _distinct_numbers(self.numeric(j))
+        if series.dtype == nw.Boolean:
+            values, index = _distinct_numbers(self.numeric(j))
+            return [bool(value) for value in values], index
         native = series.to_native()
         if series.implementation.is_pandas_like():
             coded = native.astype("category")
@@ -345,7 +348,12 @@ def _distinct_numbers(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.integ
     values, inverse = np.unique(column[~missing], return_inverse=True)
     index = np.full(column.size, -1, dtype=np.int32)
     index[~missing] = inverse
-    return values.tolist(), index
+    return [_shorter(value) for value in values.tolist()], index
+
+
+def _shorter(number: float) -> float | int:
+    """A whole number as an int, which is the same category but reads better."""
+    return int(number) if number.is_integer() else number
 
 
 def _distinct_objects(column: list[Any]) -> tuple[list[Any], NDArray[np.integer]]:

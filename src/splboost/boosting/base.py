@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.boosting.advice import warn, warn_of_collapse, warn_of_stop
 from splboost.boosting.continuation import Continuation, Kind
 from splboost.boosting.data import (
     GIVEN,
@@ -23,10 +23,7 @@ from splboost.boosting.data import (
     read_samples,
 )
 from splboost.boosting.loop import (
-    NO_EDGE,
-    NONE_SELECTED,
     ONE_CLASS,
-    PERFECT,
     Round,
     Schedule,
 )
@@ -180,7 +177,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         n_samples = data.fitted.codes.size
         self._check_subsample(n_samples)
         self.paces_ = self._paces_of_classes(data.fitted)
-        self._warn_of_collapse()
+        if self.learning_rate == 1:
+            warn_of_collapse(self._given_paces())
 
         fitting = Fitting(
             kind,
@@ -217,7 +215,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             fitting.validation_scores(),
             fitting.continuation(of_all) if self.warm_start else None,
         )
-        self._warn_of_stop(len(rounds), rounds[-1].n_selected < n_samples)
+        some_dropped = rounds[-1].n_selected < n_samples
+        warn_of_stop(reason, len(rounds), self.n_estimators, some_dropped=some_dropped)
         scores = fitting.scores_after(n_kept, model)
         del fitting, watch, rounds  # and with them most of the memory
         v = scores.paces()
@@ -346,20 +345,6 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
         return [resolve_pace(pace) for pace in given]
 
-    def _warn_of_collapse(self) -> None:
-        for pace in self._given_paces():
-            if self.learning_rate < 1 or pace is None or pace.peak() > 1:
-                continue
-            warnings.warn(
-                f"pace={pace!r} gives its greatest weight to samples with a loss of "
-                f"{pace.peak():.3g}, but an undecided sample has 1 already: the "
-                "booster may lose samples before it has learned from them, and "
-                "collapse. Choose a larger age or plateau.",
-                UserWarning,
-                stacklevel=4,
-            )
-            return
-
     def _warn_of_dropped_classes(self, v: FloatArray, samples: Samples) -> None:
         given = self._given_paces()
         if (
@@ -372,7 +357,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             v, samples.codes, samples.weight, self.classes_.tolist()
         )
         if message is not None:
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warn(message)
 
     def _set_rounds(
         self,
@@ -397,18 +382,6 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         if continuation is not None:
             self._continuation = continuation
 
-    def _warn_of_stop(self, n_done: int, some_dropped: bool) -> None:
-        remedy = _REMEDIES.get(self.stop_reason_)
-        if self.stop_reason_ == PERFECT and not some_dropped:
-            remedy = None
-        if remedy is not None:
-            warnings.warn(
-                f"Boosting stopped after {n_done} of {self.n_estimators} rounds: "
-                f"{self.stop_reason_}. {remedy}",
-                UserWarning,
-                stacklevel=4,
-            )
-
     @property
     def estimators_(self) -> list[Any]:
         """The fitted weak learners, made on demand where trees are stored flat."""
@@ -430,24 +403,3 @@ def _is_own_tree(estimator: Any) -> bool:
         isinstance(estimator, kind) and type(estimator).fit is kind.fit
         for kind in (CARTClassifier, C45Classifier)
     )
-
-
-_REMEDIES = {
-    PERFECT: (
-        "The last learner makes no error on the samples still selected. Use a weaker "
-        'learner, a larger age or plateau, or on_perfect="continue".'
-    ),
-    NO_EDGE: (
-        "No weak learner does better than guessing on the weighted samples. Use a "
-        "stronger learner or fewer rounds; with a pace, a larger age or plateau."
-    ),
-    ONE_CLASS: (
-        "The pace has left samples of one class only. Choose a larger age or plateau, "
-        "more warm rounds, or, where a class is rare, a pace with prior_corrected=True "
-        'or class_weight="balanced".'
-    ),
-    NONE_SELECTED: (
-        "The pace has left no sample. Choose a larger age or plateau, or more warm "
-        "rounds."
-    ),
-}

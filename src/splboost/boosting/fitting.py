@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from splboost.boosting.model import Model
 from splboost.boosting.scores import Scores
 from splboost.boosting.validation import Validation
 from splboost.pace import Pace
-
-if TYPE_CHECKING:
-    from splboost.boosting.watch import Watch
 
 NOT_FINISHED = "not finished"
 
@@ -100,7 +97,7 @@ class Fitting:
             move_to_model(self.validation.scores, earlier.model, samples)
             self.validation.marks = list(earlier.validation_scores)
 
-    def run(self, step: Any, schedule: Schedule, watch: Watch | None) -> None:
+    def run(self, step: Any, schedule: Schedule, watch: Any) -> None:
         """Boost. An interrupt is only swallowed where the watch wants its rounds."""
         try:
             with nullcontext() if watch is None else watch:

@@ -3,6 +3,8 @@
 ranks.py      the cells of a table as ranks among the values of their column
 memory.py     what kernels work on
 gain.py       what a split by one attribute is worth
+choose.py     the test that a node makes
+divide.py     from its cases to those of its branches
 grow.py       a tree from weights
 prune.py      pessimistic pruning with subtree raising
 trees.py      pruned trees as flat arrays, and prediction with them

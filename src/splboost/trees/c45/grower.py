@@ -9,17 +9,16 @@ from numpy.typing import NDArray
 
 from splboost.compiled import kernel
 from splboost.trees.c45.gain import sum_of
-from splboost.trees.c45.grow import (
+from splboost.trees.c45.grow import Options, grow, heaviest
+from splboost.trees.c45.memory import (
     CHILD,
     CHILDREN,
     CLASS,
     CUT,
     FEATURE,
-    Options,
-    grow,
-    heaviest,
+    as_references,
+    make_scratch,
 )
-from splboost.trees.c45.memory import as_references, make_scratch
 from splboost.trees.c45.predict import vote
 from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import rank_table

@@ -19,6 +19,10 @@ from splboost.trees.c45.gain import STRETCH
 
 BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
 
+# Columns of the nodes' integers
+FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
+NO_CHILD = -1
+
 
 class Cells(NamedTuple):
     """A table as C4.5 sees it.

@@ -23,6 +23,7 @@ from splboost.trees.threads import run, share
 GAP = 1e-5  # values that lie no further apart are one to C4.5
 MOST_COUNTED = 256  # values of a column whose cells are counted, not sorted
 ROW_BITS = 32
+ROW = (1 << ROW_BITS) - 1
 SORTING_WORK = 20
 MISSING = -1
 

@@ -1,0 +1,61 @@
+"""Warnings of a fit, each with what to do about it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+from splboost.boosting.loop import NO_EDGE, NONE_SELECTED, ONE_CLASS, PERFECT
+from splboost.pace import Pace
+
+FRAMES = 5  # from the user's call of fit down to here
+
+_REMEDIES = {
+    PERFECT: (
+        "The last learner makes no error on the samples still selected. Use a weaker "
+        'learner, a larger age or plateau, or on_perfect="continue".'
+    ),
+    NO_EDGE: (
+        "No weak learner does better than guessing on the weighted samples. Use a "
+        "stronger learner or fewer rounds; with a pace, a larger age or plateau."
+    ),
+    ONE_CLASS: (
+        "The pace has left samples of one class only. Choose a larger age or plateau, "
+        "more warm rounds, or, where a class is rare, a pace with prior_corrected=True "
+        'or class_weight="balanced".'
+    ),
+    NONE_SELECTED: (
+        "The pace has left no sample. Choose a larger age or plateau, or more warm "
+        "rounds."
+    ),
+}
+
+
+def warn(message: str) -> None:
+    """Warn where the user called ``fit``."""
+    warnings.warn(message, UserWarning, stacklevel=FRAMES)
+
+
+def warn_of_collapse(paces: Iterable[Pace | None]) -> None:
+    """Warn of a pace that favours samples less doubtful than undecided ones."""
+    for pace in paces:
+        if pace is not None and pace.peak() <= 1:
+            warn(
+                f"pace={pace!r} gives its greatest weight to samples with a loss of "
+                f"{pace.peak():.3g}, but an undecided sample has 1 already: the "
+                "booster may lose samples before it has learned from them, and "
+                "collapse. Choose a larger age or plateau."
+            )
+            return
+
+
+def warn_of_stop(
+    reason: str, n_done: int, n_estimators: int, *, some_dropped: bool
+) -> None:
+    """Warn where boosting has stopped for want of something."""
+    perfect_on_all = reason == PERFECT and not some_dropped
+    if reason in _REMEDIES and not perfect_on_all:
+        warn(
+            f"Boosting stopped after {n_done} of {n_estimators} rounds: {reason}. "
+            f"{_REMEDIES[reason]}"
+        )

@@ -1,0 +1,142 @@
+"""From the cases of a node to those of its branches.
+
+A node holds a stretch ``low`` to ``high`` of several lists, which all name its cases:
+list 0 in the order of the rows, one list for each sorted column in the order of its
+values. A split divides every list, in order, into the stretches of its branches.
+
+Cases with an unknown value of the tested attribute go to all branches, with a share of
+their weight in each. Their branches cannot lie side by side in place of the node, so
+they are written above it. The node to be split next is always the one highest in
+memory; whatever lies above it is free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splboost.compiled import kernel
+from splboost.trees.c45.ranks import ROW
+
+
+@kernel
+def gather_root(cells, y, weight, scratch, lists, case_weight):
+    """Fill the lists with the rows of positive weight; their number."""
+    size = 0
+    two, pull = scratch.below.shape[0] == 2, scratch.pull
+    rows = lists[0]
+    for row in range(y.size):
+        pull[row] = -weight[row] if two and y[row] == 0 else weight[row]
+        rows[size] = row
+        case_weight[size] = weight[row]
+        size += weight[row] > 0
+    sparse = size < y.size
+    for k in range(cells.ascending.shape[0]):
+        entries, source = lists[k + 1], cells.ascending[k]
+        if not sparse:
+            entries[:size] = source
+            continue
+        filled = 0
+        for i in range(y.size):
+            entries[filled] = source[i]
+            filled += weight[source[i] & ROW] > 0
+            if filled == size:
+                break
+    mark_present(cells, weight, sparse, scratch.present)
+    return size
+
+
+@kernel
+def mark_present(cells, weight, sparse, present):
+    """Note which values occur in rows of positive weight."""
+    present[:] = not sparse
+    if sparse:
+        for f in range(cells.rank.shape[0]):
+            values, rank = present[cells.offset[f] : cells.offset[f + 1]], cells.rank[f]
+            for row in range(weight.size):
+                r = rank[row]
+                if r >= 0 and weight[row] > 0:
+                    values[r] = True
+
+
+@kernel
+def load_weights(y, pull, n_classes, rows, case_weight, low, high):
+    """Set the weights that the cases have in this node."""
+    for i in range(low, high):
+        row = rows[i]
+        first = n_classes == 2 and y[row] == 0
+        pull[row] = -case_weight[i] if first else case_weight[i]
+
+
+@kernel
+def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch, start):
+    """Write the branch of each case, the branches' class weights and first places.
+
+    The last branch is for cases with an unknown value.
+    """
+    unknown = of_branch.shape[0] - 1
+    categorical, rank = cells.categorical[feature], cells.rank[feature]
+    branch, pull = scratch.branch, scratch.pull
+    for i in range(low, high):
+        row = rows[i]
+        r = rank[row]
+        v = unknown
+        if r >= 0:
+            v = r if categorical else np.int32(r > cut)
+        branch[row] = v
+        of_branch[v, y[row]] += abs(pull[row])
+        start[v + 1] += 1
+    start[0] = low
+    for v in range(unknown + 1):
+        start[v + 1] += start[v]
+
+
+@kernel
+def divide(entries, low, high, branch, start, spare):
+    """Put the entries of each branch together, in the order they are in."""
+    if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
+        left, right = low, 0
+        for i in range(low, high):
+            entry = entries[i]
+            v = branch[entry & ROW]
+            entries[left] = entry
+            spare[right] = entry
+            left += 1 - v
+            right += v
+        entries[left:high] = spare[:right]
+        return
+    place = start.copy()
+    for i in range(low, high):
+        v = branch[entries[i] & ROW]
+        spare[place[v] - low] = entries[i]
+        place[v] += 1
+    entries[low:high] = spare[: high - low]
+
+
+@kernel
+def join_unknown(lists, case_weight, share, first, last, start, unknown, free):
+    """Write a branch's cases and the unknown ones, in order, from ``free`` on.
+
+    Returns the end of what was written.
+    """
+    for k in range(lists.shape[0]):
+        entries = lists[k]
+        i, j, place = first, start[unknown], free
+        while i < last or j < start[unknown + 1]:
+            own = j >= start[unknown + 1] or (i < last and entries[i] < entries[j])
+            entries[place] = entries[i] if own else entries[j]
+            if k == 0:
+                case_weight[place] = case_weight[i] if own else share * case_weight[j]
+            i, j = (i + 1, j) if own else (i, j + 1)
+            place += 1
+    return place
+
+
+@kernel
+def widened(lists, case_weight, needed, used):
+    """Copies of the lists with room for ``needed`` cases."""
+    size = max(needed, 2 * lists.shape[1])
+    wider = np.empty((lists.shape[0], size), dtype=lists.dtype)
+    wider_weight = np.empty(size)
+    wider[:, :used] = lists[:, :used]
+    wider_weight[:used] = case_weight[:used]
+    return wider, wider_weight

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
+from splboost.advice import warn
 from splboost.boosting.loop import NO_EDGE, NONE_SELECTED, ONE_CLASS, PERFECT
 from splboost.pace import Pace
-
-FRAMES = 5  # from the user's call of fit down to here
 
 _REMEDIES = {
     PERFECT: (
@@ -29,11 +27,6 @@ _REMEDIES = {
         "rounds."
     ),
 }
-
-
-def warn(message: str) -> None:
-    """Warn where the user called ``fit``."""
-    warnings.warn(message, UserWarning, stacklevel=FRAMES)
 
 
 def warn_of_collapse(paces: Iterable[Pace | None]) -> None:

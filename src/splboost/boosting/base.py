@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.boosting.advice import warn, warn_of_collapse, warn_of_stop
+from splboost.advice import warn
+from splboost.boosting.advice import warn_of_collapse, warn_of_stop
 from splboost.boosting.continuation import Continuation, Kind
 from splboost.boosting.data import (
     GIVEN,

@@ -12,13 +12,13 @@ whole columns.
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.advice import warn
 from splboost.compiled import kernel
 from splboost.trees.columns import Table
 from splboost.trees.sort import sort_rows
@@ -162,12 +162,10 @@ def _choose_categories(
     present = sort_categories(values, mass > 0)
     if len(present) <= MAX_BINS:
         return {values[k]: code for code, k in enumerate(present)}
-    warnings.warn(
+    warn(
         f"Column {name!r} has {len(present)} categories; the {MAX_BINS - 1} heaviest "
         "are kept and the rest pooled into one. Group them yourself to choose "
         "otherwise.",
-        UserWarning,
-        stacklevel=2,
     )
     heaviest = sorted(present, key=lambda k: -mass[k])[: MAX_BINS - 1]
     kept = set(heaviest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from numbers import Real
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.advice import warn
 from splboost.trees.columns import Table
 
 PREDICT_ROWS = 2048
@@ -56,11 +56,9 @@ def _float_column(
         both_numbers = issubclass(kinds[0], Real) and issubclass(kinds[1], Real)
         related = issubclass(kinds[0], kinds[1]) or issubclass(kinds[1], kinds[0])
         if not (related or both_numbers):
-            warnings.warn(
+            warn(
                 f"Column {table.names[f]!r} has no category that the model knows: it "
                 f"holds {kinds[0].__name__} where the model was fitted on "
                 f"{kinds[1].__name__}. All its cells count as missing.",
-                UserWarning,
-                stacklevel=2,
             )
     return np.append(lookup, np.nan)[index]

@@ -18,6 +18,7 @@ from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost.compiled import Reference, kernel
+from splboost.interrupts import Uninterrupted
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 
@@ -109,8 +110,10 @@ def _refer(memory):
 
 def as_reference(memory: Memory) -> Any:
     """Memory as kernels get it; without compilation the tuple will do."""
-    compiled = hasattr(_refer, "py_func")
-    return _refer(memory) if compiled else memory
+    if not hasattr(_refer, "py_func"):
+        return memory
+    with Uninterrupted():
+        return _refer(memory)
 
 
 @kernel

@@ -5,9 +5,9 @@ list 0 in the order of the rows, one list for each sorted column in the order of
 values. A split divides every list, in order, into the stretches of its branches.
 
 Cases with an unknown value of the tested attribute go to all branches, with a share of
-their weight in each. Their branches cannot lie side by side in place of the node, so
-they are written above it. The node to be split next is always the one highest in
-memory; whatever lies above it is free.
+their weight in each. Such branches cannot lie side by side in place of the node; each
+is written above it once its turn comes. The node to be split next is always the one
+highest in memory; whatever lies above it is free.
 """
 
 from __future__ import annotations
@@ -113,16 +113,18 @@ def divide(entries, low, high, branch, start, spare):
 
 
 @kernel
-def join_unknown(lists, case_weight, share, first, last, start, unknown, free):
-    """Write a branch's cases and the unknown ones, in order, from ``free`` on.
+def join_unknown(lists, case_weight, share, low, high, unknown, end):
+    """Write a branch's cases and those of unknown value, in order, from ``end`` on.
 
+    The former lie from ``low`` to ``high``, the latter from ``unknown`` to ``end``.
     Returns the end of what was written.
     """
+    place = end
     for k in range(lists.shape[0]):
         entries = lists[k]
-        i, j, place = first, start[unknown], free
-        while i < last or j < start[unknown + 1]:
-            own = j >= start[unknown + 1] or (i < last and entries[i] < entries[j])
+        i, j, place = low, unknown, end
+        while i < high or j < end:
+            own = j >= end or (i < high and entries[i] < entries[j])
             entries[place] = entries[i] if own else entries[j]
             if k == 0:
                 case_weight[place] = case_weight[i] if own else share * case_weight[j]

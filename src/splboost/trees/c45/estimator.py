@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -13,6 +12,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.advice import warn
 from splboost.trees.base import BaseTree
 from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.columns import read_table
@@ -178,13 +178,11 @@ class C45Classifier(ClassifierMixin, BaseTree):
 
     def _warn_of_small_weights(self, weight: NDArray[np.float64]) -> None:
         if weight.sum() < 2 * self.min_cases <= weight.size:
-            warnings.warn(
+            warn(
                 f"The weights of {weight.size} cases sum to {weight.sum():.3g}. C4.5 "
                 "takes weights for numbers of cases, and does not split fewer than "
                 f"2 * min_cases = {2 * self.min_cases:g}; scale sample_weight to a "
                 "mean of 1, or lower min_cases.",
-                UserWarning,
-                stacklevel=3,
             )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

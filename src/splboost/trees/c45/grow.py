@@ -46,8 +46,8 @@ class Options(NamedTuple):
 def grow(cells, y, weight, options, scratch, lists, case_weight):
     """Grow a tree on the rows of positive weight.
 
-    Returns the nodes' integers, their class weights, whether they had to pay for cuts,
-    and ``lists`` and ``case_weight``, which may have been moved to larger memory.
+    Returns the nodes' integers, their class weights, and whether they had to pay for
+    cuts. ``lists`` and ``case_weight`` are memory for as many cases as there are rows.
     """
     n_classes = scratch.below.shape[0]
     mdl, max_depth = options.mdl, options.max_depth
@@ -60,14 +60,24 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
     node[0, CLASS] = heaviest(mass[0])
     n_nodes = 1
     too_many = 0.3 * sum_of(mass[0])  # values of a category, to count in the average
-    stack = np.empty((64, 3), dtype=np.int64)
+    # Of nodes to be split: number, cases, and those of unknown value that join them
+    stack, shares = np.empty((64, 5), dtype=np.int64), np.empty(64)
     n_open = 0
     if may_split(node[0], mass[0], options.min_cases, max_depth):
-        n_open = push(stack, 0, 0, 0, size)
+        n_open = push(stack, 0, 0, 0, size, 0, 0)
 
     while n_open > 0:
         n_open -= 1
         parent, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
+        unknown, end = stack[n_open, 3], stack[n_open, 4]
+        if end > unknown:
+            needed = end + (high - low) + (end - unknown)
+            if needed > lists.shape[1]:
+                lists, case_weight = widened(lists, case_weight, needed, end)
+            high = join_unknown(
+                lists, case_weight, shares[n_open], low, high, unknown, end
+            )
+            low = end
         if cells.any_missing:
             load_weights(y, scratch.pull, n_classes, lists[0], case_weight, low, high)
         freely = mdl and parent == 0 and options.free_depth > 0
@@ -104,11 +114,10 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             node, mass = enlarged(node, n_branches), enlarged(mass, n_branches)
         node[parent, FEATURE], node[parent, CUT] = feature, cut
         node[parent, CHILD], node[parent, CHILDREN] = n_nodes, n_branches
-        n_unknown = start[n_branches + 1] - start[n_branches]
         known = 0.0
         for v in range(n_branches):
             known += sum_of(of_branch[v])
-        n_to_split, needed = 0, high
+        n_to_split = 0
         for v in range(n_branches):
             child = n_nodes + v
             node[child] = NO_CHILD
@@ -120,37 +129,30 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             node[child, CLASS] = node[parent, CLASS]
             if start[v + 1] > start[v]:
                 node[child, CLASS] = heaviest(mass[child])
-            if may_split(node[child], mass[child], options.min_cases, max_depth):
-                n_to_split += 1
-                needed += start[v + 1] - start[v] + n_unknown
+            n_to_split += may_split(
+                node[child], mass[child], options.min_cases, max_depth
+            )
         n_nodes += n_branches
         if n_to_split == 0:
             continue
 
         if n_open + n_to_split > stack.shape[0]:
             stack = enlarged(stack, n_to_split)
-        if n_unknown > 0 and needed > lists.shape[1]:
-            lists, case_weight = widened(lists, case_weight, needed, high)
+            shares = np.append(shares, np.empty(stack.shape[0] - shares.size))
         for k in range(lists.shape[0]):
             divide(lists[k], low, high, scratch.branch, start, scratch.spare)
         if cells.any_missing:
             for i in range(low, high):
                 case_weight[i] = abs(scratch.pull[lists[0, i]])
-        free = high
+        unknown, end = start[n_branches], start[n_branches + 1]
         for v in range(n_branches):
             child = node[parent, CHILD] + v
-            if not may_split(node[child], mass[child], options.min_cases, max_depth):
-                continue
-            first, last = start[v], start[v + 1]
-            if n_unknown > 0:
-                share = sum_of(of_branch[v]) / known
-                last = join_unknown(
-                    lists, case_weight, share, first, last, start, n_branches, free
-                )
-                first, free = free, last
-            n_open = push(stack, n_open, child, first, last)
+            if may_split(node[child], mass[child], options.min_cases, max_depth):
+                shares[n_open] = sum_of(of_branch[v]) / known
+                first, last = start[v], start[v + 1]
+                n_open = push(stack, n_open, child, first, last, unknown, end)
     collapse(node, mass, n_nodes)
-    return node[:n_nodes], mass[:n_nodes], mdl, lists, case_weight
+    return node[:n_nodes], mass[:n_nodes], mdl
 
 
 @kernel
@@ -175,9 +177,10 @@ def may_split(node, mass, min_cases, max_depth):
 
 
 @kernel
-def push(stack, n_open, node, low, high):
+def push(stack, n_open, node, low, high, unknown, end):
     """Put a node and its cases on the stack; the new number there."""
     stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high
+    stack[n_open, 3], stack[n_open, 4] = unknown, end
     return n_open + 1
 
 

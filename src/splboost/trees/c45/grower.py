@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.compiled import kernel
+from splboost.interrupts import Uninterrupted
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import Options, grow, heaviest
 from splboost.trees.c45.memory import (
@@ -78,19 +79,20 @@ class C45Grower:
         confidence = float(options.confidence)
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
         votes = np.empty(weight.size, dtype=np.int32)
-        tree, paid, self._lists, self._case_weight = make_tree(
-            self._cells,
-            self._codes,
-            weight,
-            Options(float(options.min_cases), depth, options.mdl, options.free_depth),
-            options.pruning,
-            (confidence, deviations(confidence)),
-            self._scratch,
-            self._lists,
-            self._case_weight,
-            votes,
-        )
-        return tree, votes, paid
+        with Uninterrupted():
+            tree, paid = make_tree(
+                self._cells,
+                self._codes,
+                weight,
+                (float(options.min_cases), depth, options.mdl, options.free_depth),
+                options.pruning,
+                (confidence, deviations(confidence)),
+                self._scratch,
+                self._lists,
+                self._case_weight,
+                votes,
+            )
+        return Nodes(*tree), votes, paid
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
         """Trees grown here, joined."""
@@ -103,17 +105,16 @@ def make_tree(
 ):
     """Grow a tree, prune it, and write its predictions for the rows of the table.
 
-    Returns it, whether its cuts had to pay, and the memory of its cases, which may have
-    been moved.
+    Returns its ``Nodes``, and whether its cuts had to pay.
     """
-    node, mass, paid, lists, case_weight = grow(
-        cells, y, weight, options, scratch, lists, case_weight
+    node, mass, paid = grow(
+        cells, y, weight, Options(*options), scratch, lists, case_weight
     )
     if pruning:
         prune(cells, y, weight, node, mass, limit, scratch, lists[0], case_weight)
     by_rank, threshold = flatten(cells, node, mass)
-    vote(cells.rank.T, 0, by_rank, 0, 0, votes)
-    tree = Nodes(
+    vote(cells.rank.T, 0, by_rank, 0, by_rank.child.size, 0, votes)
+    tree = (
         by_rank.start,
         by_rank.feature,
         by_rank.child,
@@ -123,7 +124,7 @@ def make_tree(
         by_rank.label,
         by_rank.value,
     )
-    return tree, paid, lists, case_weight
+    return tree, paid
 
 
 @kernel

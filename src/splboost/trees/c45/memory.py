@@ -15,6 +15,7 @@ from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost.compiled import Reference, kernel
+from splboost.interrupts import Uninterrupted
 from splboost.trees.c45.gain import STRETCH
 
 BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
@@ -129,4 +130,5 @@ def as_references(cells: Cells, scratch: Scratch) -> tuple[Any, Any]:
     """Both as kernels get them; without compilation the tuples will do."""
     if not hasattr(_refer, "py_func"):
         return cells, scratch
-    return _refer(cells, scratch)
+    with Uninterrupted():
+        return _refer(cells, scratch)

@@ -156,8 +156,8 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
     """
     errors = 0.0
     of_class = np.empty(scratch.below.shape[0])
-    stack = np.empty((64, 3), dtype=np.int64)
-    n_open = push(stack, 0, root, low, high)
+    stack = np.empty((64, 5), dtype=np.int64)
+    n_open = push(stack, 0, root, low, high, 0, 0)
     while n_open > 0:
         n_open -= 1
         i, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
@@ -180,7 +180,7 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
                 first, last = copy_branch(row, case, start, v, above)
                 above = last
             if last > first:
-                n_open = push(stack, n_open, node[i, CHILD] + v, first, last)
+                n_open = push(stack, n_open, node[i, CHILD] + v, first, last, 0, 0)
     return errors, row, case
 
 

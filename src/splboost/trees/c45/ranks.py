@@ -7,11 +7,10 @@ values, and every categorical one, needs no list: its cells are counted by rank.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.advice import warn
 from splboost.compiled import kernel
 from splboost.trees.binning import encode_categories, sort_categories
 from splboost.trees.blocks import Coding
@@ -94,12 +93,10 @@ def _warn_of_narrow(
         if not np.any(values[j][:-1] < values[j][1:] - GAP)
     ]
     if narrow:
-        warnings.warn(
+        warn(
             f"C4.5 takes values no further apart than {GAP:g} for equal, and therefore "
             f"cannot split column {', '.join(map(repr, narrow))}; give it in smaller "
             "units.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

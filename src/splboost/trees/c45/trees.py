@@ -128,7 +128,8 @@ class MultiwayTrees:
 
         shares = np.empty((table.n_rows, self.nodes.value.shape[1]))
         for low, block in self._blocks(table):
-            find_mixtures(block, self.nodes, shares[low : low + block.shape[0]])
+            part = shares[low : low + block.shape[0]]
+            find_mixtures(block, tuple(self.nodes), part)
         return shares
 
     def votes(self, table: Table) -> NDArray[np.int32]:
@@ -148,7 +149,7 @@ class MultiwayTrees:
             run(
                 add_votes,
                 [
-                    (block[a:b], self.nodes, moves, part[a:b])
+                    (block[a:b], tuple(self.nodes), moves, part[a:b])
                     for a, b in share(block.shape[0], n_threads, work)
                 ],
             )
@@ -196,10 +197,10 @@ class MultiwayTrees:
 
 def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
     """Class that the first tree predicts for each row of floats."""
-    from splboost.trees.c45.predict import vote
+    from splboost.trees.c45.predict import find_votes
 
     votes = np.empty(rows.shape[0], dtype=np.int32)
-    vote(rows, -np.inf, tree, 0, 0, votes)
+    find_votes(rows, tuple(tree), votes)
     return votes
 
 

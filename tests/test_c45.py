@@ -1,6 +1,7 @@
 """C4.5: the fast trees against the naive ones, published figures and invariances."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -546,9 +547,18 @@ def test_weights_too_small_to_split():
 
 def test_a_column_in_units_too_large():
     x = np.arange(20.0)[:, None] * 1e-7
-    with pytest.warns(UserWarning, match="'x0'; give it in smaller units"):
+    with pytest.warns(UserWarning, match=r"'x0' \(0 of 19\); give it in") as caught:
         tree = C45Classifier().fit(x, np.arange(20) > 9)
     assert tree.get_n_leaves() == 1
+    assert caught[0].filename == __file__
+
+
+def test_a_column_that_keeps_few_of_its_cuts():
+    x = np.random.default_rng(0).normal(0, 1e-4, (5000, 1))
+    with pytest.warns(UserWarning, match="few of the possible cuts"):
+        C45Classifier().fit(x, x[:, 0] > 0)
+    with warnings.catch_warnings(action="error"):
+        C45Classifier().fit(1e4 * x, x[:, 0] > 0)
 
 
 def test_values_closer_than_the_gap_are_not_parted():

@@ -88,7 +88,7 @@ def test_latent_objective_never_rises(seed, pace, depth, pruning, rate):
         categorical_features=list(CATEGORICAL),
         on_perfect="continue",
     ).fit(X, y)
-    latent = booster.latent_objective_[booster.warm_rounds :]
+    latent = booster.latent_objective_[booster.warm_rounds - 1 :]
     assert np.diff(latent).max(initial=0) <= 1e-9 * abs(latent[:1].sum())
 
 
@@ -119,6 +119,28 @@ def test_auto_is_shallow_where_it_goes_without_the_price():
         booster.estimator_errors_[:stalled], plain.estimator_errors_[:stalled]
     )
     assert 1 <= booster.estimators_[stalled].get_depth() <= 3
+
+
+def test_cases_are_those_that_the_pace_has_left():
+    """Weights sum to the samples with v > 0, not to all: pruning depends on it."""
+    X, y = noisy_gaussians(rate=0.3)
+    booster = SPLBoostClassifier(
+        C45Classifier(max_depth=2), pace=Hard(2.0), n_estimators=12
+    ).fit(X, y)
+    sums = [tree.tree_.nodes.value[0].sum() for tree in booster.estimators_]
+    assert booster.n_selected_.min() < 195
+    np.testing.assert_allclose(sums, booster.n_selected_, rtol=1e-9)
+
+
+def test_a_tree_that_is_pruned_to_a_leaf_is_grown_once_more():
+    X, y = noisy_gaussians(seed=3, rate=0.3)
+    with warnings.catch_warnings(action="ignore"):
+        paying = AdaBoostClassifier(C45Classifier(mdl=True), n_estimators=20).fit(X, y)
+        auto = AdaBoostClassifier(C45Classifier(), n_estimators=20).fit(X, y)
+    leaves = [tree.get_n_leaves() for tree in paying.estimators_]
+    assert 1 in leaves[1:]
+    after = [tree.get_n_leaves() for tree in auto.estimators_][leaves.index(1, 1)]
+    assert after > 1
 
 
 def test_first_tree_may_be_a_leaf_where_classes_are_unequal():

@@ -404,7 +404,7 @@ FIT_FOR_LONG = """
     import signal, sys
     import numpy as np
     from splboost import SPLBoostClassifier
-    from splboost.trees import CARTClassifier
+    from splboost.trees import C45Classifier, CARTClassifier
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = np.random.default_rng(0)
@@ -417,7 +417,7 @@ FIT_FOR_LONG = """
         return progress.interrupted and KEEP
 
     model = SPLBoostClassifier(
-        CARTClassifier(max_depth=2), n_estimators=10**7, callback=callback,
+        LEARNER, n_estimators=10**7, callback=callback,
         on_perfect="continue", warm_start=True, verbose=1,
     )
     try:
@@ -427,7 +427,7 @@ FIT_FOR_LONG = """
         sys.exit()
     n = model.n_iter_
     again = SPLBoostClassifier(
-        CARTClassifier(max_depth=2), n_estimators=n, on_perfect="continue"
+        LEARNER, n_estimators=n, on_perfect="continue"
     ).fit(X, y)
     same = [
         np.array_equal(model.decision_function(X), again.decision_function(X)),
@@ -443,8 +443,10 @@ FIT_FOR_LONG = """
     ("keep", "said"), [(True, "interrupted True True"), (False, "raised False")]
 )
 @pytest.mark.parametrize("wait", [0.0, 0.13])
-def test_a_real_interrupt(keep, said, wait):
+@pytest.mark.parametrize("kind", ["CARTClassifier", "C45Classifier"])
+def test_a_real_interrupt(kind, keep, said, wait):
     program = textwrap.dedent(FIT_FOR_LONG).replace("KEEP", str(keep))
+    program = program.replace("LEARNER", f"{kind}(max_depth=2)")
     with subprocess.Popen(
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,

@@ -282,7 +282,7 @@ def test_a_boosted_tree():
         (AdaBoostClassifier(), r"AdaBoostClassifier: .* give one .* estimators_\[0\]"),
         (DecisionTreeClassifier().fit([[0], [1]], [0, 1]), "sklearn.tree.plot_tree"),
         (CARTClassifier, r"give a fitted object, say CARTClassifier\(\)"),
-        (3, "tree is a int: give a fitted tree of splboost.trees"),
+        (3, "tree=int: give a fitted tree of splboost.trees"),
     ],
 )
 def test_what_is_no_tree_is_refused(tree, message):

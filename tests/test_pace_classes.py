@@ -579,7 +579,11 @@ def test_no_warning_before_the_pace_sets_in():
         (100, 40, 120, True),
         (100, 40, 140, False),  # not three times as large a share
         (490, 300, 0, True),
-        (510, 300, 0, False),  # a quarter of two classes is not rare
+        (490, 150, 200, False),
+        (510, 300, 0, True),
+        (510, 300, 60, True),  # not very rare: ten times as large a share is asked
+        (510, 300, 100, False),
+        (850, 400, 0, False),  # more than a third of two classes is not rare
     ],
 )
 def test_the_rule_of_the_warning(n_rare, rare, common, warns):

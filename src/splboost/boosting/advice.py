@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from splboost.advice import warn
-from splboost.boosting.loop import NO_EDGE, NONE_SELECTED, ONE_CLASS, PERFECT
+from splboost.boosting.loop import (
+    FINISHED,
+    NO_EDGE,
+    NONE_SELECTED,
+    ONE_CLASS,
+    PERFECT,
+)
 from splboost.pace import Pace
 
 _REMEDIES = {
@@ -52,3 +58,14 @@ def warn_of_stop(
             f"Boosting stopped after {n_done} of {n_estimators} rounds: {reason}. "
             f"{_REMEDIES[reason]}"
         )
+
+
+def warn_of_no_rounds(reason: str, n_done: int) -> None:
+    """Warn where a warm start has nothing to add."""
+    remedy = "raise n_estimators to add rounds"
+    if reason != FINISHED:
+        remedy = "there is nothing to add unless what ended it is changed"
+    warn(
+        f"warm_start=True: the fit before ended after {n_done} rounds ({reason}), and "
+        f"this one adds none; {remedy}, or set warm_start=False to start anew."
+    )

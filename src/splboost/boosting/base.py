@@ -13,7 +13,11 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from splboost.advice import warn
-from splboost.boosting.advice import warn_of_collapse, warn_of_stop
+from splboost.boosting.advice import (
+    warn_of_collapse,
+    warn_of_no_rounds,
+    warn_of_stop,
+)
 from splboost.boosting.continuation import Continuation, Kind
 from splboost.boosting.data import (
     GIVEN,
@@ -167,6 +171,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             earlier.check(kind, self.n_estimators)
             earlier = earlier.without_stopgap()
             if earlier.is_at_end(self.n_estimators, self.subsample, stopping):
+                warn_of_no_rounds(earlier.stop_reason, earlier.mark.n_done)
                 return
             # Streams go on where they were; the user's own is left alone.
             rng, split_seed = np.random.RandomState(0), earlier.split_seed
@@ -399,8 +404,10 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
 
 
 def _is_own_tree(estimator: Any) -> bool:
-    """Whether the tree engine is to grow it; not if a subclass fits in its own way."""
+    """Whether the tree engine is to grow it; not if a subclass goes its own way."""
     return any(
-        isinstance(estimator, kind) and type(estimator).fit is kind.fit
+        isinstance(estimator, kind)
+        and type(estimator).fit is kind.fit
+        and type(estimator).predict is kind.predict
         for kind in (CARTClassifier, C45Classifier)
     )

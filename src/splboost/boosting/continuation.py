@@ -48,6 +48,7 @@ class Kind(NamedTuple):
     classes: NDArray[Any]
     weak_learner: type
     validation: str | None
+    scoring: Any
 
     @classmethod
     def of(cls, booster: Any, weak_learner: Any, validation: str | None) -> Kind:
@@ -58,6 +59,7 @@ class Kind(NamedTuple):
             booster.classes_,
             type(weak_learner),
             validation,
+            None if validation is None else booster.scoring,
         )
 
 
@@ -120,6 +122,12 @@ class Continuation:
                 f"but in the fit before they were {old.validation or 'absent'}; give "
                 "the same X_val, y_val and n_iter_no_change, or set warm_start=False "
                 "to start anew."
+            )
+        if kind.scoring != old.scoring:
+            raise ValueError(
+                f"warm_start=True: scoring={kind.scoring!r}, but in the fit before it "
+                f"was {old.scoring!r}; set it back, or set warm_start=False to start "
+                "anew."
             )
         if n_estimators < self.mark.n_done:
             raise ValueError(

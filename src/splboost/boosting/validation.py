@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.advice import warn
 from splboost.boosting.data import Samples
 from splboost.boosting.loop import Round
 
@@ -56,6 +57,11 @@ class Validation:
         self._y = booster.classes_[samples.codes]
         weighted = bool((samples.weight != samples.weight[0]).any())
         pass_weight = callable(scorer) and weighted and _takes_weight(scorer)
+        if callable(scorer) and weighted and not pass_weight:
+            warn(
+                f"scoring={booster.scoring!r} takes no sample_weight, so the weights "
+                "of the validation data do not count."
+            )
         self._options = {"sample_weight": samples.weight} if pass_weight else {}
 
     def follow(self, last: Round, make: Callable[[], Any]) -> float:
@@ -76,7 +82,15 @@ class Validation:
             return -self.scores.latent / self._total
         X = self.samples.X
         so_far = BoosterSoFar(self._booster, X, self.scores.output(), make)
-        mark = self._scorer(so_far, X, self._y, **self._options)
+        try:
+            mark = self._scorer(so_far, X, self._y, **self._options)
+        except (TypeError, ValueError) as why:
+            raise type(why)(
+                f"scoring={self._booster.scoring!r} failed on the validation data "
+                f"after round {len(self.marks) + 1}: {why} Give a scorer, which is "
+                "called with the booster, X and y, and validation data that it can "
+                "judge, with all classes for most."
+            ) from why
         if not isinstance(mark, Real) or math.isnan(mark):
             raise ValueError(
                 f"scoring={self._scorer!r} gave {mark!r} for the validation data after "
@@ -109,7 +123,12 @@ def find_scorer(scoring: Any) -> Any:
 
 def _takes_weight(scorer: Callable[..., Any]) -> bool:
     function = getattr(scorer, "_score_func", scorer)  # of scikit-learn's scorers
-    return "sample_weight" in inspect.signature(function).parameters
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # some that are written in C have none
+        return False
+    any_name = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return any_name or "sample_weight" in parameters
 
 
 class BoosterSoFar:

@@ -107,12 +107,12 @@ def _check_tree(tree: Any) -> None:
     if isinstance(tree, type):
         remedy = f"give a fitted object, say {name}().fit(X, y)."
     elif hasattr(type(tree), "estimators_") or hasattr(tree, "estimators_"):
-        remedy = "which holds many trees; give one of them, say estimators_[0]."
+        remedy = "it holds many trees; give one of them, say estimators_[0]."
     elif isinstance(tree, BaseEstimator) and hasattr(tree, "tree_"):
-        remedy = "which scikit-learn draws: sklearn.tree.plot_tree."
+        remedy = "scikit-learn draws its own, by sklearn.tree.plot_tree."
     else:
         remedy = "give a fitted tree of splboost.trees."
-    raise TypeError(f"tree is a {name}: {remedy}")
+    raise TypeError(f"tree={name}: {remedy}")
 
 
 # ---------------------------------------------------------------------- what to draw

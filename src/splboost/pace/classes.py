@@ -12,8 +12,8 @@ from sklearn.base import clone
 from splboost.pace.base import PLAIN, FloatArray, Link, Pace
 from splboost.pace.resolve import resolve_pace
 
-RARE = 0.5  # of an equal share
-FAR_ABOVE, TIMES_ABOVE = 0.1, 3.0
+RARE, VERY_RARE = 0.7, 0.5  # of an equal share
+FAR_ABOVE, TIMES_ABOVE, TIMES_ABOVE_IF_VERY_RARE = 0.1, 10.0, 3.0
 FEWEST_DROPPED = 5
 MOST_LISTED = 5
 
@@ -86,9 +86,10 @@ def describe_dropped_classes(
 ) -> str | None:
     """What to tell the user if rare classes are dropped far more than the rest.
 
-    Only rare ones, since there it is the pace: without any wrong label, classes of 5 to
-    20% of the data lost 20 to 50% of their samples, those of a third 5%. Where classes
-    are of about one size, wrong labels alone can make the shares differ threefold.
+    The rarer a class, the likelier it is the pace: without any wrong label, classes of
+    5 to 20% of the data lost 20 to 50% of their samples, those of a third 5%. Where
+    classes are of about one size, wrong labels alone can make the shares differ
+    threefold; so of a class that is not very rare more is asked.
     """
     dropped = v == 0
     if not dropped.any():
@@ -99,8 +100,10 @@ def describe_dropped_classes(
     share = lost / np.maximum(mass, np.finfo(float).tiny)
     rare = mass < RARE * mass.mean()
     common = lost[~rare].sum() / mass[~rare].sum()
+    very_rare = mass < VERY_RARE * mass.mean()
+    times = np.where(very_rare, TIMES_ABOVE_IF_VERY_RARE, TIMES_ABOVE)
     eaten = rare & (n_lost >= FEWEST_DROPPED)
-    eaten &= (share > common + FAR_ABOVE) & (share > TIMES_ABOVE * common)
+    eaten &= (share > common + FAR_ABOVE) & (share > times * common)
     if not eaten.any():
         return None
     worst = [code for code in np.argsort(-share, kind="stable") if eaten[code]]

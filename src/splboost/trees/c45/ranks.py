@@ -25,6 +25,7 @@ ROW_BITS = 32
 ROW = (1 << ROW_BITS) - 1
 SORTING_WORK = 20
 MISSING = -1
+FEW_CUTS = 0.1  # of those between neighbouring values
 
 
 def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
@@ -86,17 +87,17 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
 def _warn_of_narrow(
     table: Table, values: list[NDArray[np.float64]], crowded: NDArray[np.bool_]
 ) -> None:
-    """C4.5's gap is absolute: a column in tiny units would silently go unused."""
-    narrow = [
-        table.names[j]
-        for j in np.flatnonzero(crowded)
-        if not np.any(values[j][:-1] < values[j][1:] - GAP)
-    ]
+    """C4.5's gap is absolute: a column in large units would silently lose its cuts."""
+    narrow = []
+    for j in np.flatnonzero(crowded):
+        n_cuts = int(np.count_nonzero(values[j][:-1] < values[j][1:] - GAP))
+        if n_cuts < FEW_CUTS * (values[j].size - 1):
+            narrow.append(f"{table.names[j]!r} ({n_cuts} of {values[j].size - 1})")
     if narrow:
         warn(
-            f"C4.5 takes values no further apart than {GAP:g} for equal, and therefore "
-            f"cannot split column {', '.join(map(repr, narrow))}; give it in smaller "
-            "units.",
+            f"C4.5 takes values no further apart than {GAP:g} for equal, which leaves "
+            f"few of the possible cuts of column {', '.join(narrow)}; give it in "
+            "smaller units, say multiplied by 1000."
         )
 
 

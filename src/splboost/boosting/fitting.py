@@ -95,7 +95,7 @@ class Fitting:
         if self.validation is not None and earlier.model is not None:
             samples = self.validation.samples
             move_to_model(self.validation.scores, earlier.model, samples)
-            self.validation.marks = list(earlier.validation_scores)
+            self.validation.history = list(earlier.validation_scores)
 
     def run(self, step: Any, schedule: Schedule, watch: Any) -> None:
         """Boost. An interrupt is only swallowed where the watch wants its rounds."""
@@ -132,7 +132,7 @@ class Fitting:
         """Forget the rounds after the first n."""
         del self.history.rounds[n:]
         if self.validation is not None:
-            del self.validation.marks[n:]
+            del self.validation.history[n:]
 
     def model_after(self, n: int) -> Model:
         """The model of the first n rounds."""
@@ -174,7 +174,7 @@ class Fitting:
 
     def validation_scores(self) -> list[float] | None:
         """The score of each round, where there is validation."""
-        return None if self.validation is None else self.validation.marks
+        return None if self.validation is None else self.validation.history
 
     def booster_after(self, template: Any, n: int, mark: Mark | None) -> Any:
         """A copy of a booster, fitted in n rounds; with a mark it can be fitted on."""

@@ -39,7 +39,7 @@ class Validation:
 
     Attributes
     ----------
-    marks : list of float
+    history : list of float
         The score after each round.
     """
 
@@ -48,7 +48,7 @@ class Validation:
     ) -> None:
         self.samples = samples
         self.scores = scores
-        self.marks: list[float] = []
+        self.history: list[float] = []
         self._learner = learner
         self._rows = learner.read(samples.table, samples.X)
         self._total = float(samples.weight.sum())
@@ -71,10 +71,10 @@ class Validation:
         """
         votes = self._learner.votes(last.term, self._rows, self.samples.codes)
         votes.vote(self.scores, last.move)
-        self.marks.append(self._mark(make))
-        return self.marks[-1]
+        self.history.append(self._judge(make))
+        return self.history[-1]
 
-    def _mark(self, make: Callable[[], Any]) -> float:
+    def _judge(self, make: Callable[[], Any]) -> float:
         if self._scorer is None:
             return float(self._is_right() @ self.samples.weight) / self._total
         if self._scorer == "loss":
@@ -83,21 +83,21 @@ class Validation:
         X = self.samples.X
         so_far = BoosterSoFar(self._booster, X, self.scores.output(), make)
         try:
-            mark = self._scorer(so_far, X, self._y, **self._options)
+            score = self._scorer(so_far, X, self._y, **self._options)
         except (TypeError, ValueError) as why:
             raise type(why)(
                 f"scoring={self._booster.scoring!r} failed on the validation data "
-                f"after round {len(self.marks) + 1}: {why} Give a scorer, which is "
+                f"after round {len(self.history) + 1}: {why} Give a scorer, which is "
                 "called with the booster, X and y, and validation data that it can "
                 "judge, with all classes for most."
             ) from why
-        if not isinstance(mark, Real) or math.isnan(mark):
+        if not isinstance(score, Real) or math.isnan(score):
             raise ValueError(
-                f"scoring={self._scorer!r} gave {mark!r} for the validation data after "
-                f"round {len(self.marks) + 1}; it must give a number, greater where "
+                f"scoring={self._scorer!r} gave {score!r} for the validation data after "
+                f"round {len(self.history) + 1}; it must give a number, greater where "
                 "the booster is better. Choose another, or other validation data."
             )
-        return float(mark)
+        return float(score)
 
     def _is_right(self) -> NDArray[np.bool_]:
         if self.scores.score is not None:
@@ -204,21 +204,21 @@ class EarlyStopping:
         self._n_warm = n_warm
         self.replay([])
 
-    def replay(self, marks: list[float]) -> None:
+    def replay(self, scores: list[float]) -> None:
         """Start anew with the scores of some rounds."""
         self._round = 0
-        self._best_mark = -math.inf
+        self._best_score = -math.inf
         self.best_round: int | None = None
-        for mark in marks:
-            self.note(mark)
+        for score in scores:
+            self.note(score)
 
-    def note(self, mark: float) -> None:
+    def note(self, score: float) -> None:
         """Note the score of the next round."""
         self._round += 1
         if self._round <= self._n_warm:
             return
-        if self.best_round is None or mark > self._best_mark + self._tol:
-            self.best_round, self._best_mark = self._round, mark
+        if self.best_round is None or score > self._best_score + self._tol:
+            self.best_round, self._best_score = self._round, score
 
     @property
     def is_over(self) -> bool:

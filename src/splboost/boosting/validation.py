@@ -93,7 +93,7 @@ class Validation:
             ) from why
         if not isinstance(score, Real) or math.isnan(score):
             raise ValueError(
-                f"scoring={self._scorer!r} gave {score!r} for the validation data after "
+                f"scoring={self._scorer!r} gave {score!r} for validation data after "
                 f"round {len(self.history) + 1}; it must give a number, greater where "
                 "the booster is better. Choose another, or other validation data."
             )

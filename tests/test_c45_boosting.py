@@ -128,7 +128,7 @@ def test_cases_are_those_that_the_pace_has_left():
         C45Classifier(max_depth=2), pace=Hard(2.0), n_estimators=12
     ).fit(X, y)
     sums = [tree.tree_.nodes.value[0].sum() for tree in booster.estimators_]
-    assert booster.n_selected_.min() < 195
+    assert booster.n_selected_.min() < 200
     np.testing.assert_allclose(sums, booster.n_selected_, rtol=1e-9)
 
 

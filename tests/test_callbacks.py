@@ -524,7 +524,6 @@ def test_bar(monkeypatch, verbose):
     assert "50/50" in text
     assert f"error {model.estimator_errors_[-1]:.3f}" in text
     assert "selected 150" in text
-    assert f"latent {model.latent_objective_[-1]:.4g}" in text
     assert f"validation {model.validation_scores_[-1]:.4g}" in text
     assert text.count("samples selected") == (10 if verbose == 2 else 0)
     assert sys.stderr.getvalue().count("\x1b[?25l") == 1  # the cursor is hidden,

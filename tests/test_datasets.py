@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
+from sklearn.model_selection import train_test_split
 
 from splboost.datasets import (
     flip_labels,
@@ -409,3 +410,11 @@ def test_mixed_labels(y):
 def test_labels_of_the_wrong_shape():
     with pytest.raises(ValueError, match=r"y has shape \(2, 2\).*one label per sample"):
         flip_labels(np.eye(2), 0.1)
+
+
+@pytest.mark.parametrize("seed", [0, 42])
+def test_wrong_labels_do_not_follow_a_split_of_the_same_seed(seed):
+    y = np.arange(1000) % 2
+    _, flipped = flip_labels(y, 0.2, random_state=seed)
+    one, other = train_test_split(flipped, random_state=seed)
+    assert abs(one.mean() - other.mean()) < 0.1

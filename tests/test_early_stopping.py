@@ -276,13 +276,13 @@ def test_validation_costs_the_same_each_round():
     """Each learner is asked once about the validation rows, and never again."""
     asked = []
 
-    class Spy(GaussianNB):
+    class Spy(DecisionTreeClassifier):
         def predict(self, X):
             asked.append((id(self), len(X)))
             return super().predict(X)
 
     X, y, val = split_data()
-    model = AdaBoostClassifier(Spy(), n_estimators=8)
+    model = AdaBoostClassifier(Spy(max_depth=1), n_estimators=8)
     quiet_fit(model, X, y, **val)
     of_validation = [learner for learner, n in asked if n == 100]
     assert len(of_validation) == len(set(of_validation)) == model.n_iter_ > 4
@@ -356,9 +356,9 @@ def test_when_to_stop(marks, patience, tol, warm_rounds, paced):
 
 def test_warm_rounds_are_not_stopped_in():
     """A booster stopped there would never have been paced, and be the worse for it."""
-    X, y = make_gaussians(100, random_state=0)
-    y = flip_labels(y, 0.3, random_state=0)[0]
-    X_val, y_val = make_gaussians(200, random_state=1)
+    X, y = make_gaussians(100, random_state=1)
+    y = flip_labels(y, 0.3, random_state=1)[0]
+    X_val, y_val = make_gaussians(200, random_state=2)
     val = {"X_val": X_val, "y_val": y_val}
     options = {"n_estimators": 100, "n_iter_no_change": 5}
     plain = AdaBoostClassifier(**options).fit(X, y, **val)

@@ -333,7 +333,7 @@ def test_text_of_categories():
 
 def test_text_without_names_or_splits():
     tree = CARTClassifier().fit([[0, 1], [0, 2]], [5, 6], [1, 2.5])
-    assert tree.to_text(digits=1).startswith("x1 <= 2\n")
+    assert tree.to_text(digits=1).startswith("x1 <= 1.5\n")
     tree.fit([[0], [0]], [5, 6], [1, 2.5])
     assert tree.to_text(digits=3) == "class 6 (share 0.714, weight 3.5)"
     tree.fit([[1e-7], [4e-7]], [5, 6])

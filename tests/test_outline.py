@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from helpers import CATEGORICAL, mixed_data
 from splboost import AdaBoostClassifier
-from splboost.trees import CARTClassifier, CARTRegressor
+from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 from splboost.trees.outline import Wording
 from splboost.trees.text import tree_text
 
@@ -158,3 +158,20 @@ def test_text_of_a_very_deep_tree():
         node = replace(leaf(), question="?", branches=(("yes", leaf()), ("no", node)))
     assert len(node.nodes()) == 6001
     assert len(tree_text(node).splitlines()) == 6001
+
+
+def test_thresholds_are_not_rounded_to_the_other_side():
+    years = np.arange(1990, 2024)[:, None]
+    tree = CARTClassifier(max_depth=1).fit(years, years[:, 0] > 2005)
+    assert tree.to_text().startswith("x0 <= 2005.5")
+    dates = 20_200_000 + np.arange(100)[:, None]
+    tree = C45Classifier().fit(dates, np.arange(100) > 50)
+    assert tree.to_text().startswith("x0 <= 20200050\n")
+
+
+def test_categories_that_would_not_be_seen_are_quoted():
+    group = np.array(["", "a\nb", "c"], dtype=object)[np.arange(30) % 3]
+    tree = C45Classifier(categorical_features=[0]).fit(group[:, None], group)
+    assert "── '': class" in tree.to_text()
+    assert "── 'a\\nb': class" in tree.to_text()
+    assert "── c: class" in tree.to_text()

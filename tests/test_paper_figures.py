@@ -21,7 +21,7 @@ from splboost.datasets import (
 from splboost.pace import Hard, Linear, Polynomial
 from splboost.trees import CARTClassifier
 
-N_DRAWS = 10
+N_DRAWS = 20
 UPPER, LOWER = Polynomial(age=3.0, t=4.0), Polynomial(age=3.0, t=1.3)
 
 

@@ -16,8 +16,9 @@ from splboost.pace import Pace
 
 _REMEDIES = {
     PERFECT: (
-        "The last learner makes no error on the samples still selected. Use a weaker "
-        'learner, a larger age or plateau, or on_perfect="continue".'
+        "The last learner makes no error on the samples still selected, which may be "
+        "all there is to learn. If not, use a weaker learner, a larger age or plateau, "
+        'or on_perfect="continue".'
     ),
     NO_EDGE: (
         "No weak learner does better than guessing on the weighted samples. Use a "

@@ -90,7 +90,7 @@ class Bar:
 
         self._bar: Any = RichProgress(
             TextColumn("boosting"),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=16),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.description}"),
@@ -123,12 +123,11 @@ class Bar:
         if self._last is None:
             return
         last = self._last
-        description = (
-            f"error {last.error:.3f}  selected {last.n_selected}  "
-            f"latent {last.latent_objective:.4g}"
-        )
-        if last.validation_score is not None:
-            description += f"  validation {last.validation_score:.4g}"
+        description = f"error {last.error:.3f}  selected {last.n_selected}  "
+        if last.validation_score is None:  # there is no room for both
+            description += f"latent {last.latent_objective:.4g}"
+        else:
+            description += f"validation {last.validation_score:.4g}"
         self._bar.update(
             self._task,
             completed=last.round,

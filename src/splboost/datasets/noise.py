@@ -77,8 +77,10 @@ def flip_labels(
         )
     rates = _rate_per_class(rate, classes)
 
+    # A stream of its own: with the seed's own, scikit-learn's splitters would draw the
+    # same permutation and put all wrong labels on one side.
+    rng = np.random.RandomState(check_random_state(random_state).randint(2**31 - 1))
     # Every sample's draws are made whatever the rate: this nests the noise levels.
-    rng = check_random_state(random_state)
     other_codes = (codes + rng.randint(1, len(classes), size=len(codes))) % len(classes)
     if mode == "probability":
         flipped = rng.random_sample(len(codes)) < rates[codes]

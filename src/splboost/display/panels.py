@@ -152,7 +152,8 @@ def _categorical_scale(function: ShapeFunction) -> Scale:
 
 
 def _shorten(name: str) -> str:
-    short = name[: LABEL_CHARACTERS - 1].rstrip() + "…"
+    half = LABEL_CHARACTERS // 2  # names often differ at their ends only
+    short = name[: half - 1].rstrip() + "…" + name[-half:].lstrip()
     return name if len(name) <= LABEL_CHARACTERS else short
 
 

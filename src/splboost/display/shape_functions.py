@@ -251,10 +251,9 @@ class ShapeFunctionsDisplay:
             rest = f"the sum of {len(self.functions)} functions, {n_shown} of them here"
         intercepts = [curve.of(np.asarray(self.intercept)) for curve in curves]
         if len(curves) == 1:
-            what = f"score of class {curves[0].label}"
-            title, entries = f"{what} = {intercepts[0]:.3g} + {rest}", []
+            score = f"score of class {curves[0].label}"
+            title, entries = f"{score} = {intercepts[0]:.3g} + {rest}", []
         else:
-            what = "score"
             title = f"score of a class = its number in brackets + {rest}"
             entries = [
                 f"{curve.label} ({intercept:.3g})"
@@ -273,7 +272,7 @@ class ShapeFunctionsDisplay:
         for text in (legend.get_title(), *legend.get_texts()):
             text.set(parse_math=False, multialignment="center")
         for row in self.axes_:
-            row[0].set_ylabel(what, parse_math=False)
+            row[0].set_ylabel("score")
             for panel in row[1:]:
                 if panel is not None:
                     panel.tick_params(labelleft=False)

@@ -89,7 +89,7 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
         raise ValueError(
             f"{type(booster).__name__} has weak learners that split more than once or "
             "are no trees of splboost, so that its score is no sum of functions of one "
-            "feature; fit it with estimator=CARTClassifier(max_depth=1)."
+            "feature; fit it with trees of max_depth=1, as CARTClassifier(max_depth=1)."
         )
     table = booster._read(X)
     names = getattr(booster, "feature_names_in_", table.names)

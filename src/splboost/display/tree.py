@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from splboost.advice import warn
 from splboost.display.layout import Box, place
 from splboost.display.style import FAINT, INK, class_colour, import_pyplot, tint
 from splboost.trees.outline import Outline
@@ -22,6 +23,7 @@ QUESTION_CHARACTERS, ANSWER_CHARACTERS = 24, 20  # longest lines
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MOST_CATEGORIES = 3
 MOST_INCHES = 200.0  # beyond, pixels no longer fit into an image
+READABLE_INCHES = 60.0
 PALEST, STRONGEST = 0.08, 0.6
 
 
@@ -90,6 +92,12 @@ def plot_tree(
     width, height = width + 2 * MARGIN, height + 2 * MARGIN
     if ax is None:
         inch = max(72.0, width / MOST_INCHES, height / MOST_INCHES)
+        if max(width, height) > READABLE_INCHES * inch:
+            warn(
+                f"The picture of this tree is {width / inch:.0f} by "
+                f"{height / inch:.0f} inches; draw fewer levels by max_depth, or read "
+                "the tree by to_text()."
+            )
         figure = plt.figure(figsize=(width / inch, height / inch))
         ax = figure.add_axes((0, 0, 1, 1))
     scale = _fit(ax, width, height)

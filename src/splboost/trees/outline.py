@@ -73,9 +73,22 @@ class Wording:
     def number(self, value: float) -> str:
         return f"{value:z.{self.digits}g}"
 
+    def category(self, label: Any) -> str:
+        """A category, in quotes where it would not be seen or would break a line."""
+        text = str(label)
+        return text if text.strip() and text.isprintable() else repr(label)
+
+    def threshold(self, value: float) -> str:
+        """A threshold; none of the digits before the point, and one after it, is cut.
+
+        Whole numbers, such as years, would otherwise end up on the wrong side.
+        """
+        before = int(np.log10(abs(value))) + 1 if abs(value) >= 1 else 0
+        return f"{value:z.{max(self.digits, before + 1)}g}"
+
     def categories(self, labels: Iterable[Any]) -> str:
         """A list of categories, such as "red, green, +5"."""
-        names = [str(label) for label in labels]
+        names = [self.category(label) for label in labels]
         most = self.most_categories
         if most is not None and len(names) > most + 1:  # "+1" is no shorter than a name
             names = [*names[:most], f"+{len(names) - most}"]
@@ -88,7 +101,7 @@ class Wording:
         name = self.feature_names[feature]
         if np.isinf(threshold):
             return f"{name} is known"
-        return f"{name} <= {self.number(threshold)}{' or missing' * or_missing}"
+        return f"{name} <= {self.threshold(threshold)}{' or missing' * or_missing}"
 
     def is_among(
         self, feature: int, labels: Iterable[Any], *, or_missing: bool = False

@@ -247,7 +247,7 @@ class C45Classifier(ClassifierMixin, BaseTree):
             if coding is None:
                 question = wording.is_at_most(feature, nodes.threshold[i])
             else:
-                answers = [str(category) for category in coding]
+                answers = [wording.category(label) for label in coding]
             branches = tuple(zip(answers, below, strict=True))
             outline[i] = replace(outline[i], question=question, branches=branches)
         return outline[0]

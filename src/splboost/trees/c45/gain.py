@@ -194,14 +194,25 @@ def best_cut(below, valid, total, least, min_cases, least_saving):
     """The same for any number of classes, every cut computed."""
     known, everything = sum_of(total), bits(total)
     best, place = everything - least_saving, -1
+    # From cut to cut few classes change, and only their terms are computed anew.
+    last, of_left, of_right = np.zeros((3, total.size))
+    left = left_weight = 0.0
+    right = n_log_n(known) - everything
+    for c in range(total.size):
+        of_right[c] = n_log_n(total[c])
     for i in range(valid.size):
         if not valid[i]:
             continue
-        left = right = left_weight = 0.0
         for c in range(total.size):
-            left += n_log_n(below[c, i])
-            right += n_log_n(total[c] - below[c, i])
-            left_weight += below[c, i]
+            if below[c, i] != last[c]:
+                left -= of_left[c]
+                right -= of_right[c]
+                left_weight += below[c, i] - last[c]
+                last[c] = below[c, i]
+                of_left[c] = n_log_n(last[c])
+                of_right[c] = n_log_n(total[c] - last[c])
+                left += of_left[c]
+                right += of_right[c]
         smaller = min(left_weight, known - left_weight)
         if not reaches(smaller, max(least, min_cases)):
             continue

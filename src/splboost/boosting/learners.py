@@ -211,33 +211,40 @@ class C45Learner:
         # Weights that sum to less than the number of rows still are that many cases.
         total = sample_weight.sum()
         self._cases = sample_weight * (max(total, sample_weight.size) / total)
+        self._all_cases = self._cases.sum()
+        self._classes = np.arange(n_classes)
+        self._options = estimator.tree_options()
+        self._begun = False  # whether weights are no longer those of the samples
 
     def can_fit(self, weight: FloatArray) -> bool:
         return bool(weight.any())
 
     def fit(self, weight: FloatArray) -> TreeTerm:
-        options = self._estimator.tree_options()
-        cases = weight * (self._cases[weight > 0].sum() / weight.sum())
+        options, total = self._options, self._all_cases
+        if np.count_nonzero(weight) < weight.size:
+            total = self._cases[weight > 0].sum()
+        cases = weight * (total / weight.sum())
         if self._estimator.mdl != "auto":
             return self._grow(cases, options)[0]
         # Where cuts cannot pay their price, they go without; but the first tree may be
-        # a leaf. (Before boosting begins, the weights are those of the samples.)
-        ratio = (cases / self._cases)[cases > 0]
-        begun = ratio.max() > ratio.min() * (1 + 1e-9)
+        # a leaf.
+        if not self._begun:
+            ratio = (cases / self._cases)[cases > 0]
+            self._begun = bool(ratio.max() > ratio.min() * (1 + 1e-9))
         free_depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
-        paying = options._replace(free_depth=free_depth if begun else 0)
+        paying = options._replace(free_depth=free_depth if self._begun else 0)
         term, paid = self._grow(cases, paying)
         no_edge = term.error > 1 - 1 / self._n_classes - STALLED_EDGE
-        if paid and (no_edge or (begun and term.grown.child.size == 1)):
+        if paid and (no_edge or (self._begun and term.grown.child.size == 1)):
             free = options._replace(mdl=False, max_depth=free_depth)
             term, _ = self._grow(cases, free)
         return term
 
     def _grow(self, cases: FloatArray, options: Any) -> tuple[TreeTerm, bool]:
         tree, votes, paid = self._grower.grow(cases, options)
-        classes = np.arange(self._n_classes)
-        error = weight_missed(cases, votes, classes, self._codes) / cases.sum()
-        return TreeTerm(tree, votes, classes, self._codes, error), paid
+        missed = weight_missed(cases, votes, self._classes, self._codes)
+        error = missed / cases.sum()
+        return TreeTerm(tree, votes, self._classes, self._codes, error), paid
 
     def model(self, terms: list[TreeTerm], moves: FloatArray) -> MultiwayModel:
         trees = self._grower.ensemble([term.grown for term in terms])

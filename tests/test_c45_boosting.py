@@ -13,6 +13,7 @@ from helpers import CATEGORICAL, NAN, mixed_data
 from reference import boost, boosted_score, fit_c45, predict_c45
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import flip_labels, make_gaussians
+from splboost.display import ShapeFunctionsDisplay
 from splboost.pace import Hard, Linear
 from splboost.trees import C45Classifier
 
@@ -242,3 +243,25 @@ def test_class_weight_belongs_to_the_booster():
 def test_bad_parameters_of_the_learner():
     with pytest.raises(ValueError, match="confidence"):
         AdaBoostClassifier(C45Classifier(confidence=2)).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_stumps_add_up_to_tables(n_classes):
+    """One lookup table a feature says what the trees say, also of unknown values."""
+    X, y = mixed_data(300, n_classes, seed=4)
+    booster = SPLBoostClassifier(
+        C45Classifier(max_depth=1, mdl=False),
+        n_estimators=30,
+        categorical_features=list(CATEGORICAL),
+        on_perfect="continue",
+    ).fit(X, y)
+    features = booster._model.trees.nodes.feature
+    assert {0, 1, 2} & set(features)
+    assert set(CATEGORICAL) & set(features)
+    assert booster._model.tables is not None
+    X[::4, 1] = NAN
+    X[1::4, 3] = 99  # a category that training did not see
+    *_, walked = booster.staged_decision_function(X)
+    np.testing.assert_allclose(booster.decision_function(X), walked, atol=1e-10)
+    display = ShapeFunctionsDisplay.from_estimator(booster, X)
+    assert len(display.functions) == len(set(features[features >= 0]))

@@ -56,7 +56,27 @@ def votes(vote: NDArray[np.integer], move: Any, n_classes: int) -> FloatArray:
     return coded * np.reshape(move, (-1, 1))
 
 
-class TreeModel:
+class _OfTrees:
+    """What models of this library's trees share."""
+
+    trees: Any
+    estimator: Any
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """What each feature contributes, trees weighted by ``share``."""
+        return self.trees.importances(n_features, share)
+
+    def learners(
+        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        """Fitted tree estimators, made on demand."""
+        return [
+            self.estimator.from_tree(self.trees.tree(t), classes, n_features, names)
+            for t in range(self.trees.n_trees)
+        ]
+
+
+class TreeModel(_OfTrees):
     """Trees as flat arrays; an ensemble of stumps as lookup tables."""
 
     def __init__(
@@ -104,21 +124,8 @@ class TreeModel:
             self.trees.tree(t).add(matrix, self.output[nodes], score)
             yield
 
-    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """Impurity removed by each feature, trees weighted by ``share``."""
-        return self.trees.importances(n_features, share)
 
-    def learners(
-        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
-    ) -> list[Any]:
-        """Fitted tree estimators, made on demand."""
-        return [
-            self.estimator.from_tree(self.trees.tree(t), classes, n_features, names)
-            for t in range(self.trees.n_trees)
-        ]
-
-
-class MultiwayModel:
+class MultiwayModel(_OfTrees):
     """C4.5 trees as flat arrays."""
 
     def __init__(self, trees: MultiwayTrees, moves: FloatArray, estimator: Any) -> None:
@@ -162,19 +169,6 @@ class MultiwayModel:
         for t in range(self.trees.n_trees):
             self.trees.tree(t).add_votes(matrix, self.moves[t : t + 1], score)
             yield
-
-    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """Information gained by each feature, trees weighted by ``share``."""
-        return self.trees.importances(n_features, share)
-
-    def learners(
-        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
-    ) -> list[Any]:
-        """Fitted tree estimators, made on demand."""
-        return [
-            self.estimator.from_tree(self.trees.tree(t), classes, n_features, names)
-            for t in range(self.trees.n_trees)
-        ]
 
 
 class EstimatorModel:

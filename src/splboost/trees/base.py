@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from splboost.trees.columns import Table, read_table
+from splboost.trees.labels import (
+    check_weights,
+    drop_weightless,
+    encode_labels,
+    weigh_classes,
+)
 from splboost.trees.outline import Outline, Wording
 from splboost.trees.text import tree_text
 
@@ -108,6 +114,41 @@ class BaseTree(BaseEstimator):
 
     def _outline(self, wording: Wording) -> Outline:
         raise NotImplementedError
+
+
+class BaseTreeClassifier(ClassifierMixin, BaseTree):
+    """A tree that predicts classes, alone or as one of a booster's."""
+
+    class_weight: Any
+    categorical_features: Any
+    classes_: NDArray[Any]
+
+    def _read_cases(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Table, NDArray[np.integer], NDArray[np.float64]]:
+        """Check parameters and data; the rows of positive weight, their class numbers
+        and weights."""
+        self._validate_params()
+        table = read_table(self, X, self.categorical_features, reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
+        self.classes_, codes = encode_labels(self, y, weight)
+        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        table, weight, codes = drop_weightless(table, weight, codes)
+        return table, codes, weight
+
+    def from_tree(
+        self,
+        tree: Any,
+        classes: NDArray[Any],
+        n_features: int,
+        names: NDArray[Any] | None,
+    ) -> Self:
+        """A fitted estimator like this one, around a tree that a booster has grown."""
+        fitted = clone(self)
+        fitted.tree_, fitted.classes_, fitted.n_features_in_ = tree, classes, n_features
+        if names is not None:
+            fitted.feature_names_in_ = names
+        return fitted
 
 
 def _names(argument: str, given: Sequence[str] | None, own: list[Any]) -> list[str]:

@@ -11,21 +11,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.trees.base import BaseTree
+from splboost.trees.base import BaseTree, BaseTreeClassifier
 from splboost.trees.columns import Table, read_table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.labels import (
     all_or_nothing,
     check_weights,
     drop_weightless,
-    encode_labels,
     encode_numbers,
-    weigh_classes,
 )
 from splboost.trees.outline import Outline, Wording, outline_two_way
 from splboost.trees.threads import count_threads
@@ -125,7 +123,7 @@ def _count_features(max_features: Any, n_features: int) -> int:
     return max(1, int(max_features * n_features))
 
 
-class CARTClassifier(ClassifierMixin, _BaseCART):
+class CARTClassifier(BaseTreeClassifier, _BaseCART):
     """Classification tree with two-way splits (CART).
 
     Missing values go to whichever side is better. Categorical columns are split into
@@ -238,12 +236,7 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         self
         """
         with all_or_nothing(self):
-            self._validate_params()
-            table = read_table(self, X, self.categorical_features, reset=True)
-            weight = check_weights(sample_weight, table.n_rows)
-            self.classes_, codes = encode_labels(self, y, weight)
-            weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
-            table, weight, codes = drop_weightless(table, weight, codes)
+            table, codes, weight = self._read_cases(X, y, sample_weight)
             self.tree_ = self._grow(table, codes, self.classes_.size, weight)
         return self
 
@@ -275,20 +268,6 @@ class CARTClassifier(ClassifierMixin, _BaseCART):
         """
         leaf = self.apply(X)
         return self.classes_[self.tree_.class_shares().argmax(axis=1)[leaf]]
-
-    def from_tree(
-        self,
-        tree: TreeEnsemble,
-        classes: NDArray[Any],
-        n_features: int,
-        names: NDArray[Any] | None,
-    ) -> Self:
-        """A fitted estimator like this one, around a tree that a booster has grown."""
-        fitted = clone(self)
-        fitted.tree_, fitted.classes_, fitted.n_features_in_ = tree, classes, n_features
-        if names is not None:
-            fitted.feature_names_in_ = names
-        return fitted
 
     def _outline(self, wording: Wording) -> Outline:
         shares, weight = self.tree_.class_shares(), self.tree_.value.sum(axis=1)

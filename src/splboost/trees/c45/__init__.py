@@ -7,6 +7,7 @@ choose.py     the test that a node makes
 divide.py     from its cases to those of its branches
 grow.py       a tree from weights
 prune.py      pessimistic pruning with subtree raising
+nodes.py      what is left of a tree
 trees.py      pruned trees as flat arrays, and prediction with them
 grower.py     many trees over one ranked table
 estimator.py  C45Classifier

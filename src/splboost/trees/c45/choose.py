@@ -8,7 +8,6 @@ from splboost.compiled import kernel
 from splboost.trees.c45.gain import (
     EPSILON,
     NO_GAIN,
-    SLACK,
     STRETCH,
     UNUSABLE,
     bound_cuts,
@@ -20,6 +19,7 @@ from splboost.trees.c45.gain import (
     sum_of,
 )
 from splboost.trees.c45.memory import BLOCK, FEATURE, PARENT
+from splboost.trees.c45.nodes import SLACK
 from splboost.trees.c45.ranks import GAP, ROW, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
 

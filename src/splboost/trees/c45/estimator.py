@@ -8,25 +8,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from splboost.advice import warn
-from splboost.trees.base import BaseTree
+from splboost.trees.base import BaseTreeClassifier
 from splboost.trees.c45.trees import MultiwayTrees
-from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
-    check_weights,
-    drop_weightless,
-    encode_labels,
-    weigh_classes,
 )
 from splboost.trees.outline import Outline, Wording
 
 
-class C45Classifier(ClassifierMixin, BaseTree):
+class C45Classifier(BaseTreeClassifier):
     """Quinlan's C4.5, release 8.
 
     Splits are chosen by gain ratio among the attributes whose gain is at least average.
@@ -109,7 +103,6 @@ class C45Classifier(ClassifierMixin, BaseTree):
         "categorical_features": ["array-like", None],
     }
 
-    classes_: NDArray[Any]
     tree_: MultiwayTrees
 
     def __init__(
@@ -150,12 +143,7 @@ class C45Classifier(ClassifierMixin, BaseTree):
         from splboost.trees.c45.grower import C45Grower
 
         with all_or_nothing(self):
-            self._validate_params()
-            table = read_table(self, X, self.categorical_features, reset=True)
-            weight = check_weights(sample_weight, table.n_rows)
-            self.classes_, codes = encode_labels(self, y, weight)
-            weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
-            table, weight, codes = drop_weightless(table, weight, codes)
+            table, codes, weight = self._read_cases(X, y, sample_weight)
             self._warn_of_small_weights(weight)
             grower = C45Grower(table, codes, self.classes_.size)
             # Kernels would be compiled anew for weights that are read-only or strided.
@@ -215,20 +203,6 @@ class C45Classifier(ClassifierMixin, BaseTree):
         """
         check_is_fitted(self)
         return self.classes_[self.tree_.votes(self._read(X))]
-
-    def from_tree(
-        self,
-        tree: MultiwayTrees,
-        classes: NDArray[Any],
-        n_features: int,
-        names: NDArray[Any] | None,
-    ) -> Self:
-        """A fitted estimator like this one, around a tree that a booster has grown."""
-        fitted = clone(self)
-        fitted.tree_, fitted.classes_, fitted.n_features_in_ = tree, classes, n_features
-        if names is not None:
-            fitted.feature_names_in_ = names
-        return fitted
 
     def _outline(self, wording: Wording) -> Outline:
         nodes, weight = self.tree_.nodes, self.tree_.nodes.value.sum(axis=1)

@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 
 from splboost.compiled import kernel
+from splboost.trees.c45.nodes import SLACK
 from splboost.trees.split import TIE, TIE_FLOOR
 
-SLACK = 1e-9  # by which sums of weights may fall short of a bound
 EPSILON = 1e-3  # C4.5's own: gains and split infos that differ by less are equal
 MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain

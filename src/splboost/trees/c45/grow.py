@@ -16,7 +16,7 @@ from splboost.trees.c45.divide import (
     load_weights,
     widened,
 )
-from splboost.trees.c45.gain import EPSILON, SLACK, reaches, sum_of
+from splboost.trees.c45.gain import EPSILON, reaches, sum_of
 from splboost.trees.c45.memory import (
     CHILD,
     CHILDREN,
@@ -27,6 +27,7 @@ from splboost.trees.c45.memory import (
     NO_CHILD,
     PARENT,
 )
+from splboost.trees.c45.nodes import SLACK
 
 
 class Options(NamedTuple):

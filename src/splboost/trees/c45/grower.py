@@ -20,10 +20,11 @@ from splboost.trees.c45.memory import (
     as_references,
     make_scratch,
 )
+from splboost.trees.c45.nodes import Nodes
 from splboost.trees.c45.predict import vote
 from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import rank_table
-from splboost.trees.c45.trees import MultiwayTrees, Nodes
+from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.columns import Table
 
 NO_LIMIT = 1 << 40

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from splboost.compiled import kernel
-from splboost.trees.c45.gain import SLACK, sum_of
+from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import heaviest
-from splboost.trees.c45.trees import Nodes
+from splboost.trees.c45.nodes import SLACK, Nodes
 
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 

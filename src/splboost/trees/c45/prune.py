@@ -15,9 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from splboost.compiled import kernel
-from splboost.trees.c45.gain import SLACK, sum_of
+from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import enlarged, push
 from splboost.trees.c45.memory import CHILD, CHILDREN, CLASS, CUT, FEATURE, NO_CHILD
+from splboost.trees.c45.nodes import SLACK
 
 CLOSE_ENOUGH = 0.1  # more errors that a simpler tree may make
 DEVIATIONS = (

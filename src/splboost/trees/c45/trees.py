@@ -8,44 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from splboost.trees.additive import AdditiveTables, Column, numeric_cells
 from splboost.trees.blocks import Coding, feature_blocks, float_matrix
+from splboost.trees.c45.nodes import SLACK, Nodes
 from splboost.trees.columns import ArrayTable, Table
 from splboost.trees.ensemble import WALKING_WORK
 from splboost.trees.threads import run, share
 
 FloatArray = NDArray[np.float64]
-
-
-class Nodes(NamedTuple):
-    """Nodes of many trees, one tree after the other, roots first.
-
-    Attributes
-    ----------
-    start : (n_trees + 1,) first node of each tree
-    feature : feature that a node tests, -1 in a leaf
-    child : its first child, -1 in a leaf; the others follow
-    children : their number
-    threshold : values up to it go to the first child; NaN in leaves, and where every
-        category has a child of its own
-    share : of the weight of its siblings and itself
-    label : class that a leaf predicts
-    value : class weights of the training cases
-    """
-
-    start: NDArray[np.int64]
-    feature: NDArray[np.int64]
-    child: NDArray[np.int64]
-    children: NDArray[np.int64]
-    threshold: FloatArray
-    share: FloatArray
-    label: NDArray[np.int64]
-    value: FloatArray
 
 
 @dataclass(frozen=True)
@@ -207,4 +182,4 @@ def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
 def _heaviest(weights: FloatArray) -> NDArray[np.int64]:
     """The first class of those that are heaviest but for rounding, in each row."""
     most = weights.max(axis=1, keepdims=True)
-    return (weights >= most * (1 - 1e-9)).argmax(axis=1)
+    return (weights >= most * (1 - SLACK)).argmax(axis=1)

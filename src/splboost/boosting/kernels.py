@@ -130,3 +130,15 @@ def judge_nodes(node, total, n_classes, heaviest):
             missed += weight - total[i, best]
             everything += weight
     return missed / everything
+
+
+@kernel
+def scale_cases(weight, sample_cases, cases):
+    """Scale weights to sum to the cases of the samples that have any; that sum."""
+    total = of_samples = 0.0
+    for i in range(weight.size):
+        total += weight[i]
+        of_samples += sample_cases[i] if weight[i] > 0 else 0.0
+    for i in range(weight.size):
+        cases[i] = weight[i] * (of_samples / total)
+    return of_samples

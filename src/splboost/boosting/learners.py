@@ -30,6 +30,7 @@ from splboost.boosting.kernels import (
     judge_nodes,
     move_margins,
     move_scores,
+    scale_cases,
     weight_missed,
 )
 from splboost.boosting.model import (
@@ -211,40 +212,40 @@ class C45Learner:
         # Weights that sum to less than the number of rows still are that many cases.
         total = sample_weight.sum()
         self._cases = sample_weight * (max(total, sample_weight.size) / total)
-        self._all_cases = self._cases.sum()
         self._classes = np.arange(n_classes)
-        self._options = estimator.tree_options()
+        options = estimator.tree_options()
+        depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
+        self._options = options
+        self._lenient = options._replace(free_depth=depth)
+        self._free = options._replace(mdl=False, max_depth=depth)
         self._begun = False  # whether weights are no longer those of the samples
 
     def can_fit(self, weight: FloatArray) -> bool:
         return bool(weight.any())
 
     def fit(self, weight: FloatArray) -> TreeTerm:
-        options, total = self._options, self._all_cases
-        if np.count_nonzero(weight) < weight.size:
-            total = self._cases[weight > 0].sum()
-        cases = weight * (total / weight.sum())
+        cases = np.empty(weight.size)
+        total = scale_cases(weight, self._cases, cases)
         if self._estimator.mdl != "auto":
-            return self._grow(cases, options)[0]
+            return self._grow(cases, total, self._options)[0]
         # Where cuts cannot pay their price, they go without; but the first tree may be
         # a leaf.
         if not self._begun:
             ratio = (cases / self._cases)[cases > 0]
             self._begun = bool(ratio.max() > ratio.min() * (1 + 1e-9))
-        free_depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
-        paying = options._replace(free_depth=free_depth if self._begun else 0)
-        term, paid = self._grow(cases, paying)
+        options = self._lenient if self._begun else self._options
+        term, paid = self._grow(cases, total, options)
         no_edge = term.error > 1 - 1 / self._n_classes - STALLED_EDGE
         if paid and (no_edge or (self._begun and term.grown.child.size == 1)):
-            free = options._replace(mdl=False, max_depth=free_depth)
-            term, _ = self._grow(cases, free)
+            term, _ = self._grow(cases, total, self._free)
         return term
 
-    def _grow(self, cases: FloatArray, options: Any) -> tuple[TreeTerm, bool]:
+    def _grow(
+        self, cases: FloatArray, total: float, options: Any
+    ) -> tuple[TreeTerm, bool]:
         tree, votes, paid = self._grower.grow(cases, options)
         missed = weight_missed(cases, votes, self._classes, self._codes)
-        error = missed / cases.sum()
-        return TreeTerm(tree, votes, self._classes, self._codes, error), paid
+        return TreeTerm(tree, votes, self._classes, self._codes, missed / total), paid
 
     def model(self, terms: list[TreeTerm], moves: FloatArray) -> MultiwayModel:
         trees = self._grower.ensemble([term.grown for term in terms])

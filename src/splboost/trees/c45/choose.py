@@ -11,12 +11,11 @@ from splboost.trees.c45.gain import (
     STRETCH,
     UNUSABLE,
     bound_cuts,
-    bounding_lines,
-    least_split,
     rate_categories,
     rate_cuts,
+    rate_two,
     reaches,
-    sum_of,
+    summarise,
 )
 from splboost.trees.c45.memory import BLOCK, FEATURE, PARENT
 from splboost.trees.c45.nodes import SLACK
@@ -56,27 +55,82 @@ def choose_split(
         above = node[above, PARENT]
 
     only_paying, n_averaged = mdl and not freely, 0
+    # Taken out of their references once, which costs something every time
+    offset, values, valid = cells.offset, cells.values, cells.valid
+    n_rows, which_list, crowded = cells.rank.shape[1], cells.which_list, cells.crowded
+    pull, places = scratch.pull, (scratch.below, scratch.bound, scratch.top)
+    spare, spare_valid = scratch.value, scratch.valid
+    total = mass[parent]
+    of_node = summarise(total, min_cases)
+    is_small = total.size == 2 and high - low <= BLOCK and not cells.any_missing
+    size = min(high - low, BLOCK)
+    of_first, of_second = scratch.below[0][:size], scratch.below[1][:size]
+    bound, cut_valid = scratch.bound[:size], scratch.valid[:size]
+    top = scratch.top[: (size + STRETCH - 1) // STRETCH]
+    known_valid = high - low == n_rows  # then it is known where cuts may fall
     for f in range(n_features):
-        n_values = cells.offset[f + 1] - cells.offset[f]
+        n_values = offset[f + 1] - offset[f]
         categorical = cells.categorical[f]
         in_average[f] = not (categorical and reaches(n_values, too_many))
         n_averaged += in_average[f]
         if categorical and tested[f]:
             continue
-        if cells.which_list[f] >= 0:
-            entries = lists[cells.which_list[f] + 1][low:high]
+        if which_list[f] >= 0 and is_small:
+            entries = lists[which_list[f] + 1][low:high]
+            add_up_two(pull, entries, 0.0, 0.0, of_first, of_second)
+            if not known_valid:
+                mark_valid(
+                    values[offset[f] : offset[f + 1]],
+                    crowded[f],
+                    entries,
+                    spare,
+                    cut_valid,
+                )
+            else:
+                cut_valid = valid[which_list[f]]
+            n_tried = bound_cuts(
+                of_first, of_second, cut_valid, of_node, total, min_cases, bound, top
+            )
+            gain[f], cost[f], info[f], place = rate_two(
+                of_first,
+                of_second,
+                total,
+                of_node,
+                only_paying,
+                bound,
+                top,
+                n_tried,
+            )
+            if place >= 0:
+                ends[f, 0] = entries[place] >> ROW_BITS
+                ends[f, 1] = entries[place + 1] >> ROW_BITS
+            continue
+        if which_list[f] >= 0:
+            entries = lists[which_list[f] + 1][low:high]
             gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
-                cells, f, y, entries, mass[parent], min_cases, only_paying, scratch
+                values[offset[f] : offset[f + 1]],
+                crowded[f],
+                valid[which_list[f]] if known_valid else spare_valid,
+                known_valid,
+                y,
+                pull,
+                entries,
+                total,
+                of_node,
+                min_cases,
+                only_paying,
+                places,
+                spare,
             )
             continue
-        total = np.zeros(mass.shape[1])
-        unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, total)
+        counted = np.zeros(mass.shape[1])
+        unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, counted)
         if categorical:
             of_rank = scratch.of_rank[:, :n_values]
-            gain[f], info[f] = rate_categories(of_rank, total, unknown, min_cases)
+            gain[f], info[f] = rate_categories(of_rank, counted, unknown, min_cases)
         else:
             gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
-                cells, f, min_cases, only_paying, scratch, total, unknown
+                cells, f, min_cases, only_paying, scratch, counted, unknown
             )
     if n_averaged == 0:
         in_average[:] = True
@@ -137,16 +191,27 @@ def place_cut(cells, f, ends, present):
 
 
 @kernel
-def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
+def rate_sorted(
+    values,
+    crowded,
+    valid,
+    known_valid,
+    y,
+    pull,
+    entries,
+    mass,
+    of_node,
+    min_cases,
+    only_paying,
+    places,
+    spare,
+):
     """Gain, cost and split info of a sorted column's best cut, and ranks around it.
 
-    ``mass`` are the node's class weights. Places are laid out and bounded a block at a
-    time, while they are in the cache.
+    ``mass`` are the node's class weights and ``of_node`` their summary. Places are laid
+    out and bounded a block at a time, while they are in the cache.
     """
-    pull, below, bound = scratch.pull, scratch.below, scratch.bound
-    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
-    whole = entries.size == cells.rank.shape[1]  # then it is known where cuts may fall
-    valid = cells.valid[cells.which_list[f]] if whole else scratch.valid
+    below, bound, top = places
     size, total, unknown = entries.size, mass, 0.0
     while size > 0 and entries[size - 1] >> ROW_BITS == values.size:
         size -= 1
@@ -156,23 +221,23 @@ def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
         for i in range(size):
             row = entries[i] & ROW
             total[y[row]] += abs(pull[row])
-    known = sum_of(total)
+        of_node = summarise(total, min_cases)
+    known = of_node[0]
     if size < 2 or not reaches(known, 2 * min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
     two = total.size == 2
     if two and min(total[0], total[1]) <= SLACK * known:
         return UNUSABLE, 0.0, 0.0, -1, -1
 
-    least = least_split(known, total.size, min_cases)
-    lines = bounding_lines(total[0] / known) if two else (0.0, 0.0, 0.0)
-    running, n_tried = np.zeros(total.size), 0
+    n_tried = 0
+    if not two:
+        running = np.zeros(total.size)
+    of_first = of_second = 0.0
     for low in range(0, size, BLOCK):
         high = min(low + BLOCK, size)
-        if not whole:
+        if not known_valid:
             following = entries[low : min(high + 1, size)]
-            mark_valid(
-                values, cells.crowded[f], following, scratch.value, valid[low:high]
-            )
+            mark_valid(values, crowded, following, spare, valid[low:high])
         if not two:
             for i in range(low, high):
                 row = entries[i] & ROW
@@ -181,21 +246,30 @@ def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
                     below[c, i] = running[c]
             continue
         a, b = below[0][low:high], below[1][low:high]
-        add_up_two(pull, entries[low:high], running, a, b)
+        of_first, of_second = add_up_two(
+            pull, entries[low:high], of_first, of_second, a, b
+        )
         n_tried += bound_cuts(
             a,
             b,
             valid[low:high],
+            of_node,
             total,
-            lines,
-            least,
             min_cases,
             bound[low:high],
-            scratch.top[low // STRETCH : (high + STRETCH - 1) // STRETCH],
+            top[low // STRETCH : (high + STRETCH - 1) // STRETCH],
         )
-    bounds = bound[:size], scratch.top[: (size + STRETCH - 1) // STRETCH]
+    bounds = bound[:size], top[: (size + STRETCH - 1) // STRETCH]
     gain, cost, info, place = rate_cuts(
-        below, valid[:size], total, unknown, min_cases, only_paying, bounds, n_tried
+        below,
+        valid[:size],
+        total,
+        of_node,
+        unknown,
+        min_cases,
+        only_paying,
+        bounds,
+        n_tried,
     )
     if place < 0:
         return gain, cost, info, -1, -1
@@ -203,15 +277,14 @@ def rate_sorted(cells, f, y, entries, mass, min_cases, only_paying, scratch):
 
 
 @kernel
-def add_up_two(pull, entries, running, a, b):
-    """Class weights up to each entry, which go on from the running sums."""
-    of_first, of_second = running[0], running[1]
+def add_up_two(pull, entries, of_first, of_second, a, b):
+    """Class weights up to each entry, which go on from given sums; the last of them."""
     for i in range(entries.size):
         p = pull[entries[i] & ROW]
         of_first -= min(p, 0.0)
         of_second += max(p, 0.0)
         a[i], b[i] = of_first, of_second
-    running[0], running[1] = of_first, of_second
+    return of_first, of_second
 
 
 @kernel
@@ -251,7 +324,8 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
         if any_weight(of_rank, r):
             valid[r] = following >= 0 and values[r] < values[following] - GAP
             following = r
-    known, two = sum_of(total), total.size == 2
+    of_node, two = summarise(total, min_cases), total.size == 2
+    known = of_node[0]
     if not reaches(known, 2 * min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
     bounds = scratch.bound[: values.size], scratch.top[: values.size // STRETCH + 1]
@@ -263,9 +337,8 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
             below[0],
             below[1],
             valid[: values.size],
+            of_node,
             total,
-            bounding_lines(total[0] / known),
-            least_split(known, 2, min_cases),
             min_cases,
             bounds[0],
             bounds[1],
@@ -274,6 +347,7 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
         below,
         valid[: values.size],
         total,
+        of_node,
         unknown,
         min_cases,
         only_paying,

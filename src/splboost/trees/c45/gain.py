@@ -32,40 +32,13 @@ MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain
 NO_GAIN = 1e-12
 STRETCH = 64  # cuts whose bounds are looked at together
-ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 TWO_PER_LOG_2 = 2.8853900817779268
 TINY = 1e-290  # a weight, if it is one
 
 
 @kernel
-def log2(x):
-    """log2(x) of a positive number that is not denormal, right to some 1e-16.
-
-    Several times faster than the C library's, since it is compiled into the loop
-    around it.
-    """
-    bits = np.float64(x).view(np.int64)
-    power = (bits - ROOT_HALF) >> 52
-    m = np.int64(bits - (power << 52)).view(np.float64)  # from sqrt(1/2) to sqrt(2)
-    s = (m - 1) / (m + 1)
-    t = s * s
-    # The series of atanh(s) / s, from 1/21 down to 1/3
-    p = 0.047619047619047616
-    p = p * t + 0.05263157894736842
-    p = p * t + 0.058823529411764705
-    p = p * t + 0.06666666666666667
-    p = p * t + 0.07692307692307693
-    p = p * t + 0.09090909090909091
-    p = p * t + 0.1111111111111111
-    p = p * t + 0.14285714285714285
-    p = p * t + 0.2
-    p = p * t + 0.3333333333333333
-    return power + TWO_PER_LOG_2 * (s + s * (t * p))
-
-
-@kernel
 def n_log_n(x):
-    return x * log2(x) if x > TINY else 0.0
+    return x * np.log2(x) if x > TINY else 0.0
 
 
 @kernel
@@ -115,29 +88,40 @@ def least_split(known, n_classes, min_cases):
 
 
 @kernel
-def bounding_lines(q):
-    """Of the ratio r: its value at q, and its rise towards 0 and towards 1."""
+def summarise(total, min_cases):
+    """What all cuts of a node with these class weights have in common.
+
+    Its weight, its bits, the weight that each side of a cut must hold; and with two
+    classes, of the ratio r, its value at q and its rise towards 0 and towards 1.
+    """
+    known = sum_of(total)
+    least = least_split(known, total.size, min_cases)
+    q = total[0] / known if known > 0 else 0.0
+    if total.size > 2 or q <= 0 or q >= 1:
+        return known, bits(total), least, 0.0, 0.0, 0.0
     at_q = TWO_PER_LOG_2 / 4 / (q * (1 - q))
-    at_0, at_1 = -log2(1 - q) / (q * q), -log2(q) / ((1 - q) * (1 - q))
-    return at_q, (at_q - at_0) / q, (at_1 - at_q) / (1 - q)
+    at_0, at_1 = -np.log2(1 - q) / (q * q), -np.log2(q) / ((1 - q) * (1 - q))
+    fall, rise = (at_q - at_0) / q, (at_1 - at_q) / (1 - q)
+    return known, bits(total), least, at_q, fall, rise
 
 
 @kernel
-def bound_cuts(a, b, valid, total, lines, least, min_cases, bound, top):
+def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     """Bound what each cut saves, -1 if it may not be made; the number tried.
 
-    Each side must hold the ``least``; sides below ``min_cases`` are tried in vain.
-    ``top`` gets the highest bound of each stretch.
+    Each side must hold the least of the node; sides below ``min_cases`` are tried in
+    vain. ``top`` gets the highest bound of each stretch.
     """
-    known, q = total[0] + total[1], total[0] / (total[0] + total[1])
-    at_q, fall, rise = lines
+    known, _, least, at_q, fall, rise = of_node
+    q = total[0] / known
     to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
     n_tried = 0
     for i in range(valid.size):
         left = a[i] + b[i]
         right = known - left
         excess = a[i] - left * q
-        d, e = excess / left, excess / right  # p - q on the left, q - p on the right
+        ratio = excess / (left * right)
+        d, e = ratio * right, ratio * left  # p - q on the left, q - p on the right
         of_left = at_q + d * (rise if d > 0 else fall)
         of_right = at_q - e * (fall if e > 0 else rise)
         most = excess * (d * of_left + e * of_right)
@@ -153,13 +137,14 @@ def bound_cuts(a, b, valid, total, lines, least, min_cases, bound, top):
 
 
 @kernel
-def best_bounded_cut(a, b, total, bound, top, least_saving):
+def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
     """The cut that leaves the fewest bits, the first of equals, and what it leaves.
 
-    It is -1 if no cut saves more than ``least_saving``.
+    It is -1 if no cut saves more than ``least_saving``; ``everything`` are the bits
+    before it.
     """
     all_a, all_b = total[0], total[1]
-    known, everything = all_a + all_b, two_class_bits(all_a, all_b)
+    known = all_a + all_b
     stretch = -1
     highest = least_saving
     for k in range(top.size):
@@ -190,9 +175,9 @@ def best_bounded_cut(a, b, total, bound, top, least_saving):
 
 
 @kernel
-def best_cut(below, valid, total, least, min_cases, least_saving):
+def best_cut(below, valid, total, everything, least, min_cases, least_saving):
     """The same for any number of classes, every cut computed."""
-    known, everything = sum_of(total), bits(total)
+    known = sum_of(total)
     best, place = everything - least_saving, -1
     # From cut to cut few classes change, and only their terms are computed anew.
     last, of_left, of_right = np.zeros((3, total.size))
@@ -245,32 +230,58 @@ def bits_left(a, b, all_a, all_b):
 
 
 @kernel
-def rate_cuts(below, valid, total, unknown, min_cases, only_paying, bounds, n_tried):
+def rate_cuts(
+    below,
+    valid,
+    total,
+    of_node,
+    unknown,
+    min_cases,
+    only_paying,
+    bounds,
+    n_tried,
+):
     """Gain, cost, split info and place of the best cut; UNUSABLE where there is none.
 
     The cost is that of telling which of the cuts tried it is. ``only_paying`` looks no
     further where no cut can gain as much. With two classes ``bounds`` are what
     ``bound_cuts`` has written and ``n_tried`` what it has returned.
     """
-    known = sum_of(total)
-    least = least_split(known, total.size, min_cases)
+    known, everything, least = of_node[0], of_node[1], of_node[2]
     if total.size > 2:
         n_tried = count_tried(below, valid, known, least)
-    cost = log2(max(n_tried, 1))
+    cost = np.log2(max(n_tried, 1))
     least_saving = cost if only_paying else 0.0
     if total.size > 2:
-        place, rest = best_cut(below, valid, total, least, min_cases, least_saving)
+        place, rest = best_cut(
+            below, valid, total, everything, least, min_cases, least_saving
+        )
     else:
         bound, top = bounds
         place, rest = best_bounded_cut(
-            below[0], below[1], total, bound, top, least_saving
+            below[0], below[1], total, everything, bound, top, least_saving
         )
     if place < 0:
         return UNUSABLE, 0.0, 0.0, -1
     weight = known + unknown
     left = sum_over_classes(below, place)
     info = split_info(left, known - left, unknown)
-    return (bits(total) - rest) / weight, cost / weight, info, place
+    return (everything - rest) / weight, cost / weight, info, place
+
+
+@kernel
+def rate_two(a, b, total, of_node, only_paying, bound, top, n_tried):
+    """The same for two classes, where no value is unknown."""
+    known, everything = of_node[0], of_node[1]
+    cost = np.log2(max(n_tried, 1))
+    place, rest = best_bounded_cut(
+        a, b, total, everything, bound, top, cost if only_paying else 0.0
+    )
+    if place < 0:
+        return UNUSABLE, 0.0, 0.0, -1
+    left = a[place] + b[place]
+    info = two_class_bits(left, known - left) / known
+    return (everything - rest) / known, cost / known, info, place
 
 
 @kernel

@@ -68,18 +68,18 @@ class C45Grower:
         n_lists, n_rows = cells.ascending.shape
         self._lists = np.empty((n_lists + 1, n_rows), dtype=np.int64)
         self._case_weight = np.empty(n_rows)
+        self._votes = np.empty(n_rows, dtype=np.int32)
 
     def grow(
         self, weight: NDArray[np.float64], options: C45Options
     ) -> tuple[Nodes, NDArray[np.int32], bool]:
         """A tree for these weights, and the class it predicts for each row.
 
-        Rows of weight zero leave no trace in it. The last value says whether cuts had
-        to pay their price.
+        Rows of weight zero leave no trace in it. The predictions are valid until the
+        next tree is grown. The last value says whether cuts had to pay their price.
         """
         confidence = float(options.confidence)
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
-        votes = np.empty(weight.size, dtype=np.int32)
         with Uninterrupted():
             tree, paid = make_tree(
                 self._cells,
@@ -91,9 +91,9 @@ class C45Grower:
                 self._scratch,
                 self._lists,
                 self._case_weight,
-                votes,
+                self._votes,
             )
-        return Nodes(*tree), votes, paid
+        return Nodes(*tree), self._votes, paid
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
         """Trees grown here, joined."""

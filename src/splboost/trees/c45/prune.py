@@ -12,6 +12,8 @@ of their weight, to memory that is ``free`` above.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from splboost.compiled import kernel
@@ -33,6 +35,7 @@ ENTER = -1
 AS_TREE, AS_LEAF = range(2)  # columns of its errors
 
 
+@cache
 def deviations(confidence: float) -> float:
     """Standard deviations above the mean at a confidence, from C4.5's table."""
     return float(np.interp(confidence, *DEVIATIONS))

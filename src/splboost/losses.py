@@ -1,68 +1,198 @@
 """Margin losses: how much a sample hurts, and what its score says of its label.
 
 A loss is a function of the margin m, which is positive where the model is right. Each
-class here gives the loss itself, what a pace sees of it, and the link from scores to
-probabilities.
+class here gives the loss itself, how fast it falls, what a pace sees of it, and the
+link from scores to probabilities.
 
 Scores of two classes are one number per sample, F, and the margin is y F with y = ±1.
-Scores of K > 2 classes are a row of K numbers that sum to zero, G, and the margin is
-that of the sample's own class, G_y.
+Scores of K > 2 classes are a row of K numbers. They are either *coupled*, and turn into
+probabilities all together; or each is the F of one class against the rest.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, softmax
 
 FloatArray = NDArray[np.float64]
 
+MOST = 700.0  # exponent that still gives a number
+LEAST_PROBABILITY = 1e-300
 
-class Exponential:
-    """AdaBoost's loss exp(-m).
 
-    It is 1 where the model is undecided. With K classes it is the loss of SAMME (Zhu et
-    al. 2009): there F = (K - 1) G, and the loss is exp(-F_y / (K - 1)) = exp(-G_y).
+class MarginLoss(ABC):
+    """A loss of the margin whose minimiser is F = log-odds / ``log_odds_per_score``.
+
+    Parameters
+    ----------
+    coupled : bool
+        Whether the scores of more than two classes are coupled by a softmax; if not,
+        each is that of one class against the rest.
     """
 
+    log_odds_per_score: ClassVar[float] = 2.0
+
+    def __init__(self, *, coupled: bool = False) -> None:
+        self.coupled = coupled
+
+    @abstractmethod
     def value(self, margin: FloatArray) -> FloatArray:
-        """exp(-m), for margins of any size: beyond ±700 it stays where it is."""
-        return np.exp(np.clip(-margin, -700, 700))
+        """The loss at each margin."""
+
+    @abstractmethod
+    def weight(self, margin: FloatArray) -> FloatArray:
+        """How fast the loss falls with the margin: what a sample counts for."""
+
+    @abstractmethod
+    def at_odds(self, against: FloatArray) -> FloatArray:
+        """The loss where these are the odds against the label."""
+
+    @abstractmethod
+    def odds_at(self, value: float) -> float:
+        """The odds against a label of that loss."""
 
     def probability(self, score: FloatArray) -> FloatArray:
         """Probability of each class, from the minimiser of the expected loss.
 
-        F is half the log-odds of two classes; K classes have p = softmax(G).
+        Where each class is set against the rest, the probabilities that these models
+        give are divided by their sum.
         """
         if score.ndim == 1:
-            upper = expit(2 * score)
+            upper = expit(self.log_odds_per_score * score)
             return np.column_stack([1 - upper, upper])
-        return softmax(score, axis=1)
+        if self.coupled:
+            return softmax(score, axis=1)
+        own = expit(self.log_odds_per_score * score)
+        own = np.maximum(own, LEAST_PROBABILITY)
+        return own / own.sum(axis=1, keepdims=True)
 
     def doubt(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
-        """Loss that a pace sees, from the probability p of the sample's own class.
+        """Loss that a pace sees, from the odds against the sample's own class.
 
-        It is the root of (1 - p) / p, the odds against the label, divided by what these
-        are for an undecided model, K - 1. So it is 1 there for any K, and exp(-m) for
-        two classes. The loss itself will not do for more: exp(-G_y) depends on how the
-        rest of the probability is spread over the other classes, and hardly grows with
-        ten of them, so that an age would mean another strength for every K.
+        For more than two classes the odds are divided by what they are for an undecided
+        model, K - 1, so that an age means the same strength for any K. The exponential
+        loss itself would not do, for instance: exp(-G_y) depends on how the rest of the
+        probability is spread over the other classes, and hardly grows with ten of them.
         """
         if score.ndim == 1:
             return self.value(np.where(codes == 1, score, -score))
-        # (1 - p) / p = sum of exp(G_k - G_y) over the other classes
+        return self.at_odds(self._odds(score, codes) / (score.shape[1] - 1))
+
+    def _odds(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
+        """(1 - p) / p of the sample's own class."""
         rows = np.arange(codes.size)
-        ahead = score - score[rows, codes][:, None]
-        ahead[rows, codes] = -np.inf
-        odds = np.exp(np.minimum(ahead, 600)).sum(axis=1)
-        return np.sqrt(odds / (score.shape[1] - 1))
+        if self.coupled:  # the sum of exp(G_k - G_y) over the other classes
+            ahead = score - score[rows, codes][:, None]
+            ahead[rows, codes] = -np.inf
+            return np.exp(np.minimum(ahead, 600)).sum(axis=1)
+        own = np.maximum(expit(self.log_odds_per_score * score), LEAST_PROBABILITY)
+        return (own.sum(axis=1) - own[rows, codes]) / own[rows, codes]
 
     def probability_at(self, doubt: float, n_classes: int) -> float:
         """Probability of a label, from the loss that a pace sees of it."""
-        return 1 / (1 + (n_classes - 1) * doubt * doubt)
+        return 1 / (1 + (n_classes - 1) * self.odds_at(doubt))
 
     def doubt_at(self, probability: float, n_classes: int) -> float:
         """Loss that a pace sees of a label, from its probability."""
-        return math.sqrt((1 / probability - 1) / (n_classes - 1))
+        against = np.array((1 / probability - 1) / (n_classes - 1))
+        return float(self.at_odds(against))
+
+
+class Exponential(MarginLoss):
+    """AdaBoost's loss exp(-m).
+
+    It is 1 where the model is undecided. With K coupled classes it is the loss of SAMME
+    (Zhu et al. 2009): there F = (K - 1) G, and the loss is exp(-F_y / (K - 1)) =
+    exp(-G_y).
+    """
+
+    def __init__(self, *, coupled: bool = True) -> None:
+        super().__init__(coupled=coupled)
+
+    def value(self, margin: FloatArray) -> FloatArray:
+        """exp(-m), for margins of any size: beyond ±700 it stays where it is."""
+        return np.exp(np.clip(-margin, -MOST, MOST))
+
+    def weight(self, margin: FloatArray) -> FloatArray:
+        return self.value(margin)
+
+    def at_odds(self, against: FloatArray) -> FloatArray:
+        return np.sqrt(against)
+
+    def odds_at(self, value: float) -> float:
+        return value * value
+
+
+class Logistic(MarginLoss):
+    """LogitBoost's loss log(1 + exp(-2 m)), the negative log-likelihood of the label.
+
+    With K coupled classes it is -log p_y, with p the softmax of the scores.
+    """
+
+    def __init__(self, *, coupled: bool = True) -> None:
+        super().__init__(coupled=coupled)
+
+    def value(self, margin: FloatArray) -> FloatArray:
+        return np.logaddexp(0.0, -2 * margin)
+
+    def weight(self, margin: FloatArray) -> FloatArray:
+        return 2 * expit(-2 * margin)
+
+    def at_odds(self, against: FloatArray) -> FloatArray:
+        return np.log1p(against)
+
+    def odds_at(self, value: float) -> float:
+        return math.expm1(min(value, MOST))
+
+    def doubt(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
+        """Minus the logarithm of the label's probability, for any number of classes."""
+        if score.ndim == 1:
+            return super().doubt(score, codes)
+        return -log_softmax(score, axis=1)[np.arange(codes.size), codes]
+
+    def probability_at(self, doubt: float, n_classes: int) -> float:
+        return math.exp(-doubt)
+
+    def doubt_at(self, probability: float, n_classes: int) -> float:
+        return -math.log(probability)
+
+
+class Savage(MarginLoss):
+    """SavageBoost's loss (1 + exp(2 m))**-2, flat where a sample is badly wrong.
+
+    With p the probability of the label it is (1 - p)**2, the Brier score under the
+    logistic link.
+    """
+
+    def value(self, margin: FloatArray) -> FloatArray:
+        return expit(-self.log_odds_per_score * margin) ** 2
+
+    def weight(self, margin: FloatArray) -> FloatArray:
+        right = expit(self.log_odds_per_score * margin)
+        wrong = expit(-self.log_odds_per_score * margin)
+        return 2 * self.log_odds_per_score * right * wrong * wrong
+
+    def at_odds(self, against: FloatArray) -> FloatArray:
+        return (against / (1 + against)) ** 2
+
+    def odds_at(self, value: float) -> float:
+        root = math.sqrt(min(value, 1.0))
+        return root / (1 - root) if root < 1 else math.inf
+
+
+class Savage2(Savage):
+    """RBoost's loss (1 + exp(m))**-2: Savage with scores twice as large."""
+
+    log_odds_per_score = 1.0
+
+
+class Squared:
+    """Half the squared residual, L2Boost's loss."""
+
+    def value(self, residual: FloatArray) -> FloatArray:
+        return 0.5 * residual * residual

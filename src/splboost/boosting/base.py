@@ -190,9 +190,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             kind,
             data,
             self._make_learner(data.fitted, rng),
-            list(self.paces_.values()),
+            self._make_scores,
             np.random.default_rng(rng.randint(2**31 - 1)),
-            n_threads=count_threads(self.n_jobs),
             split_seed=split_seed,
         )
         if data.validation is not None:
@@ -249,15 +248,28 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         n_samples = max(weight.sum(), weight.size)
         floor = 1 / ((2 if self.on_perfect == "continue" else 4) * n_samples)
         k, rate = self.classes_.size, self.learning_rate
-        return DiscreteStep(k, floor, rate, self.inner_steps - 1)
-
-    def _schedule(self) -> Schedule:
-        return Schedule(
-            self.n_estimators,
-            self.warm_rounds,
-            self.subsample,
+        return DiscreteStep(
+            k,
+            floor,
+            rate,
+            self.inner_steps - 1,
             stop_when_perfect=self.on_perfect == "stop",
         )
+
+    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
+        from splboost.boosting.scores import Scores
+
+        return Scores(
+            samples.codes,
+            self.classes_.size,
+            samples.weight,
+            list(self.paces_.values()),
+            n_threads=count_threads(self.n_jobs),
+            all_outputs=all_outputs,
+        )
+
+    def _schedule(self) -> Schedule:
+        return Schedule(self.n_estimators, self.warm_rounds, self.subsample)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the pace and of the weak learner.

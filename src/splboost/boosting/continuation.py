@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     Attributes
     ----------
     n_rounds, n_done, n_skipped : see ``History``
-    shift : of the scores' weights
+    scores : state of the scores
     draws : state of the generator that draws rows
     learner : state of the learner
     """
@@ -35,7 +35,7 @@ class Mark(NamedTuple):
     n_rounds: int
     n_done: int
     n_skipped: int
-    shift: tuple[float, float]
+    scores: Any
     draws: Any
     learner: Any
 

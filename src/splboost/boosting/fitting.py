@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
 from typing import Any
@@ -15,12 +15,11 @@ from splboost.boosting.loop import (
     INTERRUPTED,
     History,
     Schedule,
+    State,
     boost,
 )
 from splboost.boosting.model import Model
-from splboost.boosting.scores import Scores
 from splboost.boosting.validation import Validation
-from splboost.pace import Pace
 
 NOT_FINISHED = "not finished"
 
@@ -33,9 +32,9 @@ class Fitting:
     kind : Kind
     data : FitData
     learner : Learner
-    paces : Pace or None, for each class
+    make_scores : callable
+        Makes the scores of samples; with ``all_outputs``, whatever they are for.
     draws : random generator of the loop
-    n_threads : int
     split_seed : int or None
         Seed of the split that held validation data out.
     """
@@ -45,36 +44,24 @@ class Fitting:
         kind: Kind,
         data: FitData,
         learner: Any,
-        paces: Sequence[Pace | None],
+        make_scores: Callable[..., State],
         draws: np.random.Generator,
         *,
-        n_threads: int,
         split_seed: int | None,
     ) -> None:
         self.kind = kind
         self.data = data
         self.learner = learner
-        self.paces = paces
         self.draws = draws
-        self.n_threads = n_threads
         self.split_seed = split_seed
         self.history = History()
-        self.scores = self._make_scores(data.fitted)
+        self.scores = make_scores(data.fitted)
+        self._make_scores = make_scores
         self.scores_in_doubt = False  # after an interrupt, which may have split a move
         self.validation: Validation | None = None
         self._last_mark: Any = None
         self._model: Model | None = None  # of the fits before, and how long it is
         self._n_before = 0
-
-    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Scores:
-        return Scores(
-            samples.codes,
-            self.kind.classes.size,
-            samples.weight,
-            self.paces,
-            n_threads=self.n_threads,
-            all_outputs=all_outputs,
-        )
 
     def validate(self, booster: Any, samples: Samples, scorer: Any) -> None:
         """Follow the rounds of a booster with validation data."""
@@ -91,7 +78,7 @@ class Fitting:
         self._model, self._n_before = earlier.model, len(earlier.rounds)
         if earlier.model is not None:
             move_to_model(self.scores, earlier.model, self.data.fitted)
-        self.scores.shift = mark.shift
+        self.scores.state = mark.scores
         if self.validation is not None and earlier.model is not None:
             samples = self.validation.samples
             move_to_model(self.validation.scores, earlier.model, samples)
@@ -123,7 +110,7 @@ class Fitting:
             len(self.history.rounds),
             self.history.n_done,
             self.history.n_skipped,
-            self.scores.shift,
+            self.scores.state,
             self.draws.bit_generator.state,
             self.learner.state,
         )
@@ -139,12 +126,10 @@ class Fitting:
         if self._model is not None and n <= self._n_before:
             return self._model if n == self._n_before else self._model.first(n)
         new = self.history.rounds[self._n_before : n]
-        model = self.learner.model(
-            [each.term for each in new], np.array([each.move for each in new])
-        )
+        model = self.learner.model(new)
         return model if self._model is None else self._model.joined(model)
 
-    def scores_after(self, n: int, model: Model) -> Scores:
+    def scores_after(self, n: int, model: Model) -> State:
         """The scores after n rounds, of which ``model`` is the model."""
         if n == len(self.history.rounds) and not self.scores_in_doubt:
             return self.scores
@@ -192,9 +177,8 @@ class Fitting:
         return booster
 
 
-def move_to_model(scores: Scores, model: Model, samples: Samples) -> None:
+def move_to_model(scores: State, model: Model, samples: Samples) -> None:
     """Set the scores of samples to those that a model gives them, which are exact."""
-    n_outputs = 1 if scores.n_classes == 2 else scores.n_classes
-    output = np.zeros((samples.codes.size, n_outputs))
+    output = np.zeros((scores.n_samples, scores.n_outputs))
     model.add(samples.table, samples.X, output, n_threads=scores.n_threads)
     scores.move_to(output)

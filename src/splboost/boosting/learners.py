@@ -2,7 +2,7 @@
 
 A learner is made once per fit. ``learner.fit(weight)`` fits a weak classifier to the
 samples of positive weight and returns a *term*, which knows the classifier's votes on
-all training samples (and, at the end, ``learner.model`` makes a model of all terms;
+all training samples (and, at the end, ``learner.model`` makes a model of all rounds;
 ``learner.votes`` is the term on other rows, prepared once by ``learner.read``):
 
     term.error                  share of the weight fitted to that it gets wrong
@@ -33,11 +33,13 @@ from splboost.boosting.kernels import (
     scale_cases,
     weight_missed,
 )
+from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     EstimatorModel,
     Model,
     MultiwayModel,
     TreeModel,
+    Votes,
     encode_predictions,
 )
 from splboost.boosting.scores import Scores
@@ -53,6 +55,11 @@ from splboost.trees.rows import Rows
 FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # of the largest weight
 STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
+
+
+def moves_of(rounds: list[Round]) -> FloatArray:
+    """The move of each round."""
+    return np.array([each.move for each in rounds])
 
 
 class Term(Protocol):
@@ -74,7 +81,7 @@ class Learner(Protocol):
 
     def fit(self, weight: FloatArray) -> Term: ...
 
-    def model(self, terms: list[Any], moves: FloatArray) -> Model: ...
+    def model(self, rounds: list[Round]) -> Model: ...
 
     def read(self, table: Table, X: Any) -> Any: ...
 
@@ -159,10 +166,11 @@ class TreeLearner:
         error = judge_nodes(grown.node, grown.total, self._n_classes, leaf_class)
         return TreeTerm(grown, self._grower.leaf, leaf_class, self._codes, error)
 
-    def model(self, terms: list[TreeTerm], moves: FloatArray) -> TreeModel:
-        grown = [term.grown for term in terms]
+    def model(self, rounds: list[Round]) -> TreeModel:
+        grown = [each.term.grown for each in rounds]
         trees = TreeEnsemble.from_grown(grown, self._n_classes, self.binned.categories)
-        return TreeModel(trees, moves, self._n_classes, copy(self._estimator))
+        moves = moves_of(rounds)
+        return TreeModel.of_votes(trees, moves, self._n_classes, copy(self._estimator))
 
     def read(self, table: Table, X: Any) -> Rows:
         """Rows on which terms are to vote."""
@@ -247,9 +255,9 @@ class C45Learner:
         missed = weight_missed(cases, votes, self._classes, self._codes)
         return TreeTerm(tree, votes, self._classes, self._codes, missed / total), paid
 
-    def model(self, terms: list[TreeTerm], moves: FloatArray) -> MultiwayModel:
-        trees = self._grower.ensemble([term.grown for term in terms])
-        return MultiwayModel(trees, moves, copy(self._estimator))
+    def model(self, rounds: list[Round]) -> MultiwayModel:
+        trees = self._grower.ensemble([each.term.grown for each in rounds])
+        return MultiwayModel(trees, moves_of(rounds), copy(self._estimator))
 
     def read(self, table: Table, X: Any) -> NDArray[np.floating]:
         """Rows on which terms are to vote."""
@@ -343,9 +351,9 @@ class EstimatorLearner:
         predicted = encode_predictions(estimator, self._X, self._classes)
         return EstimatorTerm(estimator, predicted, self._codes, weight)
 
-    def model(self, terms: list[EstimatorTerm], moves: FloatArray) -> EstimatorModel:
-        estimators = [term.estimator for term in terms]
-        return EstimatorModel(estimators, moves, self._classes)
+    def model(self, rounds: list[Round]) -> EstimatorModel:
+        estimators = [each.term.estimator for each in rounds]
+        return EstimatorModel(estimators, moves_of(rounds), Votes(self._classes))
 
     def read(self, table: Table, X: Any) -> Any:
         """Rows on which terms are to vote."""

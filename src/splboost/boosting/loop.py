@@ -19,6 +19,7 @@ MOST_SKIPPED = 10  # rounds in a row that may pass without an edge, when rows ar
 
 FINISHED = "all rounds done"
 PERFECT = "perfect fit"
+CONVERGED = "converged"
 NO_EDGE = "no edge"
 ONE_CLASS = "one class selected"
 NONE_SELECTED = "no sample selected"
@@ -34,7 +35,6 @@ class Schedule:
     n_estimators: int
     warm_rounds: int = 0
     subsample: float = 1.0
-    stop_when_perfect: bool = True
 
 
 class Round(NamedTuple):
@@ -43,7 +43,7 @@ class Round(NamedTuple):
     term: Any
     move: float
     coefficient: float
-    error: float
+    error: float | None
     n_selected: int
     latent: float
 
@@ -69,15 +69,30 @@ class History:
 class State(Protocol):
     """Scores of the training samples, and the weights that follow from them."""
 
-    weight: NDArray[np.float64]
+    n_samples: int
+    n_outputs: int
+    n_threads: int
     n_selected: int
     latent: float
+    state: Any  # what the weights depend on besides the scores
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights, their number and the latent objective at the present scores."""
 
     def selects_one_class(self) -> bool:
         """Whether all samples of positive weight are of one class."""
+
+    def paces(self) -> NDArray[np.float64]:
+        """v of every sample at the present scores."""
+
+    def output(self) -> NDArray[np.float64]:
+        """The scores, a column for each output; the opposite of ``move_to``."""
+
+    def move_to(self, output: NDArray[np.float64]) -> None:
+        """Set the scores to those of a model."""
+
+    def is_right(self) -> NDArray[np.bool_]:
+        """Whether the prediction for each sample is its class."""
 
 
 class Step(Protocol):
@@ -94,6 +109,9 @@ class Step(Protocol):
 
     def coefficient(self, proposal: Any) -> float:
         """The move in the scale that users know."""
+
+    def ends_after(self, rounds: list[Round]) -> str | None:
+        """A reason to add no more to these rounds, or None."""
 
 
 def boost(
@@ -118,8 +136,8 @@ def boost(
     rounds, most_skipped = history.rounds, min(MOST_SKIPPED, n_estimators)
     history.stop_reason = FINISHED
     scores.refresh(paced=len(rounds) >= warm_rounds)
-    if rounds and schedule.stop_when_perfect and rounds[-1].error <= 0:
-        history.stop_reason = PERFECT
+    if rounds and (reason := step.ends_after(rounds)) is not None:
+        history.stop_reason = reason
         return
     while history.n_done < n_estimators:
         n_kept = len(rounds)
@@ -132,7 +150,7 @@ def boost(
 
         rows = None
         if schedule.subsample < 1:
-            rows = rng.random(scores.weight.size) < schedule.subsample
+            rows = rng.random(scores.n_samples) < schedule.subsample
         paced = n_kept >= warm_rounds
         proposal = step.propose(learner, scores, rows, paced=paced)
         history.n_done += 1
@@ -152,11 +170,10 @@ def boost(
         scores.refresh(paced=n_kept + 1 >= warm_rounds)
         rounds.append(_round(scores, proposal, move, step.coefficient(proposal)))
         reason = None if on_round is None else on_round(history)
+        if reason is None:
+            reason = step.ends_after(rounds)
         if reason is not None:
             history.stop_reason = reason
-            break
-        if proposal.error <= 0 and schedule.stop_when_perfect:
-            history.stop_reason = PERFECT
             break
 
 

@@ -1,13 +1,14 @@
-"""What a booster has learned: weak classifiers and the moves along their votes.
+"""What a booster has learned: weak learners and what each adds to the scores.
 
-Two classes have one output, F; K classes have K outputs, G (see ``losses``). A vote for
+Two classes have one output, F; K classes have K outputs (see ``losses``). A vote for
 class k moves F by plus or minus the move, or G by K - 1 moves at k and by minus one
-move elsewhere.
+move elsewhere. Other learners add values, which may be any number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -44,7 +45,7 @@ class Model(Protocol):
     def importances(self, n_features: int, share: FloatArray) -> FloatArray: ...
 
     def learners(
-        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
     ) -> list[Any]: ...
 
 
@@ -67,7 +68,7 @@ class _OfTrees:
         return self.trees.importances(n_features, share)
 
     def learners(
-        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
     ) -> list[Any]:
         """Fitted tree estimators, made on demand."""
         return [
@@ -77,19 +78,29 @@ class _OfTrees:
 
 
 class TreeModel(_OfTrees):
-    """Trees as flat arrays; an ensemble of stumps as lookup tables."""
+    """Trees as flat arrays; an ensemble of stumps as lookup tables.
 
-    def __init__(
-        self, trees: TreeEnsemble, moves: FloatArray, n_classes: int, estimator: Any
-    ) -> None:
+    Parameters
+    ----------
+    trees : TreeEnsemble
+    output : (n_nodes, n_outputs) what each node adds to the scores
+    estimator : the weak learner, as the user described it
+    """
+
+    def __init__(self, trees: TreeEnsemble, output: FloatArray, estimator: Any) -> None:
         self.trees = trees
-        self.moves = moves
-        self.n_classes = n_classes
+        self.output = output
         self.estimator = estimator
         self.categorical_features = trees.categorical_features
+
+    @classmethod
+    def of_votes(
+        cls, trees: TreeEnsemble, moves: FloatArray, n_classes: int, estimator: Any
+    ) -> TreeModel:
+        """Trees that vote for the heaviest class of a node."""
         per_node = np.repeat(moves, np.diff(trees.start))
         vote = trees.class_shares().argmax(axis=1)
-        self.output = votes(vote, per_node, n_classes)
+        return cls(trees, votes(vote, per_node, n_classes), estimator)
 
     @cached_property
     def tables(self) -> AdditiveTables | None:
@@ -100,14 +111,14 @@ class TreeModel(_OfTrees):
 
     def first(self, n: int) -> TreeModel:
         """The model of the first n rounds."""
-        trees = self.trees.slice(0, n)
-        return TreeModel(trees, self.moves[:n], self.n_classes, self.estimator)
+        output = self.output[: self.trees.start[n]]
+        return TreeModel(self.trees.slice(0, n), output, self.estimator)
 
     def joined(self, later: TreeModel) -> TreeModel:
         """This model's rounds followed by those of another."""
         trees = self.trees.joined(later.trees)
-        moves = np.concatenate([self.moves, later.moves])
-        return TreeModel(trees, moves, self.n_classes, later.estimator)
+        output = np.concatenate([self.output, later.output])
+        return TreeModel(trees, output, later.estimator)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -171,27 +182,93 @@ class MultiwayModel(_OfTrees):
             yield
 
 
+class MixtureModel(_OfTrees):
+    """C4.5 trees that add a function of the class shares which a row meets.
+
+    Parameters
+    ----------
+    trees : MultiwayTrees
+    moves : factor of each
+    outputs_of : callable
+        From the class shares of rows to what these add to the scores.
+    estimator : the weak learner, as the user described it
+    """
+
+    tables = None
+
+    def __init__(
+        self,
+        trees: MultiwayTrees,
+        moves: FloatArray,
+        outputs_of: Callable[[FloatArray], FloatArray],
+        estimator: Any,
+    ) -> None:
+        self.trees = trees
+        self.moves = moves
+        self.outputs_of = outputs_of
+        self.estimator = estimator
+        self.categorical_features = trees.categorical_features
+
+    def first(self, n: int) -> MixtureModel:
+        """The model of the first n rounds."""
+        trees = self.trees.slice(0, n)
+        return MixtureModel(trees, self.moves[:n], self.outputs_of, self.estimator)
+
+    def joined(self, later: MixtureModel) -> MixtureModel:
+        """This model's rounds followed by those of another."""
+        trees = MultiwayTrees.join(
+            [self.trees.nodes, later.trees.nodes], self.trees.coding
+        )
+        moves = np.concatenate([self.moves, later.moves])
+        return MixtureModel(trees, moves, later.outputs_of, later.estimator)
+
+    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
+        """Add the scores of all rounds."""
+        for _ in self.stages(table, X, score):
+            pass
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        """Add the scores of one round after the other."""
+        matrix = self.trees.matrix_of(table)
+        for t in range(self.trees.n_trees):
+            shares = self.trees.tree(t).shares(matrix)
+            score += self.moves[t] * self.outputs_of(shares)
+            yield
+
+
 class EstimatorModel:
-    """Fitted scikit-learn classifiers."""
+    """Fitted scikit-learn estimators.
+
+    Parameters
+    ----------
+    estimators : list
+    moves : factor of each
+    outputs_of : callable
+        From an estimator and rows to what it adds to the scores.
+    """
 
     categorical_features = None
     tables = None
 
     def __init__(
-        self, estimators: list[Any], moves: FloatArray, classes: NDArray[Any]
+        self,
+        estimators: list[Any],
+        moves: FloatArray,
+        outputs_of: Callable[[Any, Any], FloatArray],
     ) -> None:
         self.estimators = estimators
         self.moves = moves
-        self.classes = classes
+        self.outputs_of = outputs_of
 
     def first(self, n: int) -> EstimatorModel:
         """The model of the first n rounds."""
-        return EstimatorModel(self.estimators[:n], self.moves[:n], self.classes)
+        return EstimatorModel(self.estimators[:n], self.moves[:n], self.outputs_of)
 
     def joined(self, later: EstimatorModel) -> EstimatorModel:
         """This model's rounds followed by those of another."""
         moves = np.concatenate([self.moves, later.moves])
-        return EstimatorModel(self.estimators + later.estimators, moves, self.classes)
+        estimators = self.estimators + later.estimators
+        return EstimatorModel(estimators, moves, later.outputs_of)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -202,12 +279,11 @@ class EstimatorModel:
         """Add the scores of one round after the other."""
         X = table.native(X)
         for estimator, move in zip(self.estimators, self.moves, strict=True):
-            vote = encode_predictions(estimator, X, self.classes)
-            score += votes(vote, move, self.classes.size)
+            score += move * self.outputs_of(estimator, X)
             yield
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """Mean of the classifiers' own importances, weighted by ``share``."""
+        """Mean of the estimators' own importances, weighted by ``share``."""
         if not hasattr(self.estimators[0], "feature_importances_"):
             raise AttributeError(
                 f"{type(self.estimators[0]).__name__} has no feature_importances_, so "
@@ -217,10 +293,21 @@ class EstimatorModel:
         return np.average(each, axis=0, weights=share if share.any() else None)
 
     def learners(
-        self, classes: NDArray[Any], n_features: int, names: NDArray[Any] | None
+        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
     ) -> list[Any]:
-        """The fitted classifiers."""
+        """The fitted estimators."""
         return list(self.estimators)
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What classifiers add to the scores: their votes."""
+
+    classes: NDArray[Any]
+
+    def __call__(self, estimator: Any, X: Any) -> FloatArray:
+        vote = encode_predictions(estimator, X, self.classes)
+        return votes(vote, 1.0, self.classes.size)
 
 
 def encode_predictions(

@@ -18,8 +18,8 @@ class Progress:
         Learners kept so far, 1 after the first round.
     n_rounds : int
         Most rounds, ``n_estimators``.
-    error : float
-        Weighted error of the last learner.
+    error : float or None
+        Weighted error of the last learner, where learners are classifiers that vote.
     n_selected : int
         Number of samples with v > 0 in the last round.
     latent_objective : float
@@ -44,7 +44,7 @@ class Progress:
 
     round: int
     n_rounds: int
-    error: float
+    error: float | None
     n_selected: int
     latent_objective: float
     validation_score: float | None = None

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.kernels import weigh, weigh_along_lines
+from splboost.boosting.witnesses import Witnesses
 from splboost.losses import Exponential
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
@@ -80,7 +81,8 @@ class Scores:
         self.sample_weight = sample_weight
         self._weigh_samples = bool((sample_weight != 1).any())
         self.n_threads = n_threads
-        n = codes.size
+        self.n_samples = n = codes.size
+        self.n_outputs = 1 if n_classes == 2 else n_classes
         self.margin = np.zeros(n)
         self._curves = ClassCurves(paces)
         paced = not self._curves.is_plain
@@ -93,8 +95,7 @@ class Scores:
         self.n_selected = n
         self.latent = 0.0
         self._shift = self._base = 0.0
-        self._smallest_class = int(np.bincount(codes, minlength=n_classes).min())
-        self._witness = [0] * n_classes
+        self._witnesses = Witnesses(codes, n_classes)
 
     def moves(self, step: float) -> tuple[float, float]:
         """What a step adds to the margin of a sample got right, and got wrong."""
@@ -108,13 +109,13 @@ class Scores:
             self._shift = self._base = float(selected.min()) if selected.size else 0.0
 
     @property
-    def shift(self) -> tuple[float, float]:
+    def state(self) -> tuple[float, float]:
         """The shift of the log weights: now, and when they were last brought back."""
         return self._shift, self._base
 
-    @shift.setter
-    def shift(self, shift: tuple[float, float]) -> None:
-        self._shift, self._base = shift
+    @state.setter
+    def state(self, state: tuple[float, float]) -> None:
+        self._shift, self._base = state
 
     def output(self) -> FloatArray:
         """F as one column, or G; the opposite of ``move_to``."""
@@ -130,6 +131,12 @@ class Scores:
         self.margin = output[np.arange(self.codes.size), self.codes]
         if self.score is not None:
             self.score = output
+
+    def is_right(self) -> NDArray[np.bool_]:
+        """Whether the prediction for each sample is its class."""
+        if self.score is not None:
+            return self.score.argmax(axis=1) == self.codes
+        return (self.margin > 0) | ((self.margin == 0) & (self.codes == 0))
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""
@@ -193,18 +200,7 @@ class Scores:
 
     def selects_one_class(self) -> bool:
         """Whether all samples of positive weight are of one class."""
-        if self.codes.size - self.n_selected < self._smallest_class:
-            return False
-        # One selected sample shows that its class is; look for another once it is not.
-        n_found = 0
-        for k, row in enumerate(self._witness):
-            if self.codes[row] != k or not self.weight[row]:
-                selected = (self.codes == k) & (self.weight > 0)
-                row = self._witness[k] = int(selected.argmax())
-            n_found += self.codes[row] == k and self.weight[row] > 0
-            if n_found == 2:
-                return False
-        return True
+        return self._witnesses.see_one_class(self.weight, self.n_selected)
 
     def paces(self) -> FloatArray:
         """v of every sample at the present margins."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.loop import PERFECT, Round
 from splboost.boosting.scores import Scores, on_grid
 
 NO_EDGE = 1e-12
@@ -58,6 +59,8 @@ class DiscreteStep:
     learning_rate : float
     n_alternations : int
         How often to alternate between paces and learner within a round, at most.
+    stop_when_perfect : bool
+        Whether to end with a learner that makes no error.
     """
 
     def __init__(
@@ -66,11 +69,14 @@ class DiscreteStep:
         floor: float,
         learning_rate: float = 1.0,
         n_alternations: int = 0,
+        *,
+        stop_when_perfect: bool = True,
     ) -> None:
         self.n_classes = n_classes
         self.learning_rate = learning_rate
         self.n_alternations = n_alternations
         self.floor = max(SMALLEST_ERROR, floor)
+        self.stop_when_perfect = stop_when_perfect
 
     def propose(
         self,
@@ -100,6 +106,12 @@ class DiscreteStep:
     def coefficient(self, proposal: Proposal) -> float:
         """The full move in the scale of the papers: AdaBoost's alpha, SAMME's beta."""
         return (self.n_classes - 1) ** 2 * proposal.full
+
+    def ends_after(self, rounds: list[Round]) -> str | None:
+        """Whether the last learner makes no error: the next would be like it."""
+        error = rounds[-1].error
+        perfect = error is not None and error <= 0
+        return PERFECT if perfect and self.stop_when_perfect else None
 
     def _fit(
         self,

@@ -76,7 +76,7 @@ class Validation:
 
     def _judge(self, make: Callable[[], Any]) -> float:
         if self._scorer is None:
-            return float(self._is_right() @ self.samples.weight) / self._total
+            return float(self.scores.is_right() @ self.samples.weight) / self._total
         if self._scorer == "loss":
             self.scores.refresh(paced=False)
             return -self.scores.latent / self._total
@@ -98,12 +98,6 @@ class Validation:
                 "the booster is better. Choose another, or other validation data."
             )
         return float(score)
-
-    def _is_right(self) -> NDArray[np.bool_]:
-        if self.scores.score is not None:
-            return self.scores.score.argmax(axis=1) == self.samples.codes
-        margin = self.scores.margin
-        return (margin > 0) | ((margin == 0) & (self.samples.codes == 0))
 
 
 def find_scorer(scoring: Any) -> Any:

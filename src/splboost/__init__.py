@@ -2,7 +2,24 @@
 
 from importlib.metadata import version
 
-from splboost.boosting import AdaBoostClassifier, SPLBoostClassifier
+from splboost.boosting import (
+    AdaBoostClassifier,
+    GentleBoostClassifier,
+    LogitBoostClassifier,
+    RBoostClassifier,
+    RealAdaBoostClassifier,
+    SavageBoostClassifier,
+    SPLBoostClassifier,
+)
 
 __version__ = version("splboost")
-__all__ = ["AdaBoostClassifier", "SPLBoostClassifier", "__version__"]
+__all__ = [
+    "AdaBoostClassifier",
+    "GentleBoostClassifier",
+    "LogitBoostClassifier",
+    "RBoostClassifier",
+    "RealAdaBoostClassifier",
+    "SPLBoostClassifier",
+    "SavageBoostClassifier",
+    "__version__",
+]

@@ -102,6 +102,16 @@ class MarginLoss(ABC):
         against = np.array((1 / probability - 1) / (n_classes - 1))
         return float(self.at_odds(against))
 
+    def plateau_of(self, plateau: float, n_classes: int) -> float:
+        """The plateau in units of this loss, from one of the exponential loss.
+
+        Both are the loss of a label at the probability from which it is not believed.
+        """
+        if plateau == math.inf:
+            return plateau
+        against = (n_classes - 1) * plateau * plateau
+        return self.doubt_at(1 / (1 + against), n_classes)
+
 
 class Exponential(MarginLoss):
     """AdaBoost's loss exp(-m).
@@ -126,6 +136,9 @@ class Exponential(MarginLoss):
 
     def odds_at(self, value: float) -> float:
         return value * value
+
+    def plateau_of(self, plateau: float, n_classes: int) -> float:
+        return plateau
 
 
 class Logistic(MarginLoss):

@@ -36,15 +36,15 @@ _REMEDIES = {
 }
 
 
-def warn_of_collapse(paces: Iterable[Pace | None]) -> None:
+def warn_of_collapse(paces: Iterable[Pace | None], undecided: float) -> None:
     """Warn of a pace that favours samples less doubtful than undecided ones."""
     for pace in paces:
-        if pace is not None and pace.peak() <= 1:
+        if pace is not None and pace.peak() <= undecided:
             warn(
                 f"pace={pace!r} gives its greatest weight to samples with a loss of "
-                f"{pace.peak():.3g}, but an undecided sample has 1 already: the "
-                "booster may lose samples before it has learned from them, and "
-                "collapse. Choose a larger age or plateau."
+                f"{pace.peak():.3g}, but an undecided sample has {undecided:.3g} "
+                "already: the booster may lose samples before it has learned from "
+                "them, and collapse. Choose a larger age or plateau."
             )
             return
 

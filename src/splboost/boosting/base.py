@@ -35,20 +35,23 @@ from splboost.boosting.loop import (
 from splboost.boosting.model import Model
 from splboost.boosting.prediction import ScorePrediction
 from splboost.boosting.validation import EarlyStopping, find_scorer
-from splboost.losses import Exponential
+from splboost.boosting.weak import categorical_features_of
+from splboost.losses import MarginLoss
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.classes import describe_dropped_classes, paces_of_classes
-from splboost.trees.c45.estimator import C45Classifier
-from splboost.trees.estimators import CARTClassifier
+from splboost.pace.scaled import DEFAULT_PLATEAU
 from splboost.trees.labels import all_or_nothing
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13
 
 
-class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
-    """Discrete boosting of the exponential loss, paced or not."""
+class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
+    """A boosted classifier, paced or not.
+
+    What varies are its loss, its scores, its step and its weak learners, which a family
+    of boosters makes in ``_make_scores``, ``_make_step`` and ``_make_learner``.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -56,9 +59,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         "learning_rate": [Interval(Real, LEAST_RATE, 1, closed="both")],
         "pace": [Pace, dict, str, None],
         "warm_rounds": [Interval(Integral, 0, None, closed="left")],
-        "inner_steps": [Interval(Integral, 1, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
-        "on_perfect": [StrOptions({"stop", "continue"})],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -77,9 +78,7 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     learning_rate: float
     pace: Pace | str | dict[Any, Any] | None
     warm_rounds: int
-    inner_steps: int
     subsample: float
-    on_perfect: str
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
@@ -184,7 +183,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         self._check_subsample(n_samples)
         self.paces_ = self._paces_of_classes(data.fitted)
         if self.learning_rate == 1:
-            warn_of_collapse(self._given_paces())
+            undecided = self._loss.doubt_at(1 / self.classes_.size, self.classes_.size)
+            warn_of_collapse(self.paces_.values(), undecided)
 
         fitting = Fitting(
             kind,
@@ -238,35 +238,13 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     def _paces_of_classes(self, samples: Samples) -> dict[Any, Pace | None]:
         mass = np.bincount(samples.codes, samples.weight, self.classes_.size)
         priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
-        return paces_of_classes(self.pace, priors, Exponential())
-
-    def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.steps import DiscreteStep
-
-        # Weights that sum to less than the number of rows (to 1, say) still are that
-        # many samples.
-        n_samples = max(weight.sum(), weight.size)
-        floor = 1 / ((2 if self.on_perfect == "continue" else 4) * n_samples)
-        k, rate = self.classes_.size, self.learning_rate
-        return DiscreteStep(
-            k,
-            floor,
-            rate,
-            self.inner_steps - 1,
-            stop_when_perfect=self.on_perfect == "stop",
+        return paces_of_classes(
+            self.pace, priors, self._loss, default_plateau=self._default_plateau()
         )
 
-    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.scores import Scores
-
-        return Scores(
-            samples.codes,
-            self.classes_.size,
-            samples.weight,
-            list(self.paces_.values()),
-            n_threads=count_threads(self.n_jobs),
-            all_outputs=all_outputs,
-        )
+    def _default_plateau(self) -> float:
+        """That of a pace which names none."""
+        return DEFAULT_PLATEAU
 
     def _schedule(self) -> Schedule:
         return Schedule(self.n_estimators, self.warm_rounds, self.subsample)
@@ -310,54 +288,6 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
                 f"a learner to; give at least {2 / n_rows:.2g}."
             )
 
-    def _categorical_features(self) -> Any:
-        """The user's list, here or on the weak learner."""
-        own, estimator = self.categorical_features, self._weak_learner()
-        if not _is_own_tree(estimator):
-            if own is not None:
-                raise ValueError(
-                    f"categorical_features={own!r} is for the trees of splboost.trees; "
-                    f"estimator={estimator!r} would take these columns for numbers. "
-                    "Use CARTClassifier, or encode them yourself."
-                )
-            return None
-        if own is not None and estimator.categorical_features is not None:
-            raise ValueError(
-                f"categorical_features={own!r} is given to {type(self).__name__}, and "
-                f"{estimator.categorical_features!r} to its estimator; give it once."
-            )
-        return own if own is not None else estimator.categorical_features
-
-    def _weak_learner(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        return CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)
-
-    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        from splboost.boosting.learners import C45Learner, EstimatorLearner, TreeLearner
-
-        estimator = self._weak_learner()
-        codes, weight = samples.codes, samples.weight
-        if _is_own_tree(estimator):
-            estimator._validate_params()
-            if estimator.class_weight is not None:
-                raise ValueError(
-                    f"estimator={estimator!r} has a class_weight, which would change "
-                    "the weights that boosting has set; give class_weight="
-                    f"{estimator.class_weight!r} to {type(self).__name__} instead."
-                )
-            make = C45Learner if isinstance(estimator, C45Classifier) else TreeLearner
-            return make(
-                estimator,
-                samples.table,
-                codes,
-                self.classes_.size,
-                weight,
-                n_threads=count_threads(self.n_jobs),
-                seed=rng.randint(2**31 - 1),
-            )
-        return EstimatorLearner(estimator, samples.X, codes, self.classes_, weight, rng)
-
     def _given_paces(self) -> list[Pace | None]:
         """The paces of the user, before any correction."""
         given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
@@ -388,7 +318,8 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         _, _, coefficients, errors, n_selected, latent = zip(*rounds, strict=True)
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = np.array(coefficients)
-        self.estimator_errors_ = np.array(errors)
+        if errors[0] is not None:
+            self.estimator_errors_ = np.array(errors)
         self.n_selected_ = np.array(n_selected)
         self.latent_objective_ = np.array(latent)
         self.stop_reason_ = stop_reason
@@ -411,15 +342,37 @@ class BaseDiscreteBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     def feature_importances_(self) -> FloatArray:
         """Share of the removed impurity by feature, learners by their coefficients."""
         check_is_fitted(self)
-        share = self.estimator_weights_ / (self.estimator_weights_.sum() or 1.0)
+        weights = self.estimator_weights_
+        if weights.ndim == 2:  # of several columns
+            weights = weights.mean(axis=1)
+        share = weights / (weights.sum() or 1.0)
         return self._model.importances(self.n_features_in_, share)
 
+    # ------------------------------------------------------- what a family supplies
 
-def _is_own_tree(estimator: Any) -> bool:
-    """Whether the tree engine is to grow it; not if a subclass goes its own way."""
-    return any(
-        isinstance(estimator, kind)
-        and type(estimator).fit is kind.fit
-        and type(estimator).predict is kind.predict
-        for kind in (CARTClassifier, C45Classifier)
-    )
+    _loss: MarginLoss
+
+    def _weak_learner(self) -> Any:
+        """The weak learner in use."""
+        raise NotImplementedError
+
+    def _categorical_features(self) -> Any:
+        """The user's list of categorical features, here or on the weak learner."""
+        return categorical_features_of(self, self._weak_learner())
+
+    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
+        """A ``Learner`` for the samples."""
+        raise NotImplementedError
+
+    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
+        """A ``State`` for the samples; with ``all_outputs``, that of validation."""
+        raise NotImplementedError
+
+    def _make_step(self, weight: FloatArray) -> Any:
+        """A ``Step`` for samples of these weights."""
+        raise NotImplementedError
+
+
+def effective_size(weight: FloatArray) -> float:
+    """Number of samples: weights that sum to less still are that many of them."""
+    return float(max(weight.sum(), weight.size))

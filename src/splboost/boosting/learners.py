@@ -22,9 +22,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import has_fit_parameter
 
 from splboost.boosting.kernels import (
     judge_nodes,
@@ -43,7 +42,8 @@ from splboost.boosting.model import (
     encode_predictions,
 )
 from splboost.boosting.scores import Scores
-from splboost.trees.binning import bin_table
+from splboost.boosting.weak import check_classifier
+from splboost.trees.binning import Binned, bin_table
 from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.grower import C45Grower
 from splboost.trees.c45.trees import votes_of_rows
@@ -142,8 +142,11 @@ class TreeLearner:
         *,
         n_threads: int,
         seed: int,
+        binned: Binned | None = None,
     ) -> None:
-        self.binned = bin_table(table, sample_weight, n_threads=n_threads)
+        if binned is None:
+            binned = bin_table(table, sample_weight, n_threads=n_threads)
+        self.binned = binned
         self._estimator = estimator
         self._codes = codes
         self._n_classes = n_classes
@@ -319,7 +322,7 @@ class EstimatorLearner:
         sample_weight: FloatArray,
         rng: np.random.RandomState,
     ) -> None:
-        check_weak_learner(estimator)
+        check_classifier(estimator)
         self._estimator = estimator
         self._X = X
         self._codes = codes
@@ -373,22 +376,3 @@ class EstimatorLearner:
     @state.setter
     def state(self, state: Any) -> None:
         self._rng.set_state(state)
-
-
-def check_weak_learner(estimator: Any) -> None:
-    """Refuse what cannot be boosted, and say why."""
-    if isinstance(estimator, type):
-        name = estimator.__name__
-        raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
-    name = type(estimator).__name__
-    if not is_classifier(estimator):
-        raise TypeError(
-            f"estimator={estimator!r} is not a classifier; give a scikit-learn "
-            "classifier or one of splboost.trees."
-        )
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"estimator={name} doesn't support sample_weight in fit, which boosting "
-            "needs; choose another weak learner, for instance "
-            "splboost.trees.CARTClassifier."
-        )

@@ -231,7 +231,7 @@ class MixtureModel(_OfTrees):
         """Add the scores of one round after the other."""
         matrix = self.trees.matrix_of(table)
         for t in range(self.trees.n_trees):
-            shares = self.trees.tree(t).shares(matrix)
+            shares = self.trees.tree(t).class_shares(matrix)
             score += self.moves[t] * self.outputs_of(shares)
             yield
 

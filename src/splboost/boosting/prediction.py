@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting.model import Model
-from splboost.losses import Exponential
+from splboost.losses import MarginLoss
 from splboost.trees.columns import Table, read_table
 from splboost.trees.threads import count_threads
 
@@ -18,11 +18,12 @@ FloatArray = NDArray[np.float64]
 
 
 class ScorePrediction:
-    """Prediction with an additive model of the exponential loss."""
+    """Prediction with an additive model of a margin loss."""
 
     classes_: NDArray[Any]
     n_jobs: int | None
     _model: Model
+    _loss: MarginLoss
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score of each row.
@@ -144,9 +145,9 @@ class ScorePrediction:
     def _n_outputs(self) -> int:
         return 1 if self.classes_.size == 2 else self.classes_.size
 
-    def _shape(self, score: FloatArray) -> FloatArray:
-        k = self.classes_.size
-        return score[:, 0] if k == 2 else score * (k - 1)
+    def _shape(self, output: FloatArray) -> FloatArray:
+        """Scores as users see them, from the model's outputs."""
+        return output[:, 0] if self.classes_.size == 2 else output
 
     def _labels(self, score: FloatArray) -> NDArray[Any]:
         if score.ndim == 1:
@@ -154,6 +155,4 @@ class ScorePrediction:
         return self.classes_[score.argmax(axis=1)]
 
     def _probability(self, score: FloatArray) -> FloatArray:
-        if score.ndim == 2:
-            score = score / (self.classes_.size - 1)
-        return Exponential().probability(score)
+        return self._loss.probability(score)

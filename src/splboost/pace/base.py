@@ -51,6 +51,9 @@ class Link(Protocol):
     def doubt_at(self, probability: float, n_classes: int) -> float:
         """Loss of a label of that probability, which is above 0 and at most 1."""
 
+    def plateau_of(self, plateau: float, n_classes: int) -> float:
+        """The plateau in units of this loss, from one of the exponential loss."""
+
 
 class Pace(BaseEstimator, ABC):
     """Base of the regularisers, and of your own: only ``weight`` must be written.
@@ -134,6 +137,10 @@ class Pace(BaseEstimator, ABC):
     def is_off(self) -> bool:
         """Whether v = 1 by definition, so that the booster is the plain one."""
         return False
+
+    def for_loss(self, n_classes: int, link: Link, default_plateau: float) -> Pace:
+        """The regulariser in the units of a loss; here the same."""
+        return self
 
     def for_class(self, prior: float, n_classes: int, link: Link) -> Pace:
         """The regulariser for a class with that share of the data; here the same."""

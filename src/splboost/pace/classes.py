@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from splboost.pace.base import PLAIN, FloatArray, Link, Pace
 from splboost.pace.resolve import resolve_pace
+from splboost.pace.scaled import DEFAULT_PLATEAU
 
 RARE, VERY_RARE = 0.7, 0.5  # of an equal share
 FAR_ABOVE, TIMES_ABOVE, TIMES_ABOVE_IF_VERY_RARE = 0.1, 10.0, 3.0
@@ -19,7 +20,11 @@ MOST_LISTED = 5
 
 
 def paces_of_classes(
-    pace: str | Pace | dict[Any, Any] | None, priors: Mapping[Any, float], link: Link
+    pace: str | Pace | dict[Any, Any] | None,
+    priors: Mapping[Any, float],
+    link: Link,
+    *,
+    default_plateau: float = DEFAULT_PLATEAU,
 ) -> dict[Any, Pace | None]:
     """The regulariser of each class, from an argument ``pace=``.
 
@@ -29,12 +34,14 @@ def paces_of_classes(
         For all classes, or a dict from each label to one.
     priors : mapping from each label to the share of its class in the training data
     link : loss, for what its values mean as probabilities
+    default_plateau : of the exponential loss, where a pace names none
 
     Examples
     --------
     >>> from splboost.losses import Exponential
     >>> from splboost.pace import Hard
-    >>> paces_of_classes({"no": "hard", "yes": None}, {"no": 0.9, "yes": 0.1}, None)
+    >>> priors = {"no": 0.9, "yes": 0.1}
+    >>> paces_of_classes({"no": "hard", "yes": None}, priors, Exponential())
     {'no': Hard(), 'yes': None}
     >>> pace = Hard(age=2.0, prior_corrected=True)
     >>> paces_of_classes(pace, {"no": 0.8, "yes": 0.2}, Exponential())["yes"]
@@ -45,9 +52,15 @@ def paces_of_classes(
         given = {label: _resolve_for(label, pace[label]) for label in priors}
     else:
         given = dict.fromkeys(priors, _copy(resolve_pace(pace)))
+    k = len(priors)
+    in_units = {
+        key: None if own is None else own.for_loss(k, link, default_plateau)
+        for key, own in {id(own): own for own in given.values()}.items()
+    }
+    paces = {label: in_units[id(own)] for label, own in given.items()}
     return {
-        label: None if own is None else own.for_class(priors[label], len(priors), link)
-        for label, own in given.items()
+        label: None if own is None else own.for_class(priors[label], k, link)
+        for label, own in paces.items()
     }
 
 

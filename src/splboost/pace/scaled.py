@@ -139,6 +139,20 @@ class Scaled(Pace):
         age = self.resolved_age
         return math.inf if self._off(age) else self._peak(age)
 
+    def for_loss(self, n_classes: int, link: Link, default_plateau: float) -> Pace:
+        """The regulariser in the units of a loss.
+
+        An age is in these units already. A plateau is that of the exponential loss, and
+        is translated by the probability at which a label stops being believed.
+        """
+        if self.age is not None:
+            return self
+        plateau = default_plateau if self.plateau is None else self.resolved_plateau
+        own = link.plateau_of(plateau, n_classes)
+        if own == self.resolved_plateau:
+            return self
+        return clone(self).set_params(plateau=own)
+
     def for_class(self, prior: float, n_classes: int, link: Link) -> Pace:
         """The regulariser for a class with that share of the data.
 

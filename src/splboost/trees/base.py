@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from splboost.trees.columns import Table, read_table
@@ -115,6 +115,22 @@ class BaseTree(BaseEstimator):
     def _outline(self, wording: Wording) -> Outline:
         raise NotImplementedError
 
+    def from_tree(
+        self,
+        tree: Any,
+        classes: NDArray[Any] | None,
+        n_features: int,
+        names: NDArray[Any] | None,
+    ) -> Self:
+        """A fitted estimator like this one, around a tree that a booster has grown."""
+        fitted = clone(self)
+        fitted.tree_, fitted.n_features_in_ = tree, n_features
+        if is_classifier(fitted):
+            fitted.classes_ = classes
+        if names is not None:
+            fitted.feature_names_in_ = names
+        return fitted
+
 
 class BaseTreeClassifier(ClassifierMixin, BaseTree):
     """A tree that predicts classes, alone or as one of a booster's."""
@@ -135,20 +151,6 @@ class BaseTreeClassifier(ClassifierMixin, BaseTree):
         weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
         table, weight, codes = drop_weightless(table, weight, codes)
         return table, codes, weight
-
-    def from_tree(
-        self,
-        tree: Any,
-        classes: NDArray[Any],
-        n_features: int,
-        names: NDArray[Any] | None,
-    ) -> Self:
-        """A fitted estimator like this one, around a tree that a booster has grown."""
-        fitted = clone(self)
-        fitted.tree_, fitted.classes_, fitted.n_features_in_ = tree, classes, n_features
-        if names is not None:
-            fitted.feature_names_in_ = names
-        return fitted
 
 
 def _names(argument: str, given: Sequence[str] | None, own: list[Any]) -> list[str]:

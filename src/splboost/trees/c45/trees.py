@@ -179,6 +179,15 @@ def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
     return votes
 
 
+def shares_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> FloatArray:
+    """Class shares that the first tree predicts for each row of floats."""
+    from splboost.trees.c45.predict import find_mixtures
+
+    shares = np.empty((rows.shape[0], tree.value.shape[1]))
+    find_mixtures(rows, tuple(tree), shares)
+    return shares
+
+
 def _heaviest(weights: FloatArray) -> NDArray[np.int64]:
     """The first class of those that are heaviest but for rounding, in each row."""
     most = weights.max(axis=1, keepdims=True)

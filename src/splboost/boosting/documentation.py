@@ -1,0 +1,120 @@
+"""What the docstrings of boosters have in common, written once."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+Booster = TypeVar("Booster", bound=type)
+
+_TEXTS = {
+    "{pace and rounds}": """\
+    n_estimators : int, default=200
+        Most rounds.
+    learning_rate : float in [1e-9, 1], default=1.0
+        Factor of every step.
+    pace : Pace, str or dict, default=None
+        How much of a sample's loss to believe: an object of ``splboost.pace``, or the
+        name of one, which is then made with a plateau that did well for this booster
+        and its learning rate (``benchmarks/rival_defaults.py``). A plateau is that of
+        the exponential loss, and is translated by the probability from which a label is
+        not believed; an age is in units of the loss. None believes all. A dict gives
+        each class its own, by label.
+    warm_rounds : int, default=3
+        Rounds before the pace sets in.
+    subsample : float in (0, 1], default=1.0
+        Share of the samples that each learner is fitted on, drawn anew every round.
+""",
+    "{comforts}": """\
+    n_iter_no_change : int, default=None
+        Stop early: after so many rounds that did not raise the score of the validation
+        data, which are given to ``fit`` or held out. The model keeps the best round.
+        Where there is a pace, only rounds after the warm ones count. None does all
+        rounds.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of each class (at least a sample) that is held out to stop early, unless
+        validation data are given.
+    tol : float, default=1e-7
+        A score counts as raised if it is greater by more than this.
+    scoring : str or callable, default=None
+        Score of the validation data, greater where the booster is better: None is the
+        accuracy; "loss" the latent objective per unit of weight, negated; else the
+        name of a scorer of scikit-learn, or ``scoring(booster, X, y)``, which gets the
+        booster of the rounds so far.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights.
+    categorical_features : array-like of names, indices or booleans, default=None
+        Columns to treat as categories, besides those whose dtype says so.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws rows (``subsample``, ``validation_fraction``) and seeds the learners.
+    warm_start : bool, default=False
+        With True a further ``fit`` goes on where the last one (with True, too) ended,
+        up to ``n_estimators`` rounds in all; the result is that of a single fit.
+    callback : callable, default=None
+        Called after each round as ``callback(progress)``, with a
+        ``splboost.boosting.Progress``; returns True to stop. After Ctrl-C it is called
+        once more, with ``progress.interrupted``, and returns True to keep the rounds
+        done.
+    verbose : int, default=0
+        1 shows a progress bar, where stderr is a terminal and rich is installed, else
+        prints a line to stderr for every tenth of the rounds; 2 does both.
+""",
+    "{attributes}": """\
+    classes_ : array of shape (n_classes,)
+    estimators_ : list of the fitted weak learners
+        With more than two classes, where each is set against the rest, a list of one
+        for each class in every round, None where a class has got none.
+    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
+        Factor of each learner before the learning rate.
+    paces_ : dict
+        The pace of each class by its label, in units of the loss; None where it has
+        none.
+    sample_pace_ : array of shape (n_samples,)
+        v of each training sample at the final scores, which one more round would use:
+        0 means dropped as an outlier. NaN for samples of weight zero or held out.
+    n_selected_ : array of shape (n_iter_,)
+        Number of samples with v > 0 in each round.
+    latent_objective_ : array of shape (n_iter_,)
+        Summed latent loss after each round.
+    n_iter_ : int
+        Rounds kept.
+    stop_reason_ : str
+        Why boosting ended; ``docs/attributes.md`` lists the reasons.
+    validation_scores_ : array of shape (n_rounds,)
+        Score of the validation data after each round, also of those after the best
+        one, which are not kept. Only where there are such data.
+    feature_importances_ : array of shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+""",
+    "{regression tree}": """\
+    estimator : regressor, default=None
+        The weak learner: a ``splboost.trees.CARTRegressor`` (fast), or any scikit-learn
+        regressor whose ``fit`` takes ``sample_weight``. None is a stump,
+        ``CARTRegressor(max_depth=1, min_weight_fraction_leaf=1e-4)``.
+""",
+    "{probability tree}": """\
+    estimator : classifier, default=None
+        The weak learner, whose class probabilities count: a tree of ``splboost.trees``
+        (fast), or any scikit-learn classifier with ``predict_proba`` whose ``fit``
+        takes ``sample_weight``. None is a stump,
+        ``CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)``.
+""",
+    "{classification tree}": """\
+    estimator : classifier, default=None
+        The weak learner, which votes: a tree of ``splboost.trees`` (fast), or any
+        scikit-learn classifier whose ``fit`` takes ``sample_weight``. None is a stump,
+        ``CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)``.
+""",
+}
+
+
+def documented(booster: Booster) -> Booster:
+    """Fill the common parts into a docstring, where it names them in braces."""
+    text = booster.__doc__ or ""
+    for name, part in _TEXTS.items():
+        text = text.replace(f"    {name}\n", part)
+    booster.__doc__ = text
+    return booster

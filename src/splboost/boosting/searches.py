@@ -1,0 +1,66 @@
+"""Steps of the Savage losses: how far to go along a learner, and when to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from splboost.boosting.additive import AdditiveScores
+from splboost.boosting.links import Link
+from splboost.boosting.value_steps import ValueStep
+from splboost.boosting.working import best_vote_step, savage_totals
+
+NO_SLOPE = 1e-6  # summed slope of the loss, per sample, that leaves nothing to do
+HALVINGS = 2.0 ** np.arange(-6, 2)
+
+
+class HalvingStep(ValueStep):
+    """Tries lengths from 2**-6 to 2, and takes the one with the lowest loss.
+
+    ``learning_rate`` is in the link already, and no part of the length.
+    """
+
+    def __init__(self, link: Link, n_samples: float, learning_rate: float) -> None:
+        super().__init__(link, n_samples)
+        self.learning_rate = learning_rate
+
+    def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
+        """The best of the lengths, by the loss of the samples as far as believed."""
+        lengths = np.concatenate([[0.0], HALVINGS])
+        totals = savage_totals(
+            scores.raw[k],
+            scores.codes,
+            1 if scores.n_outputs == 1 else k,
+            scores.believed(),
+            term.values() / self.learning_rate,
+            lengths,
+            scores.working_set.loss.log_odds_per_score,
+        )
+        return float(lengths[totals.argmin()])
+
+
+class FlatStep(ValueStep):
+    """Stops where the loss is flat for all samples."""
+
+    def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
+        """1, unless next to nothing is left to gain."""
+        wrong = np.sqrt(scores.loss[k])  # the probability of not the label
+        slope = 2 * (scores.loss[k] * (1 - wrong)) @ scores.believed()
+        return float(slope >= NO_SLOPE * self.n_samples)
+
+
+class VoteStep(FlatStep):
+    """Searches for the best length along votes, from 0 to 2."""
+
+    def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
+        """The length with the lowest loss of the samples as far as believed."""
+        if not super().factor(scores, k, term):
+            return 0.0
+        return best_vote_step(
+            scores.raw[k],
+            scores.codes,
+            1 if scores.n_outputs == 1 else k,
+            scores.believed(),
+            term.values() > 0,
+        )

@@ -1,0 +1,387 @@
+"""Weak learners that answer with values, as boosters of values see them.
+
+``learner.fit(weight, target)`` fits a regression to the target, or a classifier, whose
+class shares count. It returns a *term*:
+
+    term.output           what it adds to the scores, once ``term.link`` has been called
+    term.link(link)       says how to make the output of the learner's answers, which
+                          are means or class shares, of nodes or of rows
+    term.scale(factor)    multiplies the output
+    term.add_to(score)    adds the output to the scores of the training samples
+    term.values()         the first output of each of the samples
+    term.keep()           makes the term outlive the learner's next fit
+
+At the end ``learner.model`` makes a model of all rounds. ``learner.on_rows`` is the
+term on other rows, prepared once by ``learner.read``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from splboost.boosting.additive import on_grid
+from splboost.boosting.learners import C45Learner, TreeLearner
+from splboost.boosting.links import Link
+from splboost.boosting.loop import Round
+from splboost.boosting.model import (
+    EstimatorModel,
+    MixtureModel,
+    MultiwayModel,
+    TreeModel,
+    encode_predictions,
+)
+from splboost.boosting.working import add_leaf_outputs
+from splboost.trees.binning import Binned
+from splboost.trees.blocks import Coding
+from splboost.trees.c45.trees import shares_of_rows, votes_of_rows
+from splboost.trees.columns import Table
+from splboost.trees.ensemble import GrownTree, TreeEnsemble
+from splboost.trees.grower import TreeGrower
+from splboost.trees.rows import Rows
+from splboost.trees.split import TIE
+
+FloatArray = NDArray[np.float64]
+NEGLIGIBLE = 1e-12  # of the largest weight
+
+
+class LeafTerm:
+    """A tree; the leaves of its samples are only valid until the next one is grown."""
+
+    def __init__(
+        self, grown: GrownTree, leaf: NDArray[np.int32], answers: FloatArray
+    ) -> None:
+        self.grown = grown
+        self.leaf = leaf
+        self.output = answers
+
+    def link(self, link: Link) -> None:
+        self.output = on_grid(link(self.output))
+
+    def scale(self, factor: float) -> None:
+        self.output = on_grid(factor * self.output)
+
+    def add_to(self, score: FloatArray) -> None:
+        add_leaf_outputs(score, self.leaf, self.output)
+
+    def values(self) -> FloatArray:
+        """Of the first output."""
+        return self.output[self.leaf, 0]
+
+    def keep(self) -> None:
+        """Make it outlive the next tree."""
+        self.leaf = self.leaf.copy()
+
+
+class _TreeValues:
+    """What learners of this library's two-way trees share."""
+
+    binned: Binned
+    _estimator: Any
+    _n_threads: int
+    _n_classes: int
+
+    def model(self, rounds: list[Round]) -> TreeModel:
+        grown = [each.term.grown for each in rounds]
+        trees = TreeEnsemble.from_grown(grown, self._n_classes, self.binned.categories)
+        output = np.concatenate([each.term.output * each.move for each in rounds])
+        return TreeModel(trees, output, copy(self._estimator))
+
+    def read(self, table: Table, X: Any) -> Rows:
+        """Rows on which terms are to vote."""
+        return Rows(table, self.binned.categories, n_threads=self._n_threads)
+
+    def on_rows(self, term: LeafTerm, rows: Rows) -> LeafTerm:
+        """The term on other rows."""
+        other = copy(term)
+        other.leaf = rows.leaves(term.grown)
+        return other
+
+    @property
+    def coding(self) -> Coding:
+        return self.binned.categories
+
+
+class RegressionLearner(_TreeValues):
+    """Grows regression trees of one kind over one binned table."""
+
+    _n_classes = 0
+
+    def __init__(
+        self,
+        estimator: Any,
+        binned: Binned,
+        *,
+        n_threads: int,
+        seed: int,
+    ) -> None:
+        d, n = binned.codes.shape
+        self.binned = binned
+        self._estimator = estimator
+        self._n_threads = n_threads
+        self._grower = TreeGrower(
+            binned,
+            np.zeros(n, dtype=np.uint8),
+            0,
+            estimator.tree_options(d),
+            n_threads=n_threads,
+            seed=seed,
+        )
+
+    def fit(self, weight: FloatArray, target: FloatArray) -> LeafTerm:
+        grown = self._grower.grow(weight, target)
+        means = grown.total[:, 1:2] / grown.total[:, :1]
+        return LeafTerm(grown, self._grower.leaf, means)
+
+    @property
+    def state(self) -> tuple[int, float]:
+        return self._grower.state
+
+    @state.setter
+    def state(self, state: tuple[int, float]) -> None:
+        self._grower.state = state
+
+
+class ShareLearner(_TreeValues):
+    """Grows classification trees of one kind, whose class shares count."""
+
+    def __init__(self, learner: TreeLearner) -> None:
+        self.binned = learner.binned
+        self._learner = learner
+        self._estimator = learner._estimator
+        self._n_threads = learner._n_threads
+        self._n_classes = learner._n_classes
+
+    def fit(self, weight: FloatArray, target: FloatArray) -> LeafTerm:
+        grown = self._learner._grower.grow(weight)
+        total = grown.total[:, : self._n_classes].astype(np.float64)
+        heaviest = total.max(axis=1, keepdims=True)
+        total = np.where(total >= heaviest * (1 - TIE), heaviest, total)
+        shares = total / total.sum(axis=1, keepdims=True)
+        return LeafTerm(grown, self._learner._grower.leaf, shares)
+
+    @property
+    def state(self) -> tuple[int, float]:
+        return self._learner.state
+
+    @state.setter
+    def state(self, state: tuple[int, float]) -> None:
+        self._learner.state = state
+
+
+class RowTerm:
+    """A learner that answers row by row."""
+
+    def __init__(self, fitted: Any, answers: FloatArray) -> None:
+        self.fitted = fitted
+        self.output = answers
+        self.factor = 1.0
+        self.outputs_of: Link | None = None
+
+    def link(self, link: Link) -> None:
+        self.outputs_of = link
+        self.output = link(self.output)
+
+    def scale(self, factor: float) -> None:
+        self.factor *= factor
+        self.output = factor * self.output
+
+    def on_rows(self, answers: FloatArray) -> RowTerm:
+        """The term where the learner answers with these."""
+        other = RowTerm(self.fitted, answers)
+        if self.outputs_of is not None:
+            other.link(self.outputs_of)
+        other.scale(self.factor)
+        return other
+
+    def add_to(self, score: FloatArray) -> None:
+        score += self.output.T
+
+    def values(self) -> FloatArray:
+        """Of the first output."""
+        return self.output[:, 0]
+
+    def keep(self) -> None:
+        """Answers are its own already."""
+
+
+class MixtureLearner:
+    """Grows C4.5 trees, whose class shares count, with one more case of each class."""
+
+    def __init__(self, learner: C45Learner, table: Table) -> None:
+        self._learner = learner
+        self._rows = learner.read(table, None)
+
+    def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
+        tree = self._learner.fit(weight).grown
+        tree = tree._replace(value=tree.value + 1)
+        return RowTerm(tree, shares_of_rows(tree, self._rows))
+
+    def model(self, rounds: list[Round]) -> MixtureModel:
+        trees = self._learner._grower.ensemble([each.term.fitted for each in rounds])
+        outputs_of = rounds[-1].term.outputs_of
+        estimator = copy(self._learner._estimator)
+        return MixtureModel(trees, _factors(rounds), outputs_of, estimator)
+
+    def read(self, table: Table, X: Any) -> NDArray[np.floating]:
+        """Rows on which terms are to vote."""
+        return self._learner.read(table, X)
+
+    def on_rows(self, term: RowTerm, rows: NDArray[np.floating]) -> RowTerm:
+        """The term on other rows."""
+        return term.on_rows(shares_of_rows(term.fitted, rows))
+
+    @property
+    def coding(self) -> Coding:
+        return self._learner.coding
+
+    state = None  # a tree depends on nothing but its weights
+
+
+class VoteLearner(MixtureLearner):
+    """Grows C4.5 trees whose votes count."""
+
+    def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
+        tree = self._learner.fit(weight).grown
+        return RowTerm(tree, _all_for(votes_of_rows(tree, self._rows)))
+
+    def model(self, rounds: list[Round]) -> MultiwayModel:  # type: ignore[override]
+        trees = self._learner._grower.ensemble([each.term.fitted for each in rounds])
+        return MultiwayModel(trees, _factors(rounds), copy(self._learner._estimator))
+
+    def on_rows(self, term: RowTerm, rows: NDArray[np.floating]) -> RowTerm:
+        """The term on other rows."""
+        return term.on_rows(_all_for(votes_of_rows(term.fitted, rows)))
+
+
+def _all_for(vote: NDArray[np.integer]) -> FloatArray:
+    """Class shares that are all for the class voted for, of two."""
+    return np.eye(2)[vote]
+
+
+class EstimatorValues:
+    """Fits clones of any estimator that takes ``sample_weight``.
+
+    Parameters
+    ----------
+    estimator : the weak learner
+    X : the training samples
+    codes : class numbers, for classifiers; None for regressors
+    classes : what to call these
+    sample_weight : the samples' own weights
+    rng : seeds the learners
+    votes : bool
+        Whether a classifier's predictions count, instead of its probabilities.
+    """
+
+    coding = None
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        codes: NDArray[np.integer] | None,
+        classes: NDArray[Any],
+        sample_weight: FloatArray,
+        rng: np.random.RandomState,
+        *,
+        votes: bool = False,
+    ) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._codes = codes
+        self._classes = classes
+        self._sample_weight = sample_weight
+        self._rng = rng
+        self._answers: Callable[[Any, Any], FloatArray] = predicted_means
+        if codes is not None:
+            self._answers = (PredictedVotes if votes else PredictedShares)(classes)
+
+    def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
+        rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
+        if self._codes is not None and np.unique(self._codes[rows]).size < 2:
+            rows = np.flatnonzero(weight)
+        estimator = clone(self._estimator)
+        seeds = {
+            key: self._rng.randint(np.iinfo(np.int32).max)
+            for key in sorted(estimator.get_params(deep=True))
+            if key == "random_state" or key.endswith("__random_state")
+        }
+        estimator.set_params(**seeds)
+        kept = weight[rows] * (self._sample_weight[rows].sum() / weight[rows].sum())
+        of_rows = target[rows]
+        if self._codes is not None:
+            of_rows = self._classes[self._codes[rows]]
+        estimator.fit(_safe_indexing(self._X, rows), of_rows, sample_weight=kept)
+        return RowTerm(estimator, self._answers(estimator, self._X))
+
+    def model(self, rounds: list[Round]) -> EstimatorModel:
+        estimators = [each.term.fitted for each in rounds]
+        outputs_of = Answered(self._answers, rounds[-1].term.outputs_of)
+        return EstimatorModel(estimators, _factors(rounds), outputs_of)
+
+    def read(self, table: Table, X: Any) -> Any:
+        """Rows on which terms are to vote."""
+        return table.native(X)
+
+    def on_rows(self, term: RowTerm, rows: Any) -> RowTerm:
+        """The term on other rows."""
+        return term.on_rows(self._answers(term.fitted, rows))
+
+    @property
+    def state(self) -> Any:
+        return self._rng.get_state()
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._rng.set_state(state)
+
+
+def _factors(rounds: list[Round]) -> FloatArray:
+    return np.array([each.move * each.term.factor for each in rounds])
+
+
+def predicted_means(estimator: Any, X: Any) -> FloatArray:
+    """What a regressor predicts, as a column."""
+    return np.asarray(estimator.predict(X), dtype=np.float64).reshape(-1, 1)
+
+
+@dataclass(frozen=True)
+class PredictedShares:
+    """The probabilities that a classifier predicts, in the order of the classes."""
+
+    classes: NDArray[Any]
+
+    def __call__(self, estimator: Any, X: Any) -> FloatArray:
+        shares = np.zeros((X.shape[0], self.classes.size))
+        known = np.searchsorted(self.classes, estimator.classes_)
+        shares[:, known] = estimator.predict_proba(X)
+        return shares
+
+
+@dataclass(frozen=True)
+class PredictedVotes:
+    """The classes that a classifier predicts, as shares that are all for one of two."""
+
+    classes: NDArray[Any]
+
+    def __call__(self, estimator: Any, X: Any) -> FloatArray:
+        return _all_for(encode_predictions(estimator, X, self.classes))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Outputs of an estimator: its answers through a link."""
+
+    answers: Callable[[Any, Any], FloatArray]
+    link: Link
+
+    def __call__(self, estimator: Any, X: Any) -> FloatArray:
+        return self.link(self.answers(estimator, X))

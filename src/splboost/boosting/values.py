@@ -1,0 +1,200 @@
+"""Boosters whose learners add values: what they share.
+
+A booster of this kind says what a round has to fit (``_working_set``), what to make of
+a weak learner's answer (``_link``), and which answers it needs (``_answers``). With
+more than two classes it sets each against the rest, unless its working set couples
+them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.boosting.base import BaseBooster, effective_size
+from splboost.boosting.data import Samples
+from splboost.boosting.progress import Progress
+from splboost.boosting.weak import (
+    check_classifier,
+    check_own_tree,
+    check_regressor,
+    is_own_tree,
+)
+from splboost.losses import MarginLoss
+from splboost.pace import Pace
+from splboost.trees.c45.estimator import C45Classifier
+from splboost.trees.estimators import CARTClassifier, CARTRegressor
+from splboost.trees.threads import count_threads
+
+FloatArray = NDArray[np.float64]
+
+MEANS, SHARES, VOTES = "means", "shares", "votes"
+
+
+class BaseValueBooster(BaseBooster):
+    """A booster whose learners add values."""
+
+    _answers: ClassVar[str] = MEANS
+    _tolerance: ClassVar[float] = 0.0
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 1.0,
+        pace: Pace | str | dict[Any, Any] | None = None,
+        warm_rounds: int = 3,
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.pace = pace
+        self.warm_rounds = warm_rounds
+        self.subsample = subsample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    # ------------------------------------------------------- what a booster supplies
+
+    @abstractmethod
+    def _working_set(self) -> Any:
+        """What a round has to fit: a ``WorkingSet``."""
+
+    @abstractmethod
+    def _link(self, n_samples: float) -> Any:
+        """What a weak learner's answer adds to the scores: a ``Link``."""
+
+    # --------------------------------------------------------------- what follows
+
+    @property
+    def _loss(self) -> MarginLoss:  # type: ignore[override]
+        return self._working_set().loss
+
+    def _weak_learner(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        tree = CARTRegressor if self._answers == MEANS else CARTClassifier
+        return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
+
+    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
+        from splboost.boosting.additive import AdditiveScores
+
+        return AdditiveScores(
+            self._working_set(),
+            samples.codes,
+            self.classes_.size,
+            samples.weight,
+            list(self.paces_.values()),
+            n_threads=count_threads(self.n_jobs),
+        )
+
+    def _make_step(self, weight: FloatArray) -> Any:
+        from splboost.boosting.value_steps import ValueStep
+
+        n_samples = effective_size(weight)
+        return ValueStep(self._link(n_samples), n_samples, self._tolerance)
+
+    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
+        from splboost.boosting.columns import ColumnsLearner
+
+        estimator = self._weak_learner()
+        if self._answers == MEANS:
+            check_regressor(estimator)
+        else:
+            check_classifier(estimator, probabilities=self._answers == SHARES)
+        k = self.classes_.size
+        joint = k == 2 or self._working_set().joint
+        if is_own_tree(estimator):
+            check_own_tree(self, estimator)
+            columns = self._grow_trees(estimator, samples, rng, joint)
+        else:
+            columns = self._fit_estimators(estimator, samples, rng, joint)
+        return ColumnsLearner(columns)
+
+    def _grow_trees(
+        self, estimator: Any, samples: Samples, rng: Any, joint: bool
+    ) -> list[Any]:
+        from splboost.boosting.learners import C45Learner, TreeLearner
+        from splboost.boosting.value_learners import (
+            MixtureLearner,
+            RegressionLearner,
+            ShareLearner,
+            VoteLearner,
+        )
+        from splboost.trees.binning import bin_table
+
+        table, weight, k = samples.table, samples.weight, self.classes_.size
+        n_threads, seed = count_threads(self.n_jobs), rng.randint(2**31 - 1)
+        options: dict[str, Any] = {"n_threads": n_threads, "seed": seed}
+        if not isinstance(estimator, C45Classifier):
+            binned = bin_table(table, weight, n_threads=n_threads)
+        if self._answers == MEANS:
+            return [RegressionLearner(estimator, binned, **options)] * (
+                1 if joint else k
+            )
+        columns: list[Any] = []
+        for codes, n_classes in _problems(samples.codes, k, joint):
+            given = estimator, table, codes, n_classes, weight
+            if isinstance(estimator, C45Classifier):
+                make = MixtureLearner if self._answers == SHARES else VoteLearner
+                columns.append(make(C45Learner(*given, **options), table))
+            else:
+                learner = TreeLearner(*given, **options, binned=binned)
+                columns.append(ShareLearner(learner))
+        return columns
+
+    def _fit_estimators(
+        self, estimator: Any, samples: Samples, rng: Any, joint: bool
+    ) -> list[Any]:
+        from splboost.boosting.value_learners import EstimatorValues
+
+        X, weight, classes = samples.X, samples.weight, self.classes_
+        if self._answers == MEANS:
+            learner = EstimatorValues(estimator, X, None, classes, weight, rng)
+            return [learner] * (1 if joint else classes.size)
+        names = classes if joint else np.array([False, True])
+        votes = self._answers == VOTES
+        return [
+            EstimatorValues(estimator, X, codes, names, weight, rng, votes=votes)
+            for codes, _ in _problems(samples.codes, classes.size, joint)
+        ]
+
+    def _shape(self, output: FloatArray) -> FloatArray:
+        if self.classes_.size == 2:
+            return output[:, 0]
+        return self._working_set().combine(output)
+
+
+def _problems(
+    codes: NDArray[np.integer], n_classes: int, joint: bool
+) -> list[tuple[NDArray[np.integer], int]]:
+    """Class numbers, and how many, of each classifier of a round."""
+    if joint:
+        return [(codes, n_classes)]
+    return [((codes == k).astype(np.uint8), 2) for k in range(n_classes)]

@@ -1,0 +1,93 @@
+"""The weak learner that a user has asked for: what kind it is, and what it lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import has_fit_parameter
+
+from splboost.trees.c45.estimator import C45Classifier
+from splboost.trees.estimators import CARTClassifier, CARTRegressor
+
+
+def is_own_tree(estimator: Any) -> bool:
+    """Whether the tree engine is to grow it; not if a subclass goes its own way."""
+    return any(
+        isinstance(estimator, kind)
+        and type(estimator).fit is kind.fit
+        and type(estimator).predict is kind.predict
+        for kind in (CARTClassifier, C45Classifier, CARTRegressor)
+    )
+
+
+def categorical_features_of(booster: Any, estimator: Any) -> Any:
+    """The user's list, given to the booster or to its weak learner."""
+    own = booster.categorical_features
+    if not is_own_tree(estimator):
+        if own is not None:
+            raise ValueError(
+                f"categorical_features={own!r} is for the trees of splboost.trees; "
+                f"estimator={estimator!r} would take these columns for numbers. "
+                "Use a tree of splboost.trees, or encode them yourself."
+            )
+        return None
+    if own is not None and estimator.categorical_features is not None:
+        raise ValueError(
+            f"categorical_features={own!r} is given to {type(booster).__name__}, and "
+            f"{estimator.categorical_features!r} to its estimator; give it once."
+        )
+    return own if own is not None else estimator.categorical_features
+
+
+def check_own_tree(booster: Any, estimator: Any) -> None:
+    """Refuse parameters of a tree that make no sense inside a booster."""
+    estimator._validate_params()
+    if getattr(estimator, "class_weight", None) is not None:
+        raise ValueError(
+            f"estimator={estimator!r} has a class_weight, which would change the "
+            "weights that boosting has set; give class_weight="
+            f"{estimator.class_weight!r} to {type(booster).__name__} instead."
+        )
+
+
+def check_classifier(estimator: Any, *, probabilities: bool = False) -> None:
+    """Refuse what cannot be boosted as a classifier, and say why."""
+    _check_object(estimator)
+    if not is_classifier(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} is not a classifier; give a scikit-learn "
+            "classifier or one of splboost.trees."
+        )
+    if probabilities and not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"estimator={estimator!r} has no predict_proba, which this booster needs; "
+            "give a classifier that has, for instance splboost.trees.CARTClassifier."
+        )
+    _check_weights(estimator, "CARTClassifier")
+
+
+def check_regressor(estimator: Any) -> None:
+    """Refuse what cannot be boosted as a regressor, and say why."""
+    _check_object(estimator)
+    if not is_regressor(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} is not a regressor, and this booster fits "
+            "numbers; give a scikit-learn regressor or splboost.trees.CARTRegressor."
+        )
+    _check_weights(estimator, "CARTRegressor")
+
+
+def _check_object(estimator: Any) -> None:
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
+
+
+def _check_weights(estimator: Any, instead: str) -> None:
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator={type(estimator).__name__} doesn't support sample_weight in "
+            "fit, which boosting needs; choose another weak learner, for instance "
+            f"splboost.trees.{instead}."
+        )

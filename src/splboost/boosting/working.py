@@ -1,0 +1,238 @@
+"""Kernels of working sets: what a round of a booster of values has to fit.
+
+Each takes the scores F of one class against the rest (the second against the first, of
+two), and writes for every sample the weight of its own, before any pace; the target of
+a regression; and the loss that a pace sees. Samples of class ``own`` have y = 1, the
+others -1, and m = y F is the margin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splboost.boosting.kernels import exponential
+from splboost.compiled import kernel
+
+MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
+LEAST_WEIGHT = 2.0**-79
+ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
+LOG_2 = 0.6931471805599453
+N_LENGTHS, LENGTH = 41, 0.05  # of steps along votes, up to 2
+HIGHEST_CURVATURE = 0.15405857012135055  # of Savage2, at exp(m) = (7 + sqrt(33)) / 8
+
+
+@kernel
+def logarithm(x):
+    """log(x) of a positive number that is not denormal, right to some 1e-16.
+
+    Compiled into the loop around it and done for several numbers at a time.
+    """
+    bits = np.float64(x).view(np.int64)
+    power = (bits - ROOT_HALF) >> 52
+    m = np.int64(bits - (power << 52)).view(np.float64)  # from sqrt(1/2) to sqrt(2)
+    s = (m - 1) / (m + 1)
+    t = s * s
+    # The series of atanh(s) / s, from 1/19 down to 1/3
+    p = 0.05263157894736842
+    p = p * t + 0.058823529411764705
+    p = p * t + 0.06666666666666667
+    p = p * t + 0.07692307692307693
+    p = p * t + 0.09090909090909091
+    p = p * t + 0.1111111111111111
+    p = p * t + 0.14285714285714285
+    p = p * t + 0.2
+    p = p * t + 0.3333333333333333
+    return power * LOG_2 + 2 * (s + s * (t * p))
+
+
+@kernel
+def clipped_margin(score, y):
+    return min(max(y * score, -MOST_MARGIN), MOST_MARGIN)
+
+
+@kernel
+def work_out_exponential(score, codes, own, weight, target, loss):
+    """Of exp(-m): the weight is the loss, the target y."""
+    for i in range(score.size):
+        y = 1.0 if codes[i] == own else -1.0
+        e = exponential(-clipped_margin(score[i], y))
+        weight[i] = loss[i] = e
+        target[i] = y
+
+
+@kernel
+def work_out_logistic(score, codes, own, most, keep_gradient, weight, target, loss):
+    """Of log(1 + exp(-2 m)): a Newton step, its target at most ``most`` from 0.
+
+    The target is (1 - p) / (p (1 - p)) = 1 + exp(-2 m), with the sign of y and p the
+    probability of the label. Where it is cut off, ``keep_gradient`` raises the weight
+    as much; otherwise the weight stays p (1 - p).
+    """
+    for i in range(score.size):
+        y = 1.0 if codes[i] == own else -1.0
+        m = clipped_margin(score[i], y)
+        e = exponential(-2 * abs(m))
+        p = 1 / (1 + e) if m > 0 else e / (1 + e)
+        wrong = e / (1 + e) if m > 0 else 1 / (1 + e)
+        z = min(1 / p, most)
+        weight[i] = max(wrong / z if keep_gradient else p * wrong, LEAST_WEIGHT)
+        target[i] = y * z
+        loss[i] = logarithm(1 + e) - 2 * min(m, 0.0)
+
+
+@kernel
+def work_out_savage(score, codes, own, scale, weight, target, loss):
+    """Of (1 + exp(c m))**-2, c being the scale: its slope but for a factor, and y."""
+    for i in range(score.size):
+        y = 1.0 if codes[i] == own else -1.0
+        m = scale * clipped_margin(score[i], y)
+        e = exponential(-abs(m))
+        right = 1 / (1 + e) if m > 0 else e / (1 + e)
+        wrong = e / (1 + e) if m > 0 else 1 / (1 + e)
+        weight[i] = right * wrong * wrong
+        target[i] = y
+        loss[i] = wrong * wrong
+
+
+@kernel
+def work_out_fisher(score, codes, own, most, weight, target, loss):
+    """Of Savage2: Fisher scoring, its target at most ``most`` from 0."""
+    for i in range(score.size):
+        y = 1.0 if codes[i] == own else -1.0
+        m = clipped_margin(score[i], y)
+        e = exponential(-abs(m))
+        right = 1 / (1 + e) if m > 0 else e / (1 + e)
+        wrong = e / (1 + e) if m > 0 else 1 / (1 + e)
+        weight[i] = (right * wrong) ** 2
+        target[i] = y * min(1 / right, most)
+        loss[i] = wrong * wrong
+
+
+@kernel
+def work_out_majoriser(score, codes, own, weight, target, loss):
+    """Of Savage2: the steepest descent, over its highest curvature."""
+    for i in range(score.size):
+        y = 1.0 if codes[i] == own else -1.0
+        m = clipped_margin(score[i], y)
+        e = exponential(-abs(m))
+        right = 1 / (1 + e) if m > 0 else e / (1 + e)
+        wrong = e / (1 + e) if m > 0 else 1 / (1 + e)
+        weight[i] = 1.0
+        target[i] = y * 2 * right * wrong * wrong / HIGHEST_CURVATURE
+        loss[i] = wrong * wrong
+
+
+@kernel
+def believe_along_lines(loss, codes, sample_weight, ages, slopes, paced, factor):
+    """Write v times the sample's weight, of paces that are lines up to an age.
+
+    Each class has its age and slope. Returns how many samples have a positive pace,
+    and the sum of the latent losses.
+    """
+    n_selected, total = 0, 0.0
+    for i in range(loss.size):
+        age = ages[codes[i]]
+        fall = slopes[codes[i]] / age
+        seen = min(loss[i], age)
+        within = loss[i] < age
+        total += sample_weight[i] * seen * (1 - 0.5 * fall * seen)
+        v = 1 - fall * loss[i] if within else 0.0
+        factor[i] = sample_weight[i] * v if paced else sample_weight[i]
+        n_selected += within
+    return n_selected if paced else loss.size, total
+
+
+@kernel
+def add_leaf_outputs(score, leaf, output):
+    """score[j, i] += output of the leaf of row i."""
+    for j in range(score.shape[0]):
+        for i in range(leaf.size):
+            score[j, i] += output[leaf[i], j]
+
+
+@kernel
+def savage_totals(score, codes, own, factor, values, lengths, scale):
+    """The summed Savage loss at F + a G, for each length a of a step along G."""
+    totals = np.zeros(lengths.size)
+    for k in range(lengths.size):
+        total = 0.0
+        for i in range(score.size):
+            y = 1.0 if codes[i] == own else -1.0
+            m = scale * clipped_margin(score[i] + lengths[k] * values[i], y)
+            e = exponential(-abs(m))
+            wrong = e / (1 + e) if m > 0 else 1 / (1 + e)
+            total += factor[i] * wrong * wrong
+        totals[k] = total
+    return totals
+
+
+@kernel
+def best_vote_step(score, codes, own, factor, upper):
+    """Length a in [0, 2] with the lowest summed Savage2 loss at F + a h, h = ±1.
+
+    ``upper`` says where h = 1. The best of 41 lengths first, then the point between
+    its neighbours where the slope changes its sign.
+    """
+    n = score.size
+    odds, right = np.empty(n), np.empty(n, dtype=np.bool_)
+    for i in range(n):
+        is_own = codes[i] == own
+        odds[i] = exponential(clipped_margin(score[i], 1.0 if is_own else -1.0))
+        right[i] = is_own == upper[i]
+    best, lowest = 0, np.inf
+    for k in range(N_LENGTHS):
+        total = total_along(odds, right, factor, k * LENGTH)
+        if total < lowest:
+            best, lowest = k, total
+    low, high = max(best - 1, 0) * LENGTH, min(best + 1, N_LENGTHS - 1) * LENGTH
+    if slope_along(odds, right, factor, low) >= 0:
+        return low
+    if slope_along(odds, right, factor, high) <= 0:
+        return high
+    # Regula falsi, with a weaker end (Illinois), and halving where that is slow
+    at_low = slope_along(odds, right, factor, low)
+    at_high = slope_along(odds, right, factor, high)
+    last = 0
+    for _ in range(100):
+        if high - low < 1e-13:
+            break
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        slope = slope_along(odds, right, factor, middle)
+        if slope == 0:
+            return middle
+        if slope < 0:
+            if middle - low < 1e-14:
+                return middle
+            low, at_low = middle, slope
+            at_high *= 0.5 if last < 0 else 1.0
+            last = -1
+        else:
+            if high - middle < 1e-14:
+                return middle
+            high, at_high = middle, slope
+            at_low *= 0.5 if last > 0 else 1.0
+            last = 1
+    return 0.5 * (low + high)
+
+
+@kernel
+def total_along(odds, right, factor, length):
+    """The summed loss after a step."""
+    up, down = np.exp(length), np.exp(-length)
+    total = 0.0
+    for i in range(odds.size):
+        q = 1 / (1 + odds[i] * (up if right[i] else down))
+        total += factor[i] * q * q
+    return total
+
+
+@kernel
+def slope_along(odds, right, factor, length):
+    """Its derivative by the length, but for a factor 2."""
+    up, down = np.exp(length), np.exp(-length)
+    total = 0.0
+    for i in range(odds.size):
+        q = 1 / (1 + odds[i] * (up if right[i] else down))
+        part = factor[i] * q * q * (1 - q)
+        total += -part if right[i] else part
+    return total

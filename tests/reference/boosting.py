@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reference.paces import pace_latent, pace_weight
+from reference.paces import latent_objective, pace_weight
 from reference.trees import fit_tree, predict_tree
 
 MAX_SCORE = 350.0
@@ -92,9 +92,13 @@ def pace_loss(F: np.ndarray, y: np.ndarray) -> np.ndarray:
 def boosting_weights(F, y, omega, v) -> np.ndarray:
     """D proportional to omega * v * exp(log loss), summing to 1; zeros if all are."""
     with np.errstate(divide="ignore"):
-        log_weight = np.log(omega) + np.log(v) + log_exp_loss(F, y)
+        return normalised(np.log(omega) + np.log(v) + log_exp_loss(F, y))
+
+
+def normalised(log_weight: np.ndarray) -> np.ndarray:
+    """Weights from their logarithms, summing to 1; zeros if all are."""
     if np.isneginf(log_weight).all():
-        return np.zeros(len(y))
+        return np.zeros(len(log_weight))
     D = np.exp(log_weight - log_weight.max())
     return D / D.sum()
 
@@ -112,18 +116,27 @@ def step_size(error: float, n_classes: int, n_samples: float) -> float:
     return (K - 1.0) ** 2 / K * (np.log((1.0 - error) / error) + np.log(K - 1.0))
 
 
+def kept_rows(D: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The drawn rows of positive D, but for those below 1e-12 of the largest."""
+    rows = rows[D[rows] > 0]
+    return rows[D[rows] >= 1e-12 * D[rows].max()] if rows.size else rows
+
+
+def fit_weak(X, target, D, omega, rows, weak) -> Callable:
+    """Fit the weak learner on these rows, the weights scaled to their sample weight."""
+    weight = D[rows] * omega[rows].sum() / D[rows].sum()
+    return weak(X[rows], target[rows], weight)
+
+
 def fit_learner(X, y, D, omega, rows, weak, n_classes) -> Learner | None:
     """Fit the weak learner on the drawn rows, judge it on all rows.
 
-    Rows with D below 1e-12 of the largest drawn D are left out, the others get weights
-    that sum to their summed sample weight. None if no drawn row has D > 0.
+    None if no drawn row has D > 0.
     """
-    rows = rows[D[rows] > 0]
+    rows = kept_rows(D, rows)
     if rows.size == 0:
         return None
-    rows = rows[D[rows] >= 1e-12 * D[rows].max()]
-    weight = D[rows] * omega[rows].sum() / D[rows].sum()
-    predict = weak(X[rows], y[rows], weight)
+    predict = fit_weak(X, y, D, omega, rows, weak)
     predicted = np.asarray(predict(X))
     error = float(D[predicted != y].sum())
     return Learner(
@@ -180,6 +193,9 @@ def boost(
             return np.ones(n)
         return pace_weight(kind, pace_loss(F, y), age_of_rows, **shape)
 
+    def latent_at(F):
+        return latent_objective(pace_loss(F, y), omega, kind, age_of_rows, shape)
+
     F = np.zeros(n) if K == 2 else np.zeros((n, K))
     out = Boosted(F, optimal_v(F, 0), K)
     skipped = 0
@@ -204,9 +220,7 @@ def boost(
             if rows_per_round is None and first:
                 learner.alpha = 0.0
                 add_learner(out, learner, learning_rate)
-                out.latent.append(
-                    latent_objective(out.F, y, omega, kind, age_of_rows, shape)
-                )
+                out.latent.append(latent_at(out.F))
             break
         skipped = 0
 
@@ -222,7 +236,7 @@ def boost(
 
         add_learner(out, learner, learning_rate)
         out.v = optimal_v(out.F, t)
-        out.latent.append(latent_objective(out.F, y, omega, kind, age_of_rows, shape))
+        out.latent.append(latent_at(out.F))
         if learner.error <= 0.0:
             out.stop_reason = "perfect"
             break
@@ -263,15 +277,6 @@ def add_learner(out: Boosted, learner: Learner, learning_rate: float) -> None:
     out.weak.append(learner.predict)
     out.errors.append(learner.error)
     out.n_selected.append(learner.n_rows)
-
-
-def latent_objective(F, y, omega, kind, age, shape) -> float:
-    """Sum of omega times the latent loss, at the target age of each row."""
-    loss = pace_loss(F, y)
-    return sum(
-        w * float(pace_latent(kind, loss[i], age[i], **shape))
-        for i, w in enumerate(omega)
-    )
 
 
 def boosted_score(model: Boosted, X) -> np.ndarray:

@@ -90,6 +90,14 @@ def pace_penalty(kind, v, age, *, t=None, gamma=None, zeta=0.1) -> np.ndarray:
     raise ValueError(f"unknown pace {kind!r}")
 
 
+def latent_objective(loss, omega, kind, age, shape) -> float:
+    """Sum of omega times the latent loss, age being the age of each row."""
+    return sum(
+        w * float(pace_latent(kind, loss[i], age[i], **shape))
+        for i, w in enumerate(omega)
+    )
+
+
 def age_from_plateau(kind, plateau, *, t=None, gamma=None, zeta=0.1) -> float:
     """Age at which the latent loss goes flat at the given height.
 

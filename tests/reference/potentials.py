@@ -143,9 +143,9 @@ def solve_step(potential, m, u, omega, t, size) -> tuple[float, float]:
     """The step ds and the time dt that keep the total potential, dt the smallest.
 
     With m' = decay(dt) m + ds u at t + dt: the sum of omega w(m') u is zero, and that
-    of omega potential(m') what it is now, to 1e-12 n. If the potential stays below until
-    the end of time, the step leads there. Stops if there is no step that lowers the potential now
-    ("no edge"), or the time is below 1e-7 of the whole ("stuck").
+    of omega potential(m') what it is now. If it is no larger until the end of time, but
+    for 1e-12 n, the step leads there. Stops if no step lowers it now ("no edge"), or
+    the time is below 1e-7 of the whole ("stuck").
     """
     now = omega @ potential.value(m, t)
 
@@ -153,15 +153,15 @@ def solve_step(potential, m, u, omega, t, size) -> tuple[float, float]:
         moved = potential.decay(dt) * m
         return smallest_potential(potential, moved, u, omega, t + dt, size)
 
-    def is_below(dt):
-        return smallest(dt)[0] - now < 1e-12 * size
+    def excess(dt):
+        return smallest(dt)[0] - now
 
-    if smallest(0.0)[0] - now > -1e-12 * size:
+    if excess(0.0) > -1e-12 * size:
         raise Stop("no edge")
     before = 0.0
     for dt in np.linspace(0.0, potential.end - t, N_TIMES + 1)[1:]:
-        if not is_below(dt):
-            dt = bisect(is_below, before, dt)
+        if excess(dt) > 1e-12 * size:
+            dt = bisect(lambda dt: excess(dt) < 0.0, before, dt)
             break
         before = dt
     if dt < 1e-7 * potential.end:

@@ -43,7 +43,7 @@ def real_boost(
     s = set_up(X, y, **options)
     K = s.n_classes
     weak = probability_learner(max_depth=1, n_classes=K) if weak is None else weak
-    n_rows = np.arange(len(s.y))
+    every_row = np.arange(len(s.y))
 
     def real_step(y, F, v, rows, first) -> Step:
         predict = fit_weighted(s, weak, y, y, -signs(y) * F, v, rows, first)
@@ -59,7 +59,7 @@ def real_boost(
         return log_p - log_p.mean(axis=1, keepdims=True)
 
     def samme_step(y, G, v, rows, first) -> Step:
-        predict = fit_weighted(s, weak, y, y, -G[n_rows, y], v, rows, first)
+        predict = fit_weighted(s, weak, y, y, -G[every_row, y], v, rows, first)
         stop_without_edge(centred_log_shares(predict(s.X)))
         return Step(lambda X: s.learning_rate * centred_log_shares(predict(X)), predict)
 

@@ -20,6 +20,7 @@ from reference import (
     rival_score,
     robust_boost,
     savage_boost,
+    tree_learner,
     weighted_median,
 )
 from reference.margins import (
@@ -380,6 +381,43 @@ def test_pace_acts_after_the_warm_rounds(name):
     assert np.abs(plain.F[4] - paced.F[4]).max() > 1e-6
 
 
+FITTING_WEIGHTS = {  # name: the weight as a function of m = yF
+    "real": lambda m: np.exp(-m),
+    "gentle": lambda m: np.exp(-m),
+    "logit": lambda m: 1 / np.cosh(m) ** 2,
+    "savage": lambda m: np.exp(2 * m) / (1 + np.exp(2 * m)) ** 3,
+    "r gentle": lambda m: np.exp(m) / (1 + np.exp(m)) ** 3,
+    "r fisher": lambda m: 1 / np.cosh(m / 2) ** 4,
+    "r mm": np.ones_like,
+    "r discrete": lambda m: np.exp(m) / (1 + np.exp(m)) ** 3,
+}
+
+
+@pytest.mark.parametrize("name", FITTING_WEIGHTS)
+def test_learner_gets_the_weights_of_the_booster(name):
+    booster, options, _ = CLASSIFIERS[name]
+    X, y = noisy_classes()
+    omega = np.random.default_rng(0).uniform(0.5, 2, size=60)
+    if booster in (real_boost, savage_boost):
+        fit = probability_learner(max_depth=1)
+    elif name == "r discrete":
+        fit = tree_learner(max_depth=1)
+    else:
+        fit = regression_learner(max_depth=1)
+    seen = []
+
+    def weak(X, target, D):
+        seen.append(D)
+        return fit(X, target, D)
+
+    model = booster(
+        X, y, n_estimators=3, sample_weight=omega, weak=weak, kind="linear",
+        age=10.0, warm_rounds=1, **options,
+    )  # fmt: skip
+    D = omega * model.v[1] * FITTING_WEIGHTS[name]((2 * y - 1) * model.F[1])
+    np.testing.assert_allclose(seen[2], D * omega.sum() / D.sum())
+
+
 @every_classifier
 def test_drawn_rows_alone_shape_the_learner(name):
     booster, options, _ = CLASSIFIERS[name]
@@ -468,9 +506,16 @@ def test_savage_line_search_lowers_the_loss():
     alphas = {details["alpha"] for details in model.details}
     assert alphas <= set(2.0 ** np.arange(-6, 2))
     assert len(alphas) > 1
-    first = savage_boost(X, y, n_estimators=1).F[0]
-    losses = [savage((2 * y - 1) * a * first).sum() for a in 2.0 ** np.arange(-6, 2)]
-    assert model.details[0]["alpha"] == 2.0 ** (np.argmin(losses) - 6)
+
+
+def test_savage_line_search_may_double_a_timid_step():
+    X, y = noisy_classes()
+
+    def weak(X, y, D):
+        return lambda X: np.where(X[:, :1] > 0, [0.4, 0.6], [0.6, 0.4])
+
+    model = savage_boost(X, y, n_estimators=1, line_search=True, weak=weak)
+    assert model.details[0]["alpha"] == 2.0
 
 
 @pytest.mark.parametrize("variant", ["gentle", "fisher", "mm"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
@@ -62,7 +63,7 @@ class LogitBoostClassifier(BaseValueBooster):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseValueBooster._parameter_constraints,
         "z_clip": [StrOptions({"response", "gradient"})],
-        "z_max": [Interval(Real, 1, None, closed="neither")],
+        "z_max": [Interval(Real, 1, math.inf, closed="right")],
     }
     _tolerance = 1e-10
 

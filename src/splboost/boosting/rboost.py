@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
@@ -65,7 +66,7 @@ class RBoostClassifier(BaseValueBooster):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseValueBooster._parameter_constraints,
         "variant": [StrOptions({"gentle", "fisher", "mm", "discrete"})],
-        "z_max": [Interval(Real, 1, None, closed="neither")],
+        "z_max": [Interval(Real, 1, math.inf, closed="right")],
     }
 
     def __init__(

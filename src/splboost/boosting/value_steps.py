@@ -11,6 +11,7 @@ from splboost.boosting.additive import AdditiveScores
 from splboost.boosting.columns import ColumnsLearner, Terms
 from splboost.boosting.links import Link
 from splboost.boosting.loop import CONVERGED, Round
+from splboost.boosting.working import drop_negligible
 
 NO_VALUE = 1e-12
 
@@ -67,6 +68,7 @@ class ValueStep:
             weight = scores.weight[k]
             if rows is not None and (weight * rows).any():
                 weight = weight * rows
+            drop_negligible(weight)
             term = own.fit(weight, scores.target[k])
             term.link(self.link)
             factor = self.factor(scores, k, term) if self._adds(term) else 0.0

@@ -15,6 +15,7 @@ from splboost.compiled import kernel
 
 MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
 LEAST_WEIGHT = 2.0**-79
+NEGLIGIBLE = 1e-12
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 LOG_2 = 0.6931471805599453
 N_LENGTHS, LENGTH = 41, 0.05  # of steps along votes, up to 2
@@ -140,6 +141,16 @@ def believe_along_lines(loss, codes, sample_weight, ages, slopes, paced, factor)
         factor[i] = sample_weight[i] * v if paced else sample_weight[i]
         n_selected += within
     return n_selected if paced else loss.size, total
+
+
+@kernel
+def drop_negligible(weight):
+    """Set weights to 0 that are next to nothing beside the largest."""
+    largest = 0.0
+    for i in range(weight.size):
+        largest = max(largest, weight[i])
+    for i in range(weight.size):
+        weight[i] = weight[i] if weight[i] >= NEGLIGIBLE * largest else 0.0
 
 
 @kernel

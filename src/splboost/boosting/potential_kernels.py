@@ -52,7 +52,7 @@ class Tangent(NamedTuple):
     sums: Sums
     edge_by_step: float
     edge_by_time: float
-    potential_by_step: float
+    potential_by_edge: float  # and by the step
     potential_by_time: float
 
 
@@ -68,7 +68,9 @@ class Crowd(NamedTuple):
     others: Tangent
 
 
-NO_OTHERS = Tangent(0.0, 0.0, Sums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.0, 0.0, 0.0)
+NO_OTHERS = Tangent(
+    0.0, 0.0, Sums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.0, 0.0, 0.0
+)
 
 
 @kernel
@@ -165,7 +167,12 @@ def add_up_after(crowd, course, time, duration, step):
     others = crowd.others
     stepped, waited = step - others.step, duration - others.duration
     edge = others.edge_by_step * stepped + others.edge_by_time * waited
-    potential = others.potential_by_step * stepped + others.potential_by_time * waited
+    # The potential falls with the edge, also as this changes on the way.
+    mean_edge = others.sums.edge + edge - 0.5 * others.edge_by_step * stepped
+    potential = (
+        others.potential_by_edge * mean_edge * stepped
+        + others.potential_by_time * waited
+    )
     return Sums(
         near.weight + others.sums.weight,
         near.edge + others.sums.edge + edge,
@@ -194,6 +201,6 @@ def draw_tangent(sums, course, time, duration, step):
         sums,
         -2 * sums.slope / width,
         -2 * (by_a * sums.edge_curve + by_u * sums.slope + by_one * sums.edge_slope),
-        fall * sums.edge / width,
+        fall / width,
         fall * (by_a * sums.slope + by_u * sums.edge + by_one * sums.weight),
     )

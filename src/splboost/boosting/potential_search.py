@@ -33,6 +33,7 @@ MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)
 EXACT = 1e-11  # of the summed weight: what may be left of E1 and E2
 NO_GAIN = 1e-12  # of the summed weight: a fall of the potential that is none
 SHORTEST = 1e-7  # of all time: a move that takes less leads nowhere
+ENOUGH = 1e-3  # of all time: with no more left the end is reached
 GRID = 50  # durations at which a search looks for the potential to be back
 FLAT = 6.0  # widths: erfc(6) is nothing beside erfc(0)
 LONGEST = 8.0  # widths at time 0: longer steps are not considered
@@ -42,8 +43,8 @@ CELLS_PER_WIDTH = 8
 CELL_NARROWER = 4.0  # times than the width, or sums over cells say little
 CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum of cells, and of samples,
 # in which no other one is looked for
-DOUBT = 2e-3  # of the summed weight: how far off sums over cells may be
-NEARBY = 0.25  # widths, and share of the duration: how far the exact root may be
+DOUBT = 0.1  # of the summed weight, by squared cells per width: error of their sums
+NEARBY = 0.25  # widths: so far may the exact step be from that of cells
 
 
 @kernel
@@ -62,31 +63,35 @@ def settle(crowd, course, time, duration, step):
     """Go down to a lowest summed potential after a duration; step and sums there.
 
     There the edge falls through zero. In a one-sided potential it also leaps where a
-    sample passes the floor, but only upwards: an interval from a positive to a negative
-    edge always has such a zero, and can be halved.
+    sample passes the floor, but only upwards, so that there is no lowest sum in a leap.
     """
     width = place(course, time + duration)[1]
     lower, upper = 0.0, longest_step(crowd, course, time, duration)
     narrowest = 1e-15 * upper
-    lower_known = upper_known = False
-    step = min(step, upper)
-    while True:
-        sums = add_up_after(crowd, course, time, duration, step)
-        if sums.edge > 0:
-            lower, lower_known = step, True
-        else:
-            upper, upper_known = step, True
-        close = abs(sums.edge) <= 0.1 * EXACT * crowd.total
-        if close or upper - lower <= narrowest:
-            return step, sums
+    best = min(step, upper)
+    sums = add_up_after(crowd, course, time, duration, best)
+    while abs(sums.edge) > 0.1 * EXACT * crowd.total and upper - lower > narrowest:
         change = width if sums.edge > 0 else -width
         if sums.slope > 0:
             change = min(max(sums.edge * width / (2 * sums.slope), -width), width)
-        step += change
-        if step <= lower:
-            step = 0.5 * (lower + upper) if lower_known else lower
-        elif step >= upper:
-            step = 0.5 * (lower + upper) if upper_known else upper
+        trial = min(max(best + change, lower), upper)
+        while trial != best:
+            there = add_up_after(crowd, course, time, duration, trial)
+            if there.potential <= sums.potential + 0.01 * EXACT * crowd.total:
+                break
+            if trial > best:
+                upper = trial
+            else:
+                lower = trial
+            trial = 0.5 * (best + trial)
+        if trial == best:
+            break
+        if sums.edge > 0:
+            lower = best
+        else:
+            upper = best
+        best, sums = trial, there
+    return best, sums
 
 
 @kernel
@@ -128,9 +133,7 @@ def find_lower_elsewhere(crowd, course, time, duration, step, ceiling, clearance
     clear = clearance * place(course, time + duration)[1]
     longest = longest_step(crowd, course, time, duration)
     grain = max(0.5 * clear, longest / 4096)
-    other = find_lower(
-        crowd, course, time, duration, 0.0, step - clear, ceiling, grain
-    )
+    other = find_lower(crowd, course, time, duration, 0.0, step - clear, ceiling, grain)
     if other >= 0:
         return other
     return find_lower(
@@ -176,6 +179,14 @@ def return_between(crowd, course, time, start, shorter, longer, duration, step):
 
 
 @kernel
+def judge(course, time, duration):
+    """What a move of this duration is."""
+    if time + duration >= (1 - ENOUGH) * course.end:
+        return FINISHED
+    return MOVED if duration >= SHORTEST * course.end else STUCK
+
+
+@kernel
 def search(crowd, course, time, narrowest, clearance, doubt):
     """The move of a round, found among all: outcome, step and duration.
 
@@ -189,18 +200,20 @@ def search(crowd, course, time, narrowest, clearance, doubt):
     if sums.potential >= ceiling:
         return NO_EDGE, 0.0, 0.0
     shorter = longer = 0.0
+    back = False
     for k in range(1, GRID + 1):
         longer = rest * k / GRID
         if place(course, time + longer)[1] < narrowest:
             return UNCLEAR, 0.0, 0.0
         before = sums.potential
         stepped, sums = descend(crowd, course, time, longer, step, start, clearance)
-        if sums.potential >= start:
+        back = sums.potential >= start
+        if back:
             break
         if sums.potential < before and before > start - doubt * crowd.total:
             return UNCLEAR, 0.0, 0.0
         shorter, step = longer, stepped
-    if shorter == rest:
+    if not back:
         other = step
         while other >= 0:
             step, sums = settle(crowd, course, time, rest, other)
@@ -210,21 +223,23 @@ def search(crowd, course, time, narrowest, clearance, doubt):
             )
         return FINISHED, step, rest
     ceiling = start + (doubt * crowd.total if doubt else -EXACT * crowd.total)
+    duration = shorter
     for _ in range(GRID):
         duration, step = return_between(
-            crowd, course, time, start, shorter, longer, shorter, step
+            crowd, course, time, start, shorter, longer, duration, step
         )
-        if duration < SHORTEST * course.end:
-            return STUCK, 0.0, 0.0
         other = find_lower_elsewhere(
             crowd, course, time, duration, step, ceiling, clearance
         )
         if other < 0:
-            return MOVED, step, duration
-        if doubt:
             break
+        if doubt:
+            return UNCLEAR, 0.0, 0.0
         shorter, step = duration, other
-    return UNCLEAR, step, duration
+    sums = add_up_after(crowd, course, time, duration, step)
+    if abs(sums.edge) > 1e3 * EXACT * crowd.total:  # the best would be a step back
+        return NO_EDGE, 0.0, 0.0
+    return judge(course, time, duration), step, duration
 
 
 @kernel(fastmath={"reassoc"})
@@ -276,12 +291,13 @@ def gather(rows, lowest, highest, n_cells):
 def step_of_newton(tangent, start):
     """Changes of step and duration that would meet E1 and E2 by the tangent."""
     edge, risen = tangent.sums.edge, tangent.sums.potential - start
+    potential_by_step = tangent.potential_by_edge * edge
     determinant = (
         tangent.edge_by_step * tangent.potential_by_time
-        - tangent.edge_by_time * tangent.potential_by_step
+        - tangent.edge_by_time * potential_by_step
     )
     step = risen * tangent.edge_by_time - edge * tangent.potential_by_time
-    duration = edge * tangent.potential_by_step - risen * tangent.edge_by_step
+    duration = edge * potential_by_step - risen * tangent.edge_by_step
     return step / determinant, duration / determinant
 
 
@@ -339,9 +355,12 @@ def polish(rows, course, time, start, step, duration):
     way are not taken by their tangent, but as they are.
     """
     width = place(course, time + duration)[1]
-    lowest, highest = step - NEARBY * width, step + NEARBY * width
-    shorter, longer = (1 - NEARBY) * duration, (1 + NEARBY) * duration
-    longer = min(longer, course.end - time)
+    lowest, highest = max(step - NEARBY * width, 0.0), step + NEARBY * width
+    rest = course.end - time
+    shorter, longer = (
+        max(duration - rest / GRID, 0.0),
+        min(duration + rest / GRID, rest),
+    )
     for _ in range(10):
         sums = add_up_after(rows, course, time, duration, step)
         risen = sums.potential - start
@@ -382,16 +401,21 @@ def solve(margin, right, weight, course, time, start):
         narrowest = CELL_NARROWER * (highest - lowest) / n_cells
         cells = gather(rows, lowest, highest, n_cells)
         outcome, step, duration = search(
-            cells, course, time, narrowest, CLEARANCE[0], DOUBT
+            cells,
+            course,
+            time,
+            narrowest,
+            CLEARANCE[0],
+            DOUBT / (per_width * per_width),
         )
-        if outcome == MOVED or outcome == FINISHED:
-            if math.isnan(start):
-                start = add_up_after(rows, course, time, 0.0, 0.0).potential
-            if outcome == MOVED:
-                met, step, duration = polish(rows, course, time, start, step, duration)
-            else:
-                step, sums = settle(rows, course, time, duration, step)
-                met = sums.potential <= start
-            if met:
+        if outcome != UNCLEAR and math.isnan(start):
+            start = add_up_after(rows, course, time, 0.0, 0.0).potential
+        if outcome == FINISHED:
+            step, sums = settle(rows, course, time, duration, step)
+            if sums.potential <= start:
                 return outcome, step, duration
+        elif outcome != UNCLEAR:
+            met, step, duration = polish(rows, course, time, start, step, duration)
+            if met:
+                return judge(course, time, duration), step, duration
     return search(rows, course, time, 0.0, CLEARANCE[1], 0.0)

@@ -61,5 +61,5 @@ class VoteStep(FlatStep):
             scores.codes,
             1 if scores.n_outputs == 1 else k,
             scores.believed(),
-            term.values() > 0,
+            term.are_positive(),
         )

@@ -10,6 +10,7 @@ class shares count. It returns a *term*:
     term.scale(factor)    multiplies the output
     term.add_to(score)    adds the output to the scores of the training samples
     term.values()         the first output of each of the samples
+    term.are_positive()   whether that is above 0
     term.keep()           makes the term outlive the learner's next fit
 
 At the end ``learner.model`` makes a model of all rounds. ``learner.on_rows`` is the
@@ -40,6 +41,7 @@ from splboost.boosting.model import (
 )
 from splboost.boosting.working import (
     add_leaf_outputs,
+    are_positive,
     means_of,
     put_on_grid,
     shares_of,
@@ -80,6 +82,10 @@ class LeafTerm:
     def values(self) -> FloatArray:
         """Of the first output."""
         return self.output[self.leaf, 0]
+
+    def are_positive(self) -> NDArray[np.bool_]:
+        """Whether these are above 0."""
+        return are_positive(self.leaf, self.output)
 
     def keep(self) -> None:
         """Make it outlive the next tree."""
@@ -211,6 +217,10 @@ class RowTerm:
     def values(self) -> FloatArray:
         """Of the first output."""
         return self.output[:, 0]
+
+    def are_positive(self) -> NDArray[np.bool_]:
+        """Whether these are above 0."""
+        return self.output[:, 0] > 0
 
     def keep(self) -> None:
         """Answers are its own already."""

@@ -352,6 +352,13 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
 
     _loss: MarginLoss
 
+    def _pull(self, margin: FloatArray) -> FloatArray:
+        """What a sample counts for in a round by its margin, before any pace.
+
+        The slope of the loss, unless a step does not follow that.
+        """
+        return self._loss.weight(margin)
+
     def _weak_learner(self) -> Any:
         """The weak learner in use."""
         raise NotImplementedError

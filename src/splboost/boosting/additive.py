@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,8 @@ class AdditiveScores:
     latent : summed latent loss at the present scores
     """
 
-    state = None  # all depends on the scores
+    state: Any = None  # all depends on the scores
+    factor: Any = 1.0
 
     def __init__(
         self,
@@ -216,8 +218,13 @@ class AdditiveScores:
         """Set the scores to those of a model."""
         self.raw = np.ascontiguousarray(output.T)
 
-    def is_right(self) -> NDArray[np.bool_]:
-        """Whether the prediction for each sample is its class."""
+    def rewind(self, n_rounds: int) -> None:
+        """Nothing but the scores depends on the rounds."""
+
+    def quality(self, weight: FloatArray) -> float:
+        """The accuracy."""
         if self.n_outputs == 1:
-            return (self.raw[0] > 0) == (self.codes == 1)
-        return self.raw.argmax(axis=0) == self.codes
+            right = (self.raw[0] > 0) == (self.codes == 1)
+        else:
+            right = self.raw.argmax(axis=0) == self.codes
+        return float(right @ weight) / float(weight.sum())

@@ -65,6 +65,8 @@ class Scores:
     latent : summed latent loss at the present margins
     """
 
+    factor = 1.0
+
     def __init__(
         self,
         codes: NDArray[np.integer],
@@ -132,11 +134,16 @@ class Scores:
         if self.score is not None:
             self.score = output
 
-    def is_right(self) -> NDArray[np.bool_]:
-        """Whether the prediction for each sample is its class."""
+    def rewind(self, n_rounds: int) -> None:
+        """Nothing but the scores depends on the rounds."""
+
+    def quality(self, weight: FloatArray) -> float:
+        """The accuracy."""
         if self.score is not None:
-            return self.score.argmax(axis=1) == self.codes
-        return (self.margin > 0) | ((self.margin == 0) & (self.codes == 0))
+            right = self.score.argmax(axis=1) == self.codes
+        else:
+            right = (self.margin > 0) | ((self.margin == 0) & (self.codes == 0))
+        return float(right @ weight) / float(weight.sum())
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""

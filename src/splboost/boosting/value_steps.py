@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from splboost.boosting.additive import AdditiveScores
 from splboost.boosting.columns import ColumnsLearner, Terms
 from splboost.boosting.links import Link
-from splboost.boosting.loop import CONVERGED, Round
+from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
 from splboost.boosting.working import drop_negligible
 
 NO_VALUE = 1e-12
@@ -107,7 +107,10 @@ class ValueStep:
         """The factor of each learner before the learning rate."""
         return proposal.coefficient
 
-    def ends_after(self, rounds: list[Round]) -> str | None:
+    def reason_without_edge(self, proposal: ValueProposal) -> str:
+        return NO_EDGE
+
+    def ends_after(self, scores: Any, rounds: list[Round]) -> str | None:
         """Whether the latent objective has settled."""
         if len(rounds) < 2 or not self.tolerance:
             return None

@@ -9,10 +9,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from splboost import (
     AdaBoostClassifier,
+    BrownBoostClassifier,
     GentleBoostClassifier,
+    L2BoostRegressor,
     LogitBoostClassifier,
     RBoostClassifier,
     RealAdaBoostClassifier,
+    RobustBoostClassifier,
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
@@ -244,26 +247,27 @@ def test_a_pace_of_your_own():
 # ------------------------------------------------------------ potentials and their time
 
 
-class Timed:
-    """A booster with a potential."""
-
-    def __init__(self, potential):
-        self._of_its_own = potential
-
-    def _potential(self):
-        return self._of_its_own
-
-
-@pytest.mark.parametrize("potential", [RobustPotential(0.2), BrownPotential(0.3)])
-def test_potentials_at_chosen_times(potential):
+@pytest.mark.parametrize(
+    ("booster", "potential"),
+    [
+        (RobustBoostClassifier(epsilon=0.2), RobustPotential(0.2)),
+        (
+            RobustBoostClassifier(theta=0.5, sigma=0.2, variant="two-sided"),
+            RobustPotential(0.1, 0.5, 0.2, two_sided=True),
+        ),
+        (BrownBoostClassifier(epsilon=0.3), BrownPotential(0.3)),
+    ],
+)
+def test_potentials_at_chosen_times(booster, potential):
     times = 0, 0.5, 0.8
+    name = type(booster).__name__.removesuffix("Classifier")
     for Display, function in (
         (LossDisplay, potential.value),
         (WeightDisplay, potential.weight),
     ):
-        display = Display.from_estimators([Timed(potential)], times=times, margins=M)
+        display = Display.from_estimator(booster, times=times, margins=M)
         expected = {
-            f"Timed at {time:.0%} of its time": function(M, time * potential.end)
+            f"{name}, {time:.0%} of time": function(M, time * potential.end)
             for time in times
         }
         assert_curves(display, expected)
@@ -350,7 +354,7 @@ def test_a_loss_that_jumps_has_no_weights():
 
 @displays
 def test_what_is_no_booster(Display):
-    for given in (RandomForestClassifier(), SPLBoostClassifier, 3):
+    for given in (RandomForestClassifier(), L2BoostRegressor(), SPLBoostClassifier):
         with pytest.raises(TypeError, match=r"estimator=\w+: .*SPLBoostClassifier\(\)"):
             Display.from_estimator(given)
         with pytest.raises(TypeError, match=r"estimator=\w+: "):
@@ -361,7 +365,7 @@ def test_what_is_no_booster(Display):
     with pytest.raises(ValueError, match="2 curves would be called 'AdaBoost'"):
         Display.from_estimators(twice)
     with pytest.raises(ValueError, match=r"times=\[1.5\] must be shares"):
-        Display.from_estimator(Timed(BrownPotential()), times=[1.5])
+        Display.from_estimator(BrownBoostClassifier(), times=[1.5])
     with pytest.raises(ValueError, match="pace='soft'"):
         Display.from_estimator(AdaBoostClassifier(pace="soft"))
     assert not plt.get_fignums()

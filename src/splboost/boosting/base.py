@@ -333,13 +333,6 @@ class BaseBooster(BaseEstimator):
     def _warn_of_samples(self, data: FitData) -> None:
         """Warn where what has become of the samples looks wrong."""
 
-    def _pull(self, margin: FloatArray) -> FloatArray:
-        """What a sample counts for in a round by its margin, before any pace.
-
-        The slope of the loss, unless a step does not follow that.
-        """
-        return self._loss.weight(margin)
-
     def _weak_learner(self) -> Any:
         """The weak learner in use."""
         raise NotImplementedError

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from splboost.boosting.base import BaseBooster
+from splboost.boosting.classifier import BaseBoostedClassifier
+from splboost.boosting.potential import BasePotentialBooster
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.classes import paces_of_classes
@@ -96,9 +97,9 @@ def curves_of_estimator(estimator: Any, times: Sequence[float]) -> list[MarginCu
     """Of a booster, and of the same without its pace."""
     name = _name(estimator)
     curves = _curves_of(estimator, name, times, name_pace=True)
-    if isinstance(estimator, BaseBooster) and any(
-        pace is not None for pace in _paces(estimator).values()
-    ):
+    if isinstance(estimator, BasePotentialBooster):
+        return curves
+    if any(pace is not None for pace in _paces(estimator).values()):
         plain = _paced_curve(
             f"{name} without a pace", estimator._loss, estimator._pull, None, name
         )
@@ -113,9 +114,9 @@ def _curves_of(
     estimator: Any, label: str, times: Sequence[float], *, name_pace: bool
 ) -> list[MarginCurve]:
     """One curve; or one for each pace of several classes, or for each time."""
-    if callable(getattr(estimator, "_potential", None)):
+    if isinstance(estimator, BasePotentialBooster):
         return _curves_of_potential(estimator._potential(), label, times)
-    if not isinstance(estimator, BaseBooster):
+    if not isinstance(estimator, BaseBoostedClassifier):
         raise TypeError(
             f"estimator={_name(estimator)}: its loss is no function of a margin that "
             "is known here; give a boosted classifier of splboost, such as "
@@ -142,7 +143,7 @@ def _curves_of(
     return curves
 
 
-def _paces(estimator: BaseBooster) -> dict[Any, Pace | None]:
+def _paces(estimator: BaseBoostedClassifier) -> dict[Any, Pace | None]:
     """The pace of each class; before a fit, as if two classes were equally common."""
     if hasattr(estimator, "paces_"):
         return estimator.paces_
@@ -169,7 +170,7 @@ def _curves_of_potential(
     def at(share: float) -> MarginCurve:
         time = share * potential.end
         return MarginCurve(
-            f"{label} at {share:.0%} of its time",
+            f"{label}, {share:.0%} of time",
             lambda margin: potential.value(margin, time),
             lambda margin: potential.weight(margin, time),
             (label, "potential"),

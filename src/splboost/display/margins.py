@@ -169,7 +169,7 @@ class _MarginDisplay:
         )
         ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
         ax.spines[["top", "right"]].set_visible(False)
-        legend = ax.legend(loc="upper right", edgecolor="none", fontsize=9)
+        legend = ax.legend(loc="best", edgecolor="none", fontsize=9)
         for text in legend.get_texts():
             text.set(parse_math=False)
         return self

@@ -12,10 +12,12 @@ import numpy as np
 
 from splboost.boosting.kernels import exponential
 from splboost.compiled import kernel
+from splboost.trees.split import TIE
 
 MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
 LEAST_WEIGHT = 2.0**-79
 NEGLIGIBLE = 1e-12
+GRID = 2.0**-43  # sums of its multiples are exact
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 LOG_2 = 0.6931471805599453
 N_LENGTHS, LENGTH = 41, 0.05  # of steps along votes, up to 2
@@ -154,11 +156,68 @@ def drop_negligible(weight):
 
 
 @kernel
+def means_of(total):
+    """The mean of each node, from its weight and its weighted sum."""
+    means = np.empty((total.shape[0], 1))
+    for i in range(total.shape[0]):
+        means[i, 0] = total[i, 1] / total[i, 0]
+    return means
+
+
+@kernel
+def shares_of(total, n_classes):
+    """The share of each class in each node; the heaviest but for rounding are equal."""
+    shares = np.empty((total.shape[0], n_classes))
+    for i in range(total.shape[0]):
+        most = whole = 0.0
+        for c in range(n_classes):
+            most = max(most, total[i, c])
+        for c in range(n_classes):
+            near = total[i, c] >= most * (1 - TIE)
+            shares[i, c] = most if near else total[i, c]
+            whole += shares[i, c]
+        for c in range(n_classes):
+            shares[i, c] /= whole
+    return shares
+
+
+@kernel
+def put_on_grid(values, factor):
+    """Multiply values, and round them towards 0 to the grid; the largest."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
+            largest = max(largest, abs(values[i, j]))
+    return largest
+
+
+@kernel
+def half_log_odds(shares, clip, factor):
+    """A multiple of half the log-odds of the second class, shares kept off 0 and 1."""
+    output = np.empty((shares.shape[0], 1))
+    for i in range(shares.shape[0]):
+        p = min(max(shares[i, 1], clip), 1 - clip)
+        q = min(max(shares[i, 0], clip), 1 - clip)
+        output[i, 0] = factor * 0.5 * (np.log(p) - np.log(q))
+    return output
+
+
+@kernel
 def add_leaf_outputs(score, leaf, output):
     """score[j, i] += output of the leaf of row i."""
     for j in range(score.shape[0]):
         for i in range(leaf.size):
             score[j, i] += output[leaf[i], j]
+
+
+@kernel
+def savage2_slope(loss, factor):
+    """Summed slope of the Savage2 loss, from the losses."""
+    total = 0.0
+    for i in range(loss.size):
+        total += factor[i] * loss[i] * (1 - np.sqrt(loss[i]))
+    return 2 * total
 
 
 @kernel

@@ -23,6 +23,7 @@ from splboost.boosting.data import (
 )
 from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
+from splboost.boosting.parameters import check_parameters
 from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.boosting.weak import categorical_features_of
 from splboost.pace import Pace, resolve_pace
@@ -142,7 +143,7 @@ class BaseBooster(BaseEstimator):
         from splboost.boosting.fitting import Fitting
         from splboost.boosting.watch import make_watch
 
-        self._validate_params()
+        check_parameters(self)
         scorer, stopping = find_scorer(self.scoring), self._early_stopping()
         source = GIVEN if given.are_given() else HELD_OUT if stopping else None
         samples = self._read_samples(X, y, sample_weight)
@@ -276,6 +277,7 @@ class BaseBooster(BaseEstimator):
         _, _, coefficients, errors, n_selected, latent = zip(*rounds, strict=True)
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = np.array(coefficients)
+        self.__dict__.pop("estimator_errors_", None)
         if errors[0] is not None:
             self.estimator_errors_ = np.array(errors)
         self.n_selected_ = np.array(n_selected)

@@ -6,7 +6,7 @@ the column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +32,10 @@ class ValueTerm(Protocol):
 class Terms(tuple[Any, ...]):
     """A round's terms by column, None where a column has got none."""
 
+    def replaced(self, terms: Iterable[Any]) -> Terms:
+        """The same round with other terms."""
+        return Terms(terms)
+
     def vote(self, scores: Any, move: float) -> None:
         """Move the scores of samples; a move of 0 leaves them."""
         if not move:
@@ -42,6 +46,16 @@ class Terms(tuple[Any, ...]):
         for k, term in enumerate(self):
             if term is not None:
                 term.add_to(scores.raw[k : k + 1])
+
+
+def of_drawn(
+    learner: Any, weight: FloatArray, rows: NDArray[np.bool_] | None
+) -> FloatArray:
+    """The weights of the drawn rows; of all, if it cannot be fitted to those."""
+    if rows is None:
+        return weight
+    drawn = weight * rows
+    return drawn if learner.can_fit(drawn) else weight
 
 
 class ColumnsLearner:
@@ -75,7 +89,7 @@ class ColumnsLearner:
 
     def votes(self, term: Terms, rows: Any, codes: Any) -> Terms:
         """The terms on other rows."""
-        return Terms(
+        return term.replaced(
             None if own is None else learner.on_rows(own, rows)
             for own, learner in zip(term, self.columns, strict=True)
         )

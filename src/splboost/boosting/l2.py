@@ -209,7 +209,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         check_is_fitted(self)
         return read_table(self, X, self._model.categorical_features, reset=False)
 
-    def _shape(self, output: FloatArray) -> FloatArray:
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         return self.start_ + self._unit * output[:, 0]
 
     def _labels(self, values: FloatArray) -> FloatArray:
@@ -290,7 +290,12 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         # Samples to validate on count as they are.
         pace = None if all_outputs else self.pace_
         return ResidualScores(
-            samples.codes, samples.weight, pace, self.start_, self._unit
+            samples.codes,
+            samples.weight,
+            pace,
+            self.warm_rounds,
+            self.start_,
+            self._unit,
         )
 
     def _make_step(self, weight: FloatArray) -> Any:

@@ -77,7 +77,7 @@ class State(Protocol):
     n_selected: int
     latent: float
     state: Any  # what the weights depend on besides the scores
-    factor: Any  # that turns outputs of the model so far into scores
+    time: Any  # of potentials that change with it, by output; None for losses
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights, their number and the latent objective at the present scores."""

@@ -14,10 +14,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from splboost.advice import warn
 from splboost.boosting.data import FitData, Samples
 from splboost.boosting.documentation import documented
-from splboost.boosting.loop import GOAL_REACHED, STUCK
-from splboost.boosting.potentials import BrownPotential, RobustPotential
+from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
+from splboost.boosting.potentials import (
+    NEARLY,
+    BrownPotential,
+    RobustPotential,
+    decays,
+)
+from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import VOTES, BaseValueBooster, level_ties
+from splboost.boosting.values import VOTES, BaseValueBooster
 from splboost.losses import MarginLoss
 from splboost.trees.threads import count_threads
 
@@ -86,38 +92,37 @@ class BasePotentialBooster(BaseValueBooster):
 
     def _warn_of_samples(self, data: FitData) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
-        if self.stop_reason_ == GOAL_REACHED and self.n_iter_ == 1:
+        # With more than two classes, of the one that has come least far.
+        gone = float(np.min(self.times_[-1])) / self._potential().end
+        reached = self.stop_reason_ == GOAL_REACHED
+        if reached and self.n_iter_ == 1 and gone > 1 - NEARLY:
             warn(
                 f"{name} has reached its goal in one round, so that the model is a "
                 "single weak learner: this error is no effort. Lower epsilon."
             )
         elif self.stop_reason_ == STUCK:
-            far = float(np.min(self.times_[-1])) / self._potential().end
             warn(
-                f"{name} got stuck after {self.n_iter_} rounds with {far:.0%} of the "
+                f"{name} got stuck after {self.n_iter_} rounds with {gone:.0%} of the "
                 "time gone: its weak learners cannot get the error that low, and until "
                 "they do no sample is given up. Raise epsilon, or use a stronger "
                 "learner."
             )
-        elif self.stop_reason_ != GOAL_REACHED:
-            far = float(np.min(self.times_[-1])) / self._potential().end
-            if far < 1:
-                warn(
-                    f"{name} ended ({self.stop_reason_}) with {far:.0%} of the time "
-                    "gone: until it is, hardly any sample is given up. Raise "
-                    "epsilon or n_estimators."
-                )
+        elif self.stop_reason_ in (FINISHED, NO_EDGE) and gone < 1 - NEARLY:
+            warn(
+                f"{name} ended ({self.stop_reason_}) with {gone:.0%} of the time "
+                "gone: until it is, hardly any sample is given up. Raise epsilon or "
+                "n_estimators."
+            )
 
-    def _factor_after(self, n: int) -> Any:
-        potential = self._potential()
-        times = np.atleast_1d(self.times_[n])
-        return np.array([potential.decay(float(time)) for time in times])
+    def _time_after(self, n: int) -> Any:
+        return self.times_[n]
 
-    def _shape(self, output: FloatArray) -> FloatArray:
-        return output[:, 0] if self.classes_.size == 2 else level_ties(output)
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        score = output * decays(self._potential(), time)
+        return score[:, 0] if self.classes_.size == 2 else level_ties(score)
 
-    def _probability(self, score: FloatArray) -> FloatArray:
-        potential, times = self._potential(), np.atleast_1d(self.times_[-1])
+    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
+        potential, times = self._potential(), np.atleast_1d(time)
         if score.ndim == 1:
             upper = potential.probability(score, float(times[0]))
             return np.column_stack([1 - upper, upper])

@@ -190,8 +190,9 @@ def judge(course, time, duration):
 def search(crowd, course, time, narrowest, clearance, doubt):
     """The move of a round, found among all: outcome, step and duration.
 
-    Cells have a ``doubt``. It is unclear what they say where the potential gets narrower
-    than ``narrowest``, and where they are as close as the doubt to something else.
+    Cells have a ``doubt``. It is unclear what they say where the potential gets
+    narrower than ``narrowest``, and where they are as close as the doubt to something
+    else.
     """
     rest = course.end - time
     start = add_up_after(crowd, course, time, 0.0, 0.0).potential

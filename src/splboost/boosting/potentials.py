@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
 from splboost.boosting.potential_kernels import FARTHEST, Course
@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float64]
 
 OUTCOMES = "moved", "finished", "no edge", "stuck"
 NARROWEST = 1e-6
+NEARLY = 1e-3  # of the time, which leaves nothing to do
 
 
 class Move(NamedTuple):
@@ -141,6 +142,11 @@ class _Potential:
         return 0.5 * erfc(-score / self.width(time))
 
 
+def decays(potential: _Potential, times: ArrayLike) -> FloatArray:
+    """Factors by which scores have faded since time 0."""
+    return np.array([potential.decay(float(t)) for t in np.atleast_1d(times)])
+
+
 class RobustPotential(_Potential):
     """The potential of RobustBoost.
 
@@ -154,8 +160,8 @@ class RobustPotential(_Potential):
     sigma : float, default=0.1
         Width of the potential at the end.
     two_sided : bool, default=False
-        Whether samples below the mean keep a weight, and the potential is a probability.
-        The one-sided form is that of the author's own implementation.
+        Whether samples below the mean keep a weight, and the potential is a
+        probability. The one-sided form is that of the author's own implementation.
 
     Examples
     --------
@@ -185,7 +191,9 @@ class RobustPotential(_Potential):
                 f"number from {NARROWEST} on."
             )
         if not math.isfinite(theta):
-            raise ValueError(f"theta={theta} is no margin to aim at. Give a number.")
+            raise ValueError(
+                f"theta={theta} is no margin to aim at. Give a finite number; 0 is usual."
+            )
         height = 0.5 if two_sided else 1.0
         # In Φ(0, 0) = ε, a is (2 (e - 1) ρ - e θ) / start.
         start = math.sqrt((sigma * math.e) ** 2 + math.expm1(2))
@@ -194,9 +202,9 @@ class RobustPotential(_Potential):
             form = "two-sided" if two_sided else "one-sided"
             raise ValueError(
                 f"epsilon={epsilon} must be above 0 and, with theta={theta} and "
-                f"sigma={sigma} in the {form} form, below {highest:.4g}: else rho is not "
-                f"above 0, and the goal is met before boosting begins. Lower epsilon "
-                f"or raise theta."
+                f"sigma={sigma} in the {form} form, below {highest:.4g}: else rho is "
+                "not above 0, and the goal is met before boosting begins. Lower "
+                "epsilon or raise theta."
             )
         self.rho = (math.e * theta + start * float(erfcinv(epsilon / height))) / (
             2 * (math.e - 1)

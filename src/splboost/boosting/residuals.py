@@ -41,6 +41,8 @@ class ResidualScores:
     y : the targets
     sample_weight : the user's weights, all positive
     pace : Pace or None
+    warm_rounds : int
+        Rounds after which the pace sets in.
     start : float
         The prediction before the first round.
     unit : float
@@ -58,13 +60,14 @@ class ResidualScores:
 
     n_outputs = 1
     n_threads = 1
-    factor = 1.0
+    time = None
 
     def __init__(
         self,
         y: FloatArray,
         sample_weight: FloatArray,
         pace: Pace | None,
+        warm_rounds: int,
         start: float,
         unit: float,
     ) -> None:
@@ -78,6 +81,7 @@ class ResidualScores:
         self.scale_of_target = 1.0
         self.latent = math.nan
         self._unit = unit
+        self._warm_rounds = warm_rounds
         self._curves = ClassCurves([pace])
         self._everything = np.zeros(y.size, dtype=np.uint8)
 
@@ -145,7 +149,9 @@ class ResidualScores:
         self.raw = np.ascontiguousarray(output.T)
 
     def rewind(self, n_rounds: int) -> None:
-        """Nothing but the scores depends on the rounds."""
+        """Forget a scale that is not known yet after so many rounds."""
+        if n_rounds < self._warm_rounds:
+            self.scale = None
 
     def quality(self, weight: FloatArray) -> float:
         """R², the share of the variance explained."""

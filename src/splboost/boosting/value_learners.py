@@ -1,7 +1,8 @@
 """Weak learners that answer with values, as boosters of values see them.
 
 ``learner.fit(weight, target)`` fits a regression to the target, or a classifier, whose
-class shares count. It returns a *term*:
+class shares count; ``learner.can_fit(weight)`` says whether there is enough to fit to.
+It returns a *term*:
 
     term.output           what it adds to the scores, once ``term.link`` has been called
     term.link(link)       says how to make the output of the learner's answers, which
@@ -109,6 +110,9 @@ class _TreeValues:
     def read(self, table: Table, X: Any) -> Rows:
         """Rows on which terms are to vote."""
         return Rows(table, self.binned.categories, n_threads=self._n_threads)
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        return bool(weight.any())
 
     def on_rows(self, term: LeafTerm, rows: Rows) -> LeafTerm:
         """The term on other rows."""
@@ -233,6 +237,9 @@ class MixtureLearner:
         self._learner = learner
         self._rows = learner.read(table, None)
 
+    def can_fit(self, weight: FloatArray) -> bool:
+        return self._learner.can_fit(weight)
+
     def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
         tree = self._learner.fit(weight).grown
         tree = tree._replace(value=tree.value + 1)
@@ -317,6 +324,12 @@ class EstimatorValues:
         self._answers: Callable[[Any, Any], FloatArray] = predicted_means
         if codes is not None:
             self._answers = (PredictedVotes if votes else PredictedShares)(classes)
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether there are samples; two classes of them, if these are to be told."""
+        if self._codes is None:
+            return bool(weight.any())
+        return np.unique(self._codes[weight > 0]).size > 1
 
     def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
         rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())

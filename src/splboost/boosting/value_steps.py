@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.additive import AdditiveScores
-from splboost.boosting.columns import ColumnsLearner, Terms
+from splboost.boosting.columns import ColumnsLearner, Terms, of_drawn
 from splboost.boosting.links import Link
 from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
 from splboost.boosting.working import drop_negligible
@@ -63,11 +63,14 @@ class ValueStep:
         paced: bool,
     ) -> ValueProposal:
         """Fit to the present working sets, on the given rows (None: all)."""
-        fitted, factors = [], []
+        fitted: list[Any] = []
+        factors: list[float] = []
         for k, own in enumerate(learner.columns):
-            weight = scores.weight[k]
-            if rows is not None and (weight * rows).any():
-                weight = weight * rows
+            if not own.can_fit(scores.weight[k]):
+                fitted.append(None)
+                factors.append(0.0)
+                continue
+            weight = of_drawn(own, scores.weight[k], rows)
             drop_negligible(weight)
             term = own.fit(weight, scores.target[k])
             term.link(self.link)

@@ -70,6 +70,9 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         The robust standard deviation of the residuals when the warm rounds were over,
         in units of y. Only with a pace that has set in.
     estimators_ : list of the fitted weak learners
+    estimator_weights_ : array of shape (n_iter_,)
+        Factor of each learner before the learning rate: each is fitted to residuals in
+        a unit of its own, a power of two near their size.
     pace_ : Pace or None
         The pace in use.
     sample_pace_ : array of shape (n_samples,)
@@ -302,7 +305,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         from splboost.boosting.links import Mean
         from splboost.boosting.residuals import ResidualStep
 
-        return ResidualStep(Mean(self.learning_rate), effective_size(weight))
+        link = Mean(self.learning_rate)
+        return ResidualStep(link, effective_size(weight), self._unit)
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         super()._set_samples(scores, data)

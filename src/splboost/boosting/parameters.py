@@ -30,10 +30,7 @@ _REASONS = {
         "that can be attained."
     ),
     "theta": "It is the margin that samples should end above; 0 is usual.",
-    "sigma": (
-        "It is the width of the potential at the end, which without one would have a "
-        "step there; 0.1 is usual."
-    ),
+    "sigma": "It is the width of the potential at the end; 0.1 is usual.",
 }
 
 

@@ -24,7 +24,7 @@ from splboost.boosting.potentials import (
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
 from splboost.boosting.values import VOTES, BaseValueBooster
-from splboost.losses import MarginLoss
+from splboost.losses import LEAST_PROBABILITY, MarginLoss
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
@@ -122,14 +122,11 @@ class BasePotentialBooster(BaseValueBooster):
         return score[:, 0] if self.classes_.size == 2 else level_ties(score)
 
     def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
-        potential, times = self._potential(), np.atleast_1d(time)
+        # One time for all classes keeps the order of their scores.
+        own = self._potential().probability(score, float(np.min(time)))
         if score.ndim == 1:
-            upper = potential.probability(score, float(times[0]))
-            return np.column_stack([1 - upper, upper])
-        own = np.column_stack(
-            [potential.probability(score[:, k], float(t)) for k, t in enumerate(times)]
-        )
-        own = np.maximum(own, 1e-300)
+            return np.column_stack([1 - own, own])
+        own = np.maximum(own, LEAST_PROBABILITY)
         return own / own.sum(axis=1, keepdims=True)
 
 

@@ -192,7 +192,7 @@ class RobustPotential(_Potential):
             )
         if not math.isfinite(theta):
             raise ValueError(
-                f"theta={theta} is no margin to aim at. Give a finite number; 0 is usual."
+                f"theta={theta} is no margin to aim at. Give a finite number, say 0."
             )
         height = 0.5 if two_sided else 1.0
         # In Φ(0, 0) = ε, a is (2 (e - 1) ρ - e θ) / start.

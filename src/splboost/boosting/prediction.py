@@ -58,7 +58,7 @@ class ScorePrediction:
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
         for n, _ in enumerate(self._model.stages(table, X, score)):
-            yield self._shape(score, self._time_after(n))
+            yield self._shape(score.copy(), self._time_after(n))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted label of each row.

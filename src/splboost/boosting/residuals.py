@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.links import Link
 from splboost.boosting.value_steps import ValueStep
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
@@ -164,12 +165,19 @@ class ResidualScores:
 
 
 class ResidualStep(ValueStep):
-    """Adds what a learner makes of the residuals."""
+    """Adds what a learner makes of the residuals.
+
+    ``unit`` is that of the scores.
+    """
+
+    def __init__(self, link: Link, n_samples: float, unit: float) -> None:
+        super().__init__(link, n_samples)
+        self.unit = unit
 
     def factor(self, scores: Any, k: int, term: Any) -> float:
         """Targets were residuals in a unit of their own."""
         return scores.scale_of_target
 
     def coefficient(self, proposal: Any) -> float:
-        """Learners count as they are."""
-        return 1.0
+        """The factor in units of y."""
+        return self.unit * proposal.coefficient

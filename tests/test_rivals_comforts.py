@@ -607,7 +607,8 @@ def test_draws_that_no_learner_can_be_fitted_to(name, n_classes):
     Fussy.sizes.clear()
     model = make(name, subsample=0.02).set_params(estimator=Fussy(max_depth=1))
     quiet_fit(model, X, y)
-    assert max(Fussy.sizes) == y.size > 20 * min(Fussy.sizes)
+    # Of all samples those count whose weight is not negligible.
+    assert max(Fussy.sizes) > 0.5 * y.size > 10 * min(Fussy.sizes)
 
 
 # -- data -----------------------------------------------------------------------------

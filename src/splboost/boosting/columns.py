@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.boosting.loop import Round
 from splboost.boosting.model import Model
+from splboost.boosting.working import drop_negligible
 from splboost.trees.blocks import Coding
 from splboost.trees.columns import Table
 
@@ -48,14 +49,18 @@ class Terms(tuple[Any, ...]):
                 term.add_to(scores.raw[k : k + 1])
 
 
-def of_drawn(
+def weights_to_fit(
     learner: Any, weight: FloatArray, rows: NDArray[np.bool_] | None
-) -> FloatArray:
-    """The weights of the drawn rows; of all, if it cannot be fitted to those."""
-    if rows is None:
-        return weight
-    drawn = weight * rows
-    return drawn if learner.can_fit(drawn) else weight
+) -> FloatArray | None:
+    """The weights of the drawn rows (None: all), those that are negligible at 0.
+
+    Where a learner cannot be fitted to these, of all rows; None if not to these either.
+    """
+    for own in [weight] if rows is None else [weight * rows, weight]:
+        drop_negligible(own)
+        if learner.can_fit(own):
+            return own
+    return None
 
 
 class ColumnsLearner:

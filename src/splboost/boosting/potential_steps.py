@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.columns import ColumnsLearner, Terms, of_drawn
+from splboost.boosting.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.links import Vote
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
 from splboost.boosting.potentials import NEARLY, decays
@@ -187,11 +187,12 @@ class PotentialStep:
         steps, time = np.zeros(n_columns), scores.time.copy()
         unused, error = None, None
         for k, own in enumerate(learner.columns):
-            weight = scores.weight[k]
-            if endings[k] or not own.can_fit(weight):
-                endings[k] = endings[k] or NO_EDGE
+            if endings[k]:
                 continue
-            weight = of_drawn(own, weight, rows)
+            weight = weights_to_fit(own, scores.weight[k], rows)
+            if weight is None:
+                endings[k] = NO_EDGE
+                continue
             term = own.fit(weight, weight)
             term.link(Vote(1.0))
             right = term.are_positive() == (scores.sign[k] > 0)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.additive import AdditiveScores
-from splboost.boosting.columns import ColumnsLearner, Terms, of_drawn
+from splboost.boosting.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.links import Link
 from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
-from splboost.boosting.working import drop_negligible
 
 NO_VALUE = 1e-12
 
@@ -66,12 +65,11 @@ class ValueStep:
         fitted: list[Any] = []
         factors: list[float] = []
         for k, own in enumerate(learner.columns):
-            if not own.can_fit(scores.weight[k]):
+            weight = weights_to_fit(own, scores.weight[k], rows)
+            if weight is None:
                 fitted.append(None)
                 factors.append(0.0)
                 continue
-            weight = of_drawn(own, scores.weight[k], rows)
-            drop_negligible(weight)
             term = own.fit(weight, scores.target[k])
             term.link(self.link)
             factor = self.factor(scores, k, term) if term.largest >= NO_VALUE else 0.0

@@ -20,6 +20,7 @@ from splboost.losses import MarginLoss
 __all__ = ["MarginLoss", "MarginLossBooster"]
 
 FloatArray = NDArray[np.float64]
+KEYWORDS = inspect.Parameter.VAR_KEYWORD
 
 
 class MarginLossBooster(BaseValueBooster, ABC):
@@ -86,19 +87,11 @@ class MarginLossBooster(BaseValueBooster, ABC):
 
     # --------------------------------------------------- what the base class asks for
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Names in the constructor, and in those to which it passes others on."""
-        names: set[str] = set()
-        for each in cls.__mro__:
-            if "__init__" not in vars(each):
-                continue
-            _, *given = inspect.signature(vars(each)["__init__"]).parameters.values()
-            passed_on = [own for own in given if own.kind is own.VAR_KEYWORD]
-            names |= {own.name for own in given if own not in passed_on}
-            if not passed_on:
-                break
-        return sorted(names)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        init = vars(cls).get("__init__")
+        if init is not None:
+            init.__signature__ = _with_those_passed_on(init, super(cls, cls).__init__)
 
     @property
     def _answers(self) -> str:  # type: ignore[override]
@@ -120,3 +113,21 @@ class MarginLossBooster(BaseValueBooster, ABC):
         if self._answers == MEANS:
             return Mean(self.learning_rate)
         return LogOdds(self.learning_rate, 1 / n_samples)
+
+
+def _with_those_passed_on(init: Any, above: Any) -> inspect.Signature:
+    """The signature of a constructor, those in place of ``**others`` of the one above.
+
+    scikit-learn reads from it what the parameters of an estimator are.
+    """
+    signature = inspect.signature(init)
+    own = [each for each in signature.parameters.values() if each.kind != KEYWORDS]
+    if len(own) == len(signature.parameters):
+        return signature
+    names = {each.name for each in own}
+    others = [
+        each.replace(kind=each.KEYWORD_ONLY)
+        for each in inspect.signature(above).parameters.values()
+        if each.name not in names
+    ]
+    return signature.replace(parameters=[*own, *others])

@@ -1,9 +1,10 @@
 """A new booster from a loss: TangentBoost, paced on request.
 
-The loss is (2 arctan(m) - 1)**2, with m the margin (Masnadi-Shirazi, Mahadevan and
-Vasconcelos 2010). It is bounded, so that a wrong label can only do so much; and it
-rises again where a sample is more than right, so that no score runs away.
-docs/new_booster.md goes through it.
+The loss is (2 arctan(m) - 1)**2, with m the margin (H. Masnadi-Shirazi, V. Mahadevan
+and N. Vasconcelos, "On the design of robust classifiers for computer vision", CVPR
+2010). It is bounded, so that a wrong label can only do so much; and it rises again
+where a sample is more than right, so that no score runs away. docs/new_booster.md goes
+through it.
 """
 
 from __future__ import annotations

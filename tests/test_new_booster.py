@@ -2,6 +2,7 @@
 
 import importlib.util
 import pickle
+import re
 import sys
 from pathlib import Path
 
@@ -137,6 +138,12 @@ def test_tangent_boost_by_hand(noisy, pace):
         loss = (2 * np.arctan(sign * F) - 1) ** 2
         v = Linear(plateau=2.56).weight(loss)
         np.testing.assert_allclose(booster.sample_pace_, v, atol=1e-9)
+
+
+def test_the_page_shows_the_example():
+    page = SCRIPT.parents[1] / "docs" / "new_booster.md"
+    code = re.search(r"^class Tangent.*?(?=^```)", page.read_text("utf-8"), re.M | re.S)
+    assert code.group() in SCRIPT.read_text("utf-8")
 
 
 def test_tangent_boost_drops_wrong_labels(noisy):

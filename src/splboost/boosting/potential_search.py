@@ -22,8 +22,6 @@ MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)
 
 EXACT = 1e-11  # of the summed weight: what may be left of E1 and E2
 NO_GAIN = 1e-12  # of the summed weight: a fall of the potential that is none
-SHORTEST = 1e-7  # of all time: a move that takes less leads nowhere
-ENOUGH = 1e-3  # of all time: with no more left the end is reached
 GRID = 50  # durations at which a search looks for the potential to be back
 FLAT = 6.0  # widths: erfc(6) is nothing beside erfc(0)
 LONGEST = 8.0  # beyond the goal, in widths at the end or ones: no longer steps
@@ -173,14 +171,6 @@ def return_between(
 
 
 @kernel
-def judge(course, time, duration):
-    """What a move of this duration is."""
-    if time + duration >= (1 - ENOUGH) * course.end:
-        return FINISHED
-    return MOVED if duration >= SHORTEST * course.end else STUCK
-
-
-@kernel
 def search(crowd, course, time, narrowest, clearance, doubt):
     """The move of a round, found among all: outcome, step and duration.
 
@@ -241,4 +231,4 @@ def search(crowd, course, time, narrowest, clearance, doubt):
         shorter, step = duration, other
     if step == 0:  # the best would be a step back
         return NO_EDGE, 0.0, 0.0
-    return judge(course, time, duration), step, duration
+    return MOVED, step, duration

@@ -23,20 +23,24 @@ from splboost.boosting.potential_search import (
     EXACT,
     FINISHED,
     GRID,
+    MOVED,
     NO_EDGE,
+    STUCK,
     UNCLEAR,
     find_lower_elsewhere,
-    judge,
     return_between,
     search,
     settle,
 )
 from splboost.compiled import kernel
 
+SHORTEST = 1e-7  # of all time: a move that takes less leads nowhere
+ENOUGH = 1e-3  # of all time: with no more left the end is reached
+
 FEW = 64  # so many samples are searched themselves
 CELLS_PER_WIDTH = 8
 MOST_CELLS = 512
-RUGGED = 256  # so few samples in a one-sided potential have dents cells do not show
+RUGGED = 512  # so few samples in a one-sided potential have dents cells do not show
 CELL_NARROWER = 4.0  # times than the width, or sums over cells say little
 CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum of cells, and of samples,
 # in which no other one is looked for
@@ -186,11 +190,8 @@ def polish(rows, course, time, start, step, duration):
 
 
 @kernel
-def solve(margin, right, weight, course, time, start):
-    """The move of a round: outcome, step and duration.
-
-    ``start`` is the summed potential before it, NaN where that is not known.
-    """
+def find_move(margin, right, weight, course, time, start):
+    """The move of a round among cells, then among samples."""
     rows, lowest, highest = survey(margin, right, weight)
     if rows.total <= 0:
         return NO_EDGE, 0.0, 0.0
@@ -211,15 +212,29 @@ def solve(margin, right, weight, course, time, start):
             step, sums = settle(rows, course, time, duration, step)
             if sums.potential <= start:
                 return outcome, step, duration
-        elif outcome != UNCLEAR:
+        elif outcome in (MOVED, NO_EDGE):
             met, step, duration = polish(rows, course, time, start, step, duration)
             if met and course.floor == 0 and margin.size <= RUGGED:
                 ceiling = start - EXACT * rows.total
-                nearest, farthest = CLEARANCE[1], CLEARANCE[0]
+                nearest, farthest = 0.25 * CLEARANCE[0], CLEARANCE[0]
                 other = find_lower_elsewhere(
                     rows, course, time, duration, step, ceiling, nearest, farthest
                 )
                 met = other < 0
             if met:
-                return judge(course, time, duration), step, duration
+                return MOVED, step, duration
     return search(rows, course, time, 0.0, CLEARANCE[1], 0.0)
+
+
+@kernel
+def solve(margin, right, weight, course, time, start):
+    """The move of a round: outcome, step and duration.
+
+    ``start`` is the summed potential before it, NaN where that is not known.
+    """
+    outcome, step, duration = find_move(margin, right, weight, course, time, start)
+    if outcome == MOVED and time + duration >= (1 - ENOUGH) * course.end:
+        return FINISHED, step, duration
+    if outcome == MOVED and duration < SHORTEST * course.end:
+        return STUCK, 0.0, 0.0
+    return outcome, step, duration

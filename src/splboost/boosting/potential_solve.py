@@ -37,6 +37,7 @@ from splboost.compiled import kernel
 SHORTEST = 1e-7  # of all time: a move that takes less leads nowhere
 ENOUGH = 1e-3  # of all time: with no more left the end is reached
 
+CHUNK = 256  # samples that are counted at once
 FEW = 64  # so many samples are searched themselves
 CELLS_PER_WIDTH = 8
 MOST_CELLS = 512
@@ -108,18 +109,31 @@ def step_of_newton(tangent, start):
 
 
 @kernel
+def list_near_floor(rows, scale, if_right, if_wrong, reach):
+    """Samples within reach of the floor."""
+    near = [0 for _ in range(0)]
+    for start in range(0, rows.margin.size, CHUNK):
+        margin = rows.margin[start : start + CHUNK]
+        right = rows.right[start : start + CHUNK]
+        size = 0
+        for i in range(margin.size):  # counts vectorise, and are mostly zero
+            a = scale * margin[i] + (if_right if right[i] else if_wrong)
+            size += abs(a) < reach
+        if size:
+            for i in range(margin.size):
+                a = scale * margin[i] + (if_right if right[i] else if_wrong)
+                if abs(a) < reach:
+                    near.append(start + i)
+    return np.array(near, dtype=np.int64)
+
+
+@kernel
 def keep_near_floor(rows, course, time, tangent, reach):
     """Samples within reach of the floor; all others are known by their tangent."""
     mean, width = place(course, time + tangent.duration)
     scale = math.exp(-course.pull * tangent.duration) / width
     if_right, if_wrong = (tangent.step - mean) / width, (-tangent.step - mean) / width
-    near = np.empty(rows.margin.size, np.int64)
-    size = 0
-    for i in range(rows.margin.size):
-        shift = if_right if rows.right[i] else if_wrong
-        near[size] = i
-        size += abs(scale * rows.margin[i] + shift) < reach
-    near = near[:size]
+    near = list_near_floor(rows, scale, if_right, if_wrong, reach)
     margin, right, weight = rows.margin[near], rows.right[near], rows.weight[near]
     crowd = Crowd(
         margin,

@@ -43,8 +43,8 @@ CELLS_PER_WIDTH = 8
 MOST_CELLS = 512
 RUGGED = 512  # so few samples in a one-sided potential have dents cells do not show
 CELL_NARROWER = 4.0  # times than the width, or sums over cells say little
-CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum of cells, and of samples,
-# in which no other one is looked for
+CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum, of cells and of samples,
+# in which no lower one is looked for
 DOUBT = 0.1  # of the summed weight, by squared cells per width: error of their sums
 NEARBY = 0.25  # widths: so far may the exact step be from that of cells
 
@@ -177,10 +177,8 @@ def polish(rows, course, time, start, step, duration):
     width = place(course, time + duration)[1]
     lowest, highest = max(step - NEARBY * width, 0.0), step + NEARBY * width
     rest = course.end - time
-    shorter, longer = (
-        max(duration - rest / GRID, 0.0),
-        min(duration + rest / GRID, rest),
-    )
+    shorter = max(duration - rest / GRID, 0.0)
+    longer = min(duration + rest / GRID, rest)
     for _ in range(10):
         sums = add_up_after(rows, course, time, duration, step)
         risen = sums.potential - start
@@ -211,8 +209,8 @@ def find_move(margin, right, weight, course, time, start):
         return NO_EDGE, 0.0, 0.0
     width = place(course, time)[1]
     widths = (highest - lowest) / width
-    n_cells = 1 + int(widths * max(CELLS_PER_WIDTH, math.sqrt(margin.size) / 6))
-    n_cells = min(n_cells, MOST_CELLS)
+    per_width = max(CELLS_PER_WIDTH, math.sqrt(margin.size) / 6)
+    n_cells = 1 + int(min(widths * per_width, MOST_CELLS))
     if margin.size > FEW and n_cells >= CELLS_PER_WIDTH * widths:
         cells = gather(rows, lowest, highest, n_cells)
         cell_width = (highest - lowest) / n_cells

@@ -158,7 +158,16 @@ def test_comforts_with_three_classes(three_classes, pace):
     X, y = three_classes
     booster = TangentBoostClassifier(n_estimators=25, pace=pace).fit(X, y)
     assert booster.score(X, load_iris().target) > 0.9
-    np.testing.assert_allclose(booster.predict_proba(X).sum(axis=1), 1)
+    own = np.maximum(
+        np.clip(np.arctan(booster.decision_function(X)) + 0.5, 0, 1), 1e-300
+    )
+    p = own / own.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(booster.predict_proba(X), p, atol=1e-12)
+    if pace is not None:
+        against = (1 / p[np.arange(y.size), y] - 1) / 2  # 1 where undecided
+        v = booster.paces_[0].weight(4 * (against / (1 + against)) ** 2)
+        assert v.min() < 0.5
+        np.testing.assert_allclose(booster.sample_pace_, v, atol=1e-9)
     *_, last = booster.staged_decision_function(X)
     np.testing.assert_array_equal(last, booster.decision_function(X))
     again = pickle.loads(pickle.dumps(booster))

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.potential_kernels import FARTHEST, Course
-
 FloatArray = NDArray[np.float64]
 
 OUTCOMES = "moved", "finished", "no edge", "stuck"
-NARROWEST = 1e-6
+NARROWEST = 1e-6  # width at the end
 NEARLY = 1e-3  # of the time, which leaves nothing to do
+FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
 
 
 class Move(NamedTuple):
@@ -36,6 +35,18 @@ class Move(NamedTuple):
     step: float
     duration: float
     outcome: str
+
+
+class Course(NamedTuple):
+    """A potential as kernels see it."""
+
+    pull: float  # rate at which margins fade
+    goal: float  # mean at the end
+    drift: float  # speed of the mean, beside what the pull does to it
+    spread: float  # width at the end
+    end: float
+    floor: float  # a is not less: 0 in a one-sided potential
+    height: float
 
 
 class _Potential:
@@ -129,7 +140,7 @@ class _Potential:
         -------
         Move
         """
-        from splboost.boosting.potential_search import solve
+        from splboost.boosting.potential_solve import solve
 
         right = vote.astype(np.bool_, copy=False)
         outcome, step, duration = solve(
@@ -160,7 +171,7 @@ class RobustPotential(_Potential):
     sigma : float, default=0.1
         Width of the potential at the end.
     two_sided : bool, default=False
-        Whether samples below the mean keep a weight, and the potential is a
+        Whether samples below the mean keep a weight; the potential is then a
         probability. The one-sided form is that of the author's own implementation.
 
     Examples
@@ -203,8 +214,8 @@ class RobustPotential(_Potential):
             raise ValueError(
                 f"epsilon={epsilon} must be above 0 and, with theta={theta} and "
                 f"sigma={sigma} in the {form} form, below {highest:.4g}: else rho is "
-                "not above 0, and the goal is met before boosting begins. Lower "
-                "epsilon or raise theta."
+                f"not above 0, and the goal is met before boosting begins. Lower "
+                f"epsilon or raise theta."
             )
         self.rho = (math.e * theta + start * float(erfcinv(epsilon / height))) / (
             2 * (math.e - 1)

@@ -140,6 +140,9 @@ class RBoostClassifier(BaseValueBooster):
 
         return (Vote if self.variant == "discrete" else Mean)(self.learning_rate)
 
+    def _default_plateau(self) -> float:
+        return 1.5 if self.variant in ("gentle", "mm") else 2.0
+
     def _make_step(self, weight: Any) -> Any:
         from splboost.boosting.searches import FlatStep, VoteStep
 

@@ -112,6 +112,9 @@ class SavageBoostClassifier(BaseValueBooster):
 
         return LogOdds(self.learning_rate, 1 / n_samples)
 
+    def _default_plateau(self) -> float:
+        return 1.5
+
     def _make_step(self, weight: Any) -> Any:
         if not self.line_search:
             return super()._make_step(weight)

@@ -169,7 +169,7 @@ def make(name: str, depth: int, rounds: int) -> Any:
     if pace:
         kind, age = pace.split()
         booster.set_params(pace=PACES[kind](float(age)))
-    tree: Any = C45Classifier()
+    tree: Any = C45Classifier(mdl=True)  # as release 8, also where no cut is worth it
     if depth != C45:
         cart = CARTRegressor if name.startswith(FIT_REGRESSIONS) else CARTClassifier
         tree = cart(max_depth=depth, min_weight_fraction_leaf=1e-4)

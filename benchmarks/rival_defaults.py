@@ -97,14 +97,14 @@ def measure(name: str, noise: float, seed: int) -> list[dict[str, Any]]:
 def summarise(table: pd.DataFrame) -> pd.DataFrame:
     """Mean over the problems by share of wrong labels, and what the pace gains.
 
-    The gain is that over no pace, with its standard error over the seeds.
+    The gain is that over no pace, with its standard error over the problems.
     """
     by_noise = table.pivot_table("error", KEYS, "noise", sort=False)
     by_noise.columns = [f"{100 * noise:.0f}%" for noise in by_noise.columns]
-    by_seed = table.pivot_table("error", KEYS, "seed", sort=False)
-    own = by_seed.index.droplevel(["warm", "pace", "plateau"])
-    plain = by_seed.xs("none", level="pace").droplevel(["warm", "plateau"])
-    gain = plain.loc[own].to_numpy() - by_seed.to_numpy()
+    by_data = table.pivot_table("error", KEYS, "data", sort=False)
+    own = by_data.index.droplevel(["warm", "pace", "plateau"])
+    plain = by_data.xs("none", level="pace").droplevel(["warm", "plateau"])
+    gain = plain.loc[own].to_numpy() - by_data.to_numpy()
     by_noise["mean"] = by_noise.mean(axis=1)
     by_noise["gain"] = gain.mean(axis=1)
     by_noise["gain_error"] = gain.std(axis=1, ddof=1) / np.sqrt(gain.shape[1])

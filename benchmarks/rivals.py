@@ -203,8 +203,8 @@ def compare(table: pd.DataFrame) -> pd.DataFrame:
 # -------------------------------------------------------------------------- the report
 
 LEGEND = """{draws} draws. Each cell: mean ± standard error of ours; where there is \
-one, the prototype's figure ± the standard error that its draws ({theirs}) have if they \
-vary as ours do. Between them "=" says that they are within two of our standard \
+one, the prototype's figure ± the standard error that its draws ({theirs}) have if \
+they vary as ours do. Between them "=" says that they are within two of our standard \
 errors, "≈" within two of their difference's, "≠" that they differ."""
 HEADINGS = {
     "final": "error (%)",

@@ -254,7 +254,7 @@ class BaseBooster(BaseEstimator):
         return super().set_params(**params)
 
     def _check_subsample(self, n_rows: int) -> None:
-        if self.subsample * n_rows < 2:
+        if self.subsample < 1 and self.subsample * n_rows < 2:
             raise ValueError(
                 f"subsample={self.subsample!r} of {n_rows} rows leaves nothing to fit "
                 f"a learner to; give at least {2 / n_rows:.2g}."

@@ -78,3 +78,10 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         )
         if message is not None:
             warn(message)
+
+    def _pull(self, margin: FloatArray) -> FloatArray:
+        """What a sample counts for in a round by its margin, before any pace.
+
+        The slope of the loss, unless a step does not follow that.
+        """
+        return self._loss.weight(margin)

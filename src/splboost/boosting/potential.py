@@ -17,7 +17,7 @@ from splboost.boosting.documentation import documented
 from splboost.boosting.loop import GOAL_REACHED, STUCK
 from splboost.boosting.potentials import BrownPotential, RobustPotential
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import VOTES, BaseValueBooster
+from splboost.boosting.values import VOTES, BaseValueBooster, level_ties
 from splboost.losses import MarginLoss
 from splboost.trees.threads import count_threads
 
@@ -114,7 +114,7 @@ class BasePotentialBooster(BaseValueBooster):
         return np.array([potential.decay(float(time)) for time in times])
 
     def _shape(self, output: FloatArray) -> FloatArray:
-        return output[:, 0] if self.classes_.size == 2 else output
+        return output[:, 0] if self.classes_.size == 2 else level_ties(output)
 
     def _probability(self, score: FloatArray) -> FloatArray:
         potential, times = self._potential(), np.atleast_1d(self.times_[-1])
@@ -295,8 +295,8 @@ class BrownBoostClassifier(BasePotentialBooster):
     times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Time after each round.
     sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end, from 0 to 2. NaN for samples of weight
-        zero or held out.
+        Potential of each training sample at the end, from 0 to 2. NaN for samples of
+        weight zero or held out.
     n_selected_ : array of shape (n_iter_,)
         Number of samples of positive weight in each round.
     latent_objective_ : array of shape (n_iter_,)

@@ -15,21 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.kernels import exponential
+from splboost.boosting.potentials import FARTHEST
 from splboost.compiled import kernel
-
-FARTHEST = 26.0  # exp(-26²) is near the smallest number that `exponential` gives
-
-
-class Course(NamedTuple):
-    """A potential as kernels see it."""
-
-    pull: float  # rate at which margins fade
-    goal: float  # mean at the end
-    drift: float  # speed of the mean, beside what the pull does to it
-    spread: float  # width at the end
-    end: float
-    floor: float  # a is not less: 0 in a one-sided potential
-    height: float
 
 
 class Sums(NamedTuple):

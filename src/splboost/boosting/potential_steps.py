@@ -192,7 +192,7 @@ class PotentialStep:
                 weight = weight * rows
             term = own.fit(weight, weight)
             term.link(Vote(1.0))
-            right = (term.values() > 0) == (scores.sign[k] > 0)
+            right = term.are_positive() == (scores.sign[k] > 0)
             error = float(scores.weight[k] @ ~right) / float(scores.weight[k].sum())
             move = potential.solve(
                 scores.margin(k),

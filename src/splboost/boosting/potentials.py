@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.potential_kernels import FARTHEST, Course
-
 FloatArray = NDArray[np.float64]
 
 OUTCOMES = "moved", "finished", "no edge", "stuck"
-NARROWEST = 1e-6
+NARROWEST = 1e-6  # width at the end
+FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
 
 
 class Move(NamedTuple):
@@ -35,6 +34,18 @@ class Move(NamedTuple):
     step: float
     duration: float
     outcome: str
+
+
+class Course(NamedTuple):
+    """A potential as kernels see it."""
+
+    pull: float  # rate at which margins fade
+    goal: float  # mean at the end
+    drift: float  # speed of the mean, beside what the pull does to it
+    spread: float  # width at the end
+    end: float
+    floor: float  # a is not less: 0 in a one-sided potential
+    height: float
 
 
 class _Potential:
@@ -128,7 +139,7 @@ class _Potential:
         -------
         Move
         """
-        from splboost.boosting.potential_search import solve
+        from splboost.boosting.potential_solve import solve
 
         right = vote.astype(np.bool_, copy=False)
         outcome, step, duration = solve(
@@ -154,8 +165,8 @@ class RobustPotential(_Potential):
     sigma : float, default=0.1
         Width of the potential at the end.
     two_sided : bool, default=False
-        Whether samples below the mean keep a weight, and the potential is a probability.
-        The one-sided form is that of the author's own implementation.
+        Whether samples below the mean keep a weight; the potential is then a
+        probability. The one-sided form is that of the author's own implementation.
 
     Examples
     --------
@@ -194,9 +205,9 @@ class RobustPotential(_Potential):
             form = "two-sided" if two_sided else "one-sided"
             raise ValueError(
                 f"epsilon={epsilon} must be above 0 and, with theta={theta} and "
-                f"sigma={sigma} in the {form} form, below {highest:.4g}: else rho is not "
-                f"above 0, and the goal is met before boosting begins. Lower epsilon "
-                f"or raise theta."
+                f"sigma={sigma} in the {form} form, below {highest:.4g}: else rho is "
+                f"not above 0, and the goal is met before boosting begins. Lower "
+                f"epsilon or raise theta."
             )
         self.rho = (math.e * theta + start * float(erfcinv(epsilon / height))) / (
             2 * (math.e - 1)

@@ -1,7 +1,7 @@
 """The state of L2Boost: residuals of the training samples, and how far to believe them.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
-values on the grid (``on_grid``) are as exact for targets of any size.
+values on the grid (``put_on_grid``) are as exact for targets of any size.
 """
 
 from __future__ import annotations

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from splboost.boosting.kernels import weigh, weigh_along_lines
 from splboost.boosting.witnesses import Witnesses
+from splboost.boosting.working import GRID
 from splboost.losses import Exponential
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
 from splboost.trees.threads import run, share
 
-GRID = 2.0**-43
 BLOCK = 32_768
 WORK_PER_ROW = 3
 MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1

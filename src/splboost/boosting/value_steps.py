@@ -71,7 +71,7 @@ class ValueStep:
             drop_negligible(weight)
             term = own.fit(weight, scores.target[k])
             term.link(self.link)
-            factor = self.factor(scores, k, term) if self._adds(term) else 0.0
+            factor = self.factor(scores, k, term) if term.largest >= NO_VALUE else 0.0
             if factor not in (0.0, 1.0):
                 term.scale(factor)
             if len(learner.columns) > 1:
@@ -90,9 +90,6 @@ class ValueStep:
     def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
         """By how much to multiply what a learner adds to column k; 0 leaves it out."""
         return 1.0
-
-    def _adds(self, term: Any) -> bool:
-        return bool(np.abs(term.output).max() >= NO_VALUE)
 
     def has_edge(self, proposal: ValueProposal) -> bool:
         """Whether any learner adds something."""

@@ -33,6 +33,7 @@ from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
+ROUNDING = 1e-11
 MEANS, SHARES, VOTES = "means", "shares", "votes"
 
 
@@ -193,7 +194,17 @@ class BaseValueBooster(BaseBoostedClassifier):
     def _shape(self, output: FloatArray) -> FloatArray:
         if self.classes_.size == 2:
             return output[:, 0]
-        return self._working_set().combine(output)
+        return level_ties(self._working_set().combine(output))
+
+
+def level_ties(score: FloatArray) -> FloatArray:
+    """Make scores equal that differ from the highest of their row by rounding alone.
+
+    The first of them is then the prediction, whatever the rounding.
+    """
+    highest = score.max(axis=1, keepdims=True)
+    slack = ROUNDING * np.maximum(np.abs(highest), 1.0)
+    return np.where(score >= highest - slack, highest, score)
 
 
 def _problems(

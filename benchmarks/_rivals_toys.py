@@ -41,6 +41,21 @@ EXPECTED = {
     },
 }
 
+REMARKS = {
+    THREE_CLASSES: (
+        "Only SAMME with linear 3 is out of order. The prototype's pace saw the loss "
+        "exp(-F_y / 2) itself, which with three classes is large also where the other "
+        "two share the probability; here it sees the odds against the label. A SAMME "
+        "with the prototype's pace has 12.1 ± 2.7 on these data."
+    ),
+    REGRESSION: (
+        "All paces do away with most of the harm, as in the prototype, and differ "
+        "little. They set in after three rounds: trees that fit the outliers first "
+        "leave nothing to be dropped. With 20 warm rounds hard has about 0.5, with "
+        "trees of eight leaves besides about 1.0."
+    ),
+}
+
 
 def draw_three_classes(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
     y = rng.permutation(np.arange(n) % 3)
@@ -72,11 +87,7 @@ def measure_three_classes(seed: int) -> dict[str, float]:
 
 
 def measure_regression(seed: int) -> dict[str, float]:
-    """Distance from the truth of trees of depth 2, paced from the fourth round on.
-
-    With more warm rounds, and even more with larger trees, outliers are fitted before
-    the pace can drop them.
-    """
+    """Distance from the truth of trees of depth 2, paced from the fourth round on."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2, 2, size=(10_400, 2))
     truth = np.sin(2 * X[:, 0]) + X[:, 1] ** 2

@@ -36,7 +36,7 @@ from _rivals import (
     make,
     read_table,
 )
-from _rivals_toys import EXPECTED, TOYS
+from _rivals_toys import EXPECTED, REMARKS, TOYS
 from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 
@@ -271,7 +271,8 @@ def report(compared: pd.DataFrame, draws: int) -> list[str]:
         of_problem = compared["problem"] == problem
         rows = compared[of_problem & (compared["learner"] == learner)]
         if problem in TOYS:
-            sections += [f"## {problem}", format_toy(problem, rows)]
+            table = format_toy(problem, rows)
+            sections += [f"## {problem}", table, REMARKS[problem]]
             continue
         legend = LEGEND.format(draws=draws, theirs=PROTOTYPE_DRAWS[problem])
         sections += [f"## {problem}, {learner}", legend, format_problem(rows)]
@@ -280,7 +281,8 @@ def report(compared: pd.DataFrame, draws: int) -> list[str]:
     tally = (
         f"Of {total} figures {counts.get('=', 0)} are within two of our standard "
         f"errors, {counts.get('≈', 0)} more within two of the difference's, and "
-        f"{counts.get('≠', 0)} differ. By chance alone some {0.05 * total:.0f} would."
+        f"{counts.get('≠', 0)} differ. Some {0.05 * total:.0f} would by chance, "
+        "and more at a time than that, since figures share their draws."
     )
     return [tally, *sections, "## Figures that differ", format_differences(compared)]
 

@@ -101,7 +101,7 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
 
     The gain is that over no pace, with its standard error over the problems.
     """
-    by_noise = table.pivot_table("error", KEYS, "noise", sort=False)
+    by_noise = table.pivot_table("error", KEYS, "noise", sort=False).sort_index(axis=1)
     by_noise.columns = [f"{100 * noise:.0f}%" for noise in by_noise.columns]
     by_data = table.pivot_table("error", KEYS, "data", sort=False)
     own = by_data.index.droplevel(["warm", "pace", "plateau"])

@@ -770,6 +770,12 @@ def test_probabilities(name, n_classes, learner):
 
 
 @each
+def test_names_of_attributes_are_listed(name):
+    """As shells do to complete them."""
+    assert "fit" in dir(make(name))
+
+
+@each
 def test_a_fit_that_fails_changes_nothing(name):
     X, y = data(0 if name == "l2" else 2)
     model = quiet_fit(make(name), X, y)

@@ -53,7 +53,7 @@ class BasePotentialBooster(BaseValueBooster):
 
     @property
     def _loss(self) -> MarginLoss:  # type: ignore[override]
-        raise NotImplementedError
+        raise AttributeError(f"{type(self).__name__} has a potential, not a loss.")
 
     def _working_set(self) -> Any:
         raise NotImplementedError
@@ -172,12 +172,13 @@ class RobustBoostClassifier(BasePotentialBooster):
         where a class has got none.
     estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Step of each learner, before scores have faded.
+    estimator_errors_ : array of shape (n_iter_,)
+        Weighted error of each learner, over all samples. Only with two classes.
     times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Time after each round.
     sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end: near 1 where it
-        has been given up. NaN for samples of weight
-        zero or held out.
+        Potential of each training sample at the end: near 1 where it has been given
+        up. NaN for samples of weight zero or held out.
     n_selected_ : array of shape (n_iter_,)
         Number of samples of positive weight in each round.
     latent_objective_ : array of shape (n_iter_,)
@@ -294,6 +295,8 @@ class BrownBoostClassifier(BasePotentialBooster):
         where a class has got none.
     estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Step of each learner, before scores have faded.
+    estimator_errors_ : array of shape (n_iter_,)
+        Weighted error of each learner, over all samples. Only with two classes.
     times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Time after each round.
     sample_potential_ : array of shape (n_samples,)

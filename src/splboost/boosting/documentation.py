@@ -132,7 +132,7 @@ _TEXTS = {
     estimator : regressor, default=None
         The weak learner: a ``splboost.trees.CARTRegressor`` (fast), or any scikit-learn
         regressor whose ``fit`` takes ``sample_weight``. None is
-        ``CARTRegressor(max_leaf_nodes=8)``.
+        ``CARTRegressor(max_leaf_nodes=4)``.
 """,
     "{probability tree}": """\
     estimator : classifier, default=None

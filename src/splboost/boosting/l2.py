@@ -55,9 +55,9 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         name of one, which is then made with ``plateau=3.125``. The loss is half the
         square of the residual in robust standard deviations, so that ``Hard(age=k**2 /
         2)`` drops samples more than k of these away. None believes all.
-    warm_rounds : int, default=20
-        Rounds before the pace sets in; with a learning rate of 0.1 the first few hardly
-        know the data yet.
+    warm_rounds : int, default=5
+        Rounds before the pace sets in. Too few hardly know the data yet; too many have
+        learned the outliers by heart.
     subsample : float in (0, 1], default=1.0
         Share of the samples that each learner is fitted on, drawn anew every round.
     {comforts of regressors}
@@ -113,8 +113,9 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     >>> paced = L2BoostRegressor(pace="hard").fit(X, y)
     >>> bool((paced.sample_pace_[:45] == 0).all())
     True
-    >>> [bool(np.abs(m.predict(X) - truth).mean() < 0.2) for m in (plain, paced)]
-    [False, True]
+    >>> wrong = [float(np.abs(m.predict(X) - truth).mean()) for m in (plain, paced)]
+    >>> wrong[1] < wrong[0] / 5
+    True
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         n_estimators: int = 200,
         learning_rate: float = 0.1,
         pace: Pace | str | None = None,
-        warm_rounds: int = 20,
+        warm_rounds: int = 5,
         subsample: float = 1.0,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
@@ -265,7 +266,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        return CARTRegressor(max_leaf_nodes=8)
+        return CARTRegressor(max_leaf_nodes=4)
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.columns import ColumnsLearner

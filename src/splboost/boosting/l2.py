@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from splboost.boosting.base import BaseBooster, effective_size
+from splboost.boosting.base import BaseBooster
 from splboost.boosting.data import (
     FitData,
     Samples,
@@ -27,6 +27,7 @@ from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 DEFAULT_PLATEAU = 3.125  # hard at 2.5 deviations
+LARGEST = 1e140  # of which sums of squares are finite
 
 
 @documented
@@ -259,9 +260,15 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         paced = pace is not None and not pace.is_off
         mean = float(np.average(y, weights=weight))
         self.start_ = weighted_median(y, weight) if paced else mean
-        self._unit = power_of_two(
-            float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
-        )
+        with np.errstate(over="ignore"):
+            spread = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
+        if not spread < LARGEST or (spread < 1 / LARGEST and (y != y[0]).any()):
+            raise ValueError(
+                f"y has a standard deviation of {spread:.3g}, whose square cannot be "
+                "told from 0 or infinity; scale y to between "
+                f"{1 / LARGEST:.0e} and {LARGEST:.0e}."
+            )
+        self._unit = power_of_two(spread)
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
@@ -307,7 +314,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         from splboost.boosting.residuals import ResidualStep
 
         link = Mean(self.learning_rate)
-        return ResidualStep(link, effective_size(weight), self._unit)
+        return ResidualStep(link, float(weight.sum()), self._unit)
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         super()._set_samples(scores, data)

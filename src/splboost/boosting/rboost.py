@@ -146,6 +146,6 @@ class RBoostClassifier(BaseValueBooster):
     def _make_step(self, weight: Any) -> Any:
         from splboost.boosting.searches import FlatStep, VoteStep
 
-        n_samples = effective_size(weight)
+        link = self._link(effective_size(weight))
         step = VoteStep if self.variant == "discrete" else FlatStep
-        return step(self._link(n_samples), n_samples)
+        return step(link, float(weight.sum()))

@@ -234,7 +234,10 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return samples.codes
 
     def _resolve_paces(self, samples: Samples) -> None:
-        from splboost.boosting.residuals import power_of_two, weighted_median
+        from splboost.boosting.residuals import (
+            power_of_two,
+            weighted_median,
+        )
 
         if isinstance(self.pace, dict):
             raise TypeError(
@@ -268,6 +271,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
                 "told from 0 or infinity; scale y to between "
                 f"{1 / LARGEST:.0e} and {LARGEST:.0e}."
             )
+        if paced:  # by what outliers do not touch
+            spread = robust_deviation(y, weight) or spread
         self._unit = power_of_two(spread)
 
     def _weak_learner(self) -> Any:

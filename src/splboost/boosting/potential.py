@@ -90,6 +90,9 @@ class BasePotentialBooster(BaseValueBooster):
         self.times_ = times[:, 0] if scores.n_outputs == 1 else times
         self.sample_potential_ = data.spread(scores.potentials())
 
+    def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
+        """What is to be said is said when the times are known."""
+
     def _warn_of_samples(self, data: FitData) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
         # With more than two classes, of the one that has come least far.
@@ -107,11 +110,19 @@ class BasePotentialBooster(BaseValueBooster):
                 "they do no sample is given up. Raise epsilon, or use a stronger "
                 "learner."
             )
-        elif self.stop_reason_ in (FINISHED, NO_EDGE) and gone < 1 - NEARLY:
+        elif self.stop_reason_ == NO_EDGE and gone < 1 - NEARLY:
             warn(
-                f"{name} ended ({self.stop_reason_}) with {gone:.0%} of the time "
-                "gone: until it is, hardly any sample is given up. Raise epsilon or "
-                "n_estimators."
+                f"{name} ended after {self.n_iter_} rounds with {gone:.0%} of the time "
+                "gone: no weak learner does better than guessing on the weighted "
+                "samples. Use a stronger learner; if it has an edge on none, the "
+                "features say nothing of the classes."
+            )
+        elif self.stop_reason_ == FINISHED and gone < 1 - NEARLY:
+            warn(
+                f"{name} has done its {self.n_iter_} rounds with {gone:.0%} of the "
+                "time gone: until it is, hardly any sample is given up. Raise epsilon "
+                "a little (if it then reaches its goal in one round, the right one is "
+                "in between), or n_estimators."
             )
 
     def _time_after(self, n: int) -> Any:

@@ -324,7 +324,7 @@ def test_rows_are_held_out(name, n_classes):
 # -- fitting on -----------------------------------------------------------------------
 
 
-@combinations(learners=["stumps", "features", "c45", "foreign"])
+@combinations(learners=["features", "c45", "foreign"])
 @pytest.mark.parametrize(
     "options",
     [
@@ -583,11 +583,10 @@ def test_votes_add_up_to_the_score(name, n_classes, learner):
     np.testing.assert_allclose(score, expected, atol=1e-9)
 
 
-@combinations(["gentle", "logit", "rboost, gentle", "l2"], ["stumps", "foreign"])
-def test_means_add_up_to_the_score(name, n_classes, learner):
-    if n_classes == 3:
-        pytest.skip("the same in columns, which may be combined")
-    X, y = data(n_classes)
+@pytest.mark.parametrize("name", ["gentle", "logit", "rboost, gentle", "l2"])
+@pytest.mark.parametrize("learner", ["stumps", "foreign"])
+def test_means_add_up_to_the_score(name, learner):
+    X, y = data(0 if name == "l2" else 2)
     model = quiet_fit(make(name, learner, learning_rate=0.3), X, y)
     each = [weak.predict(X) for weak in model.estimators_]
     rate = 0.3 * (0.5 if name == "logit" else 1.0)  # LogitBoost takes half of it

@@ -112,7 +112,7 @@ class BaseBooster(BaseEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             NaN is a missing value.
         y : array-like of shape (n_samples,)
-            Class labels, numbers or strings.
+            Class labels, numbers or strings; for a regressor the numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 3 counts as three copies, a weight of 0 as no row.
         X_val : array-like or frame of shape (n_validation, n_features), default=None
@@ -120,9 +120,10 @@ class BaseBooster(BaseEstimator):
             kept in ``validation_scores_``. With ``n_iter_no_change`` it says when to
             stop; without, all rounds are done and kept.
         y_val : array-like of shape (n_validation,), default=None
-            Labels of the validation data.
+            Labels of the validation data, or their numbers.
         sample_weight_val : array-like of shape (n_validation,), default=None
-            Weights of the validation data. ``class_weight`` multiplies them.
+            Weights of the validation data. ``class_weight``, where there is one,
+            multiplies them.
 
         Returns
         -------
@@ -237,7 +238,7 @@ class BaseBooster(BaseEstimator):
         self
         """
         of_pace = [name for name in params if name.startswith("pace__")]
-        if of_pace:
+        if of_pace and "pace" in self.get_params(deep=False):
             pace = params.get("pace", self.pace)
             if isinstance(pace, dict):
                 raise ValueError(
@@ -304,9 +305,8 @@ class BaseBooster(BaseEstimator):
         """Share of the removed impurity by feature, learners by their coefficients."""
         check_is_fitted(self)
         weights = self.estimator_weights_
-        if weights.ndim == 2:  # of several columns
-            weights = weights.mean(axis=1)
-        share = weights / (weights.sum() or 1.0)
+        total = weights.sum(axis=0)
+        share = weights / np.where(total > 0, total, 1.0)
         return self._model.importances(self.n_features_in_, share)
 
     # ------------------------------------------------------- what a family supplies

@@ -29,6 +29,9 @@ class ValueTerm(Protocol):
     def keep(self) -> None:
         """Make it outlive the learner's next fit."""
 
+    def forget(self) -> None:
+        """Let go of what it knows of samples."""
+
 
 class Terms(tuple[Any, ...]):
     """A round's terms by column, None where a column has got none."""
@@ -47,6 +50,12 @@ class Terms(tuple[Any, ...]):
         for k, term in enumerate(self):
             if term is not None:
                 term.add_to(scores.raw[k : k + 1])
+
+    def forget(self) -> None:
+        """Let go of what the terms know of samples, which would fill the memory."""
+        for term in self:
+            if term is not None:
+                term.forget()
 
 
 def weights_to_fit(
@@ -171,9 +180,9 @@ class ColumnsModel:
             yield
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """Mean over the columns."""
+        """Mean over the columns, each of which has shares of its own."""
         each = [
-            column.importances(n_features, share[self.taken[:, k]])
+            column.importances(n_features, share[self.taken[:, k], k])
             for k, column in enumerate(self.columns)
             if column is not None
         ]

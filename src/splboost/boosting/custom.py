@@ -112,7 +112,7 @@ class MarginLossBooster(BaseValueBooster, ABC):
 
         if self._answers == MEANS:
             return Mean(self.learning_rate)
-        return LogOdds(self.learning_rate, 1 / n_samples)
+        return LogOdds(self.learning_rate, 1 / max(n_samples, 3))
 
 
 def _with_those_passed_on(init: Any, above: Any) -> inspect.Signature:

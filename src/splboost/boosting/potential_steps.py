@@ -240,6 +240,7 @@ class PotentialStep:
     def take(self, scores: PotentialScores, proposal: PotentialProposal) -> float:
         """Move scores and times."""
         proposal.term.vote(scores, 1.0)
+        proposal.term.forget()
         scores.endings = proposal.endings
         return 1.0
 

@@ -36,8 +36,9 @@ class ScorePrediction:
         Returns
         -------
         score : array of shape (n_samples,) or (n_samples, n_classes)
-            For two classes F, half the log-odds of ``classes_[1]`` as the loss sees
-            it; for more one score per class, which sum to zero.
+            For two classes F, positive where ``classes_[1]`` is predicted; for more
+            one score per class, the highest of which is predicted. What a score means
+            depends on the loss (``docs/boosters.md``).
         """
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))

@@ -56,4 +56,4 @@ class RealAdaBoostClassifier(BaseValueBooster):
     def _link(self, n_samples: float) -> Any:
         from splboost.boosting.links import LogOdds
 
-        return LogOdds(self.learning_rate, 1 / max(n_samples, self.classes_.size))
+        return LogOdds(self.learning_rate, 1 / max(n_samples, self.classes_.size + 1))

@@ -170,8 +170,8 @@ class ResidualStep(ValueStep):
     ``unit`` is that of the scores.
     """
 
-    def __init__(self, link: Link, n_samples: float, unit: float) -> None:
-        super().__init__(link, n_samples)
+    def __init__(self, link: Link, total_weight: float, unit: float) -> None:
+        super().__init__(link, total_weight)
         self.unit = unit
 
     def factor(self, scores: Any, k: int, term: Any) -> float:

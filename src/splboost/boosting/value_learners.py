@@ -13,6 +13,7 @@ It returns a *term*:
     term.values()         the first output of each of the samples
     term.are_positive()   whether that is above 0
     term.keep()           makes the term outlive the learner's next fit
+    term.forget()         lets go of what it knows of the samples, when they have moved
 
 At the end ``learner.model`` makes a model of all rounds. ``learner.on_rows`` is the
 term on other rows, prepared once by ``learner.read``.
@@ -91,6 +92,10 @@ class LeafTerm:
     def keep(self) -> None:
         """Make it outlive the next tree."""
         self.leaf = self.leaf.copy()
+
+    def forget(self) -> None:
+        """Let go of the samples."""
+        self.leaf = self.leaf[:0].copy()
 
 
 class _TreeValues:
@@ -229,6 +234,10 @@ class RowTerm:
     def keep(self) -> None:
         """Answers are its own already."""
 
+    def forget(self) -> None:
+        """Let go of the samples."""
+        self.output = self.output[:0].copy()
+
 
 class MixtureLearner:
     """Grows C4.5 trees, whose class shares count, with one more case of each class."""
@@ -247,7 +256,7 @@ class MixtureLearner:
 
     def model(self, rounds: list[Round]) -> MixtureModel:
         trees = self._learner._grower.ensemble([each.term.fitted for each in rounds])
-        outputs_of = rounds[-1].term.outputs_of
+        outputs_of = [each.term.outputs_of for each in rounds]
         estimator = copy(self._learner._estimator)
         return MixtureModel(trees, _factors(rounds), outputs_of, estimator)
 
@@ -275,7 +284,8 @@ class VoteLearner(MixtureLearner):
 
     def model(self, rounds: list[Round]) -> MultiwayModel:  # type: ignore[override]
         trees = self._learner._grower.ensemble([each.term.fitted for each in rounds])
-        return MultiwayModel(trees, _factors(rounds), copy(self._learner._estimator))
+        moves = _factors(rounds) * [each.term.outputs_of.factor for each in rounds]
+        return MultiwayModel(trees, moves, copy(self._learner._estimator))
 
     def on_rows(self, term: RowTerm, rows: NDArray[np.floating]) -> RowTerm:
         """The term on other rows."""
@@ -351,7 +361,7 @@ class EstimatorValues:
 
     def model(self, rounds: list[Round]) -> EstimatorModel:
         estimators = [each.term.fitted for each in rounds]
-        outputs_of = Answered(self._answers, rounds[-1].term.outputs_of)
+        outputs_of = [Answered(self._answers, each.term.outputs_of) for each in rounds]
         return EstimatorModel(estimators, _factors(rounds), outputs_of)
 
     def read(self, table: Table, X: Any) -> Any:

@@ -42,15 +42,16 @@ class ValueStep:
     Parameters
     ----------
     link : from a learner's answers to what they add
-    n_samples : float
-        Number of samples, for what is negligible.
+    total_weight : float
+        Summed weight of the samples, for what is negligible.
     tolerance : float
-        A change of the latent objective, per sample, below which it has converged.
+        A change of the latent objective, per unit of weight, below which it has
+        converged.
     """
 
-    def __init__(self, link: Link, n_samples: float, tolerance: float = 0.0) -> None:
+    def __init__(self, link: Link, total_weight: float, tolerance: float = 0.0) -> None:
         self.link = link
-        self.n_samples = n_samples
+        self.total_weight = total_weight
         self.tolerance = tolerance
 
     def propose(
@@ -99,6 +100,7 @@ class ValueStep:
     def take(self, scores: AdditiveScores, proposal: ValueProposal) -> float:
         """Move the scores."""
         proposal.term.vote(scores, 1.0)
+        proposal.term.forget()
         return 1.0
 
     def coefficient(self, proposal: ValueProposal) -> Any:
@@ -113,4 +115,4 @@ class ValueStep:
         if len(rounds) < 2 or not self.tolerance:
             return None
         change = abs(rounds[-1].latent - rounds[-2].latent)
-        return CONVERGED if change < self.tolerance * self.n_samples else None
+        return CONVERGED if change < self.tolerance * self.total_weight else None

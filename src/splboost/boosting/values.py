@@ -123,8 +123,8 @@ class BaseValueBooster(BaseBoostedClassifier):
     def _make_step(self, weight: FloatArray) -> Any:
         from splboost.boosting.value_steps import ValueStep
 
-        n_samples = effective_size(weight)
-        return ValueStep(self._link(n_samples), n_samples, self._tolerance)
+        link = self._link(effective_size(weight))
+        return ValueStep(link, float(weight.sum()), self._tolerance)
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.columns import ColumnsLearner

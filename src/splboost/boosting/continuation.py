@@ -26,7 +26,7 @@ class Mark(NamedTuple):
     Attributes
     ----------
     n_rounds, n_done, n_skipped : see ``History``
-    scores, validation : states of the scores of the samples and of those validated on
+    scores : state of the scores
     draws : state of the generator that draws rows
     learner : state of the learner
     """
@@ -35,7 +35,6 @@ class Mark(NamedTuple):
     n_done: int
     n_skipped: int
     scores: Any
-    validation: Any
     draws: Any
     learner: Any
 

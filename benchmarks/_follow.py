@@ -3,8 +3,8 @@
 A follower is a weak learner that takes the next tree of another package's booster,
 whatever it would have chosen itself, and answers in each leaf what the samples there
 ask for. A booster of this library over it must come to the scores of the other, round
-for round. Beside, the follower grows a tree of its own for the same weights and targets,
-and notes by how much the gains differ where its first splits do.
+for round. Beside, the follower grows a tree of its own for the same weights and
+targets, and says why where the first splits differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from splboost.trees import CARTClassifier, CARTRegressor
 
 Tree = Any  # as in _peers.py
-ROUNDING = 1e-12  # of the sum of squares of a whole tree
+TIE, TOO_LITTLE, UNEXPLAINED = "tie", "too little to gain", "NOT EXPLAINED"
 
 
 def evaluate(tree: Tree, X: np.ndarray) -> np.ndarray:
@@ -31,6 +31,22 @@ def evaluate(tree: Tree, X: np.ndarray) -> np.ndarray:
     return np.where(goes_low.reshape(-1, *[1] * (low.ndim - 1)), low, high)
 
 
+@dataclass(frozen=True)
+class Ways:
+    """Of another package, where its trees may differ from ours.
+
+    Attributes
+    ----------
+    precision : share by which the gains of two splits may differ in a tie
+    rounding : the same, as a share of the sum of squares, from which gains are computed
+    least_gain : gain up to which it makes no split, with weights that sum up to n
+    """
+
+    precision: float = 1e-9
+    rounding: float = 1e-12
+    least_gain: float = 0.0
+
+
 @dataclass
 class Script:
     """The trees to follow, in the order in which a booster asks for them.
@@ -39,13 +55,15 @@ class Script:
     ----------
     trees : those of each round
     depth : of the trees to grow beside them
-    gaps : for every tree that was followed, the gaps of ``compare``
+    ways : of the package that they are from
+    reasons : for every tree that was followed, those of ``compare``
     lowest : the lowest mean of a target in a leaf
     """
 
     trees: list[list[Tree]]
     depth: int
-    gaps: list[list[float]] = field(default_factory=list)
+    ways: Ways
+    reasons: list[list[str]] = field(default_factory=list)
     lowest: float = np.inf
 
     def __post_init__(self) -> None:
@@ -57,9 +75,9 @@ class Script:
         """The next tree, its leaves filled with means of the target's columns."""
         theirs = next(self._next)
         weighs = weight > 0
-        given = X[weighs], target[weighs], weight[weighs]
-        floor = ROUNDING * float(given[2] @ (given[1] ** 2).sum(axis=1))
-        self.gaps.append(list(compare(read_own(own.tree_), theirs, *given, floor)))
+        given = X[weighs], target[weighs], weight[weighs] / weight.mean()
+        reasons = compare(read_own(own.tree_), theirs, *given, self.ways)
+        self.reasons.append(list(reasons))
         filled = fill(theirs, *given)
         self.lowest = min(self.lowest, float(np.min(evaluate(filled, X))))
         return filled
@@ -98,22 +116,22 @@ def compare(
     X: np.ndarray,
     target: np.ndarray,
     weight: np.ndarray,
-    floor: float,
-) -> Iterator[float]:
-    """How much one of two splits gains more, as a share of what it gains.
-
-    Only of splits that differ though those above them are the same. Gains that differ
-    by less than the floor differ by 0.
-    """
+    ways: Ways,
+) -> Iterator[str]:
+    """Why splits differ though those above them are the same."""
     one, two = (divide(tree, X) for tree in (ours, theirs))
     if not np.array_equal(one, two):
-        gains = [gain(low, target, weight) for low in (one, two)]
-        gap = abs(gains[0] - gains[1])
-        yield gap / max(gains) if gap > floor else 0.0
+        own, other = (gain(low, target, weight) for low in (one, two))
+        squares = float(weight @ (target**2).sum(axis=1))
+        slack = ways.precision * max(own, other) + ways.rounding * squares
+        if abs(own - other) <= slack:
+            yield TIE
+        else:
+            yield TOO_LITTLE if two.all() and own <= ways.least_gain else UNEXPLAINED
     elif not one.all():
         for side, branch in ((one, "low"), (~one, "high")):
             given = X[side], target[side], weight[side]
-            yield from compare(ours[branch], theirs[branch], *given, floor)
+            yield from compare(ours[branch], theirs[branch], *given, ways)
 
 
 def divide(tree: Tree, X: np.ndarray) -> np.ndarray:

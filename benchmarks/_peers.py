@@ -2,14 +2,14 @@
 
     python _peers.py problem.npz answers.json
 
-The problem holds X, y, and the ``rounds`` and the ``depth`` of the trees. Needs
-``scikit-learn==1.3.2 numpy<2 scipy<1.12 logitboost opencv-python-headless``, for SAMME.R
-has gone from scikit-learn since, and logitboost is no longer maintained.
+The problem holds X, y, and the ``rounds`` and the ``depth`` of the trees. What to
+install is in ``independent.py``. It is old, because SAMME.R has gone from scikit-learn
+since, and logitboost is no longer maintained.
 
 The answers are, for each booster, its trees, a list for every round, and its own scores
 of the rows after every round where it gives them. A tree is a number, a list of class
-shares, or a test: a dictionary of ``feature`` and ``threshold``, and of the trees ``low``,
-for values up to the threshold, and ``high``.
+shares, or a test: a dictionary of ``feature`` and ``threshold``, and of the trees
+``low``, for values up to the threshold, and ``high``.
 """
 
 from __future__ import annotations

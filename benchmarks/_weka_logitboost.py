@@ -1,4 +1,4 @@
-"""Weka's LogitBoost from outside: its trees, read from the Java source that it writes."""
+"""Weka's LogitBoost from outside: its trees, read from the Java that it writes."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 Compared are LogitBoost with Weka's, with that of the package logitboost, and with
 OpenCV's; GentleBoost with OpenCV's; Real AdaBoost with OpenCV's and with SAMME.R of an
 older scikit-learn. Weights, working responses and what leaves add are compared on the
-other package's trees, so that no choice between equal splits hides them: each booster of
-this library follows these trees (``_follow.py``), and its scores must be the other's in
-every round. In every round the other's tree is also compared with that which this
+other package's trees, so that no choice between equal splits hides them: each booster
+of this library follows these trees (``_follow.py``), and its scores must be the other's
+in every round. In every round the other's tree is also compared with that which this
 library grows; where a split differs, the gains are.
 
     python benchmarks/independent.py --python PEERS/bin/python
@@ -29,14 +29,25 @@ import os
 import subprocess
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from _follow import FollowingClassifier, FollowingRegressor, Script, evaluate
+from _follow import (
+    TIE,
+    TOO_LITTLE,
+    UNEXPLAINED,
+    FollowingClassifier,
+    FollowingRegressor,
+    Script,
+    Ways,
+    evaluate,
+)
 from _report import RESULTS, describe_run, format_table, progress, save
 from _weka import find_jar, weka_version
 from _weka_logitboost import run_logitboost
@@ -64,7 +75,12 @@ DEPTHS = (1, 2, 3)
 ROUNDS = 50
 SEED = 0
 MOST_VALUES = 255  # of a column that is not binned
-TIE, SINGLE = 1e-9, 1e-6  # gains, or scores, alike in double and in single precision
+DOUBLE = Ways()
+SINGLE = Ways(precision=1e-6, rounding=float(np.finfo(np.float32).eps))
+WEKA = Ways(least_gain=1e-6)  # the slack of all its comparisons
+# p (1 - p) of a sample, from which on LogitBoost is compared no further: others compute
+# 1 - p from p, which loses the digits, and have limits for weights.
+LEAST_WEIGHT = 1e-6
 
 Scores = np.ndarray  # rounds, rows, and columns if there are more than two classes
 
@@ -106,7 +122,7 @@ class Peer:
     title: str
     booster: Any
     to_ours: Callable[[Scores], Scores]
-    precision: float
+    ways: Ways
     notes: str
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -120,18 +136,19 @@ PEERS = {
         "Weka's LogitBoost",
         LogitBoostClassifier,
         scale_weka,
-        TIE,
+        WEKA,
         "Ours has `z_clip='gradient', z_max=3`. Weka's trees are DecisionStump and, "
-        "deeper, REPTree without pruning or limits. Of two classes Weka fits both, which "
-        "mirror each other; the second is followed. Its scores are summed up from its "
-        "trees, as its own source does it.",
+        "deeper, REPTree without pruning or limits; but it makes no split that gains "
+        "less than 1e-6. Of two classes Weka fits both, which mirror each other; the "
+        "second is followed. Its scores are summed up from its trees, as the source "
+        "that it writes does it.",
         {"z_clip": "gradient", "z_max": 3.0},
     ),
     "logitboost": Peer(
         "LogitBoost of the package logitboost",
         LogitBoostClassifier,
         scale_logitboost,
-        TIE,
+        DOUBLE,
         "Ours has `z_clip='response', z_max=4`, the defaults of both; its trimming of "
         "small weights is off. Its scores are log-odds, twice ours; of more classes it "
         "sums up trees without centring them, which its probabilities do not show.",
@@ -166,7 +183,7 @@ PEERS = {
         "SAMME.R of scikit-learn",
         RealAdaBoostClassifier,
         scale_samme,
-        TIE,
+        DOUBLE,
         "Its score is twice ours of two classes, and K - 1 times ours of K. It clips "
         "shares at 2e-16, ours at 1/n, so the data are as for OpenCV's Real AdaBoost.",
     ),
@@ -231,84 +248,106 @@ def compare(
     trees = answer["trees"]
     if theirs.ndim == 2:
         trees = [each[-1:] for each in trees]
-    script = Script(trees, depth)
+    script = Script(trees, depth, peer.ways)
     follower = (FollowingClassifier if peer.is_real else FollowingRegressor)(script)
     booster = peer.booster(follower, n_estimators=len(trees), **peer.options)
     ours = np.array(list(booster.fit(X, y).staged_decision_function(X)))
+    if peer.booster is LogitBoostClassifier:
+        stages = booster.staged_predict_proba(X)
+        least = np.array([(p * (1 - p)).min() for p in stages])
+        ours = ours[: 1 + int(np.argmax(np.r_[least, 0.0] < LEAST_WEIGHT))]
     theirs = theirs[: len(ours)]
-    gap = np.abs(ours - theirs).max() / max(1.0, np.abs(theirs).max())
-    gaps = [each for tree in script.gaps for each in tree]
+    reasons = script.reasons[: len(ours) * len(trees[0])]
     return {
         "rows": len(y),
         "classes": int(y.max()) + 1,
         "depth": depth,
         "rounds": len(ours),
-        "scores": float(gap),
-        "trees": len(script.gaps),
-        "same": sum(not tree for tree in script.gaps),
-        "gaps": gaps,
-        "clipped": peer.is_real and script.lowest < 1 / len(y),
+        "scores differ by": float(
+            np.abs(ours - theirs).max() / max(1.0, np.abs(theirs).max())
+        ),
+        "trees": len(reasons),
+        "same trees": sum(not each for each in reasons),
+        "splits that differ": dict(Counter(each for tree in reasons for each in tree)),
+        "lowest share": script.lowest if peer.is_real else None,
     }
 
 
 def is_explained(peer: Peer, row: dict[str, Any]) -> bool:
+    is_clipped = peer.is_real and row["lowest share"] < 1 / row["rows"]
     return (
-        row["scores"] <= peer.precision
-        and max(row["gaps"], default=0.0) <= peer.precision
-        and not row["clipped"]
+        row["scores differ by"] <= peer.ways.precision
+        and UNEXPLAINED not in row["splits that differ"]
+        and not is_clipped
     )
 
 
 def report(name: str, rows: list[dict[str, Any]]) -> list[str]:
     peer = PEERS[name]
-    header = ["data", "rows", "classes", "depth", "rounds", "scores differ by"]
-    header += ["same trees", "splits that differ", "gains differ by"]
+    plain = ["data", "rows", "classes", "depth", "rounds", "trees", "same trees"]
+    header = [*plain, "scores differ by", "splits that differ"]
     cells = [
         [
-            *(row[key] for key in ("data", "rows", "classes", "depth", "rounds")),
-            f"{row['scores']:.0e}",
-            f"{row['same']} of {row['trees']}",
-            len(row["gaps"]),
-            f"{max(row['gaps']):.0e}" if row["gaps"] else "",
+            *(row[key] for key in plain),
+            f"{row['scores differ by']:.0e}",
+            ", ".join(f"{n} × {why}" for why, n in row["splits that differ"].items()),
         ]
         for row in rows
     ]
-    trees, same, splits = (
-        sum(row["trees"] for row in rows),
-        sum(row["same"] for row in rows),
-        sum(len(row["gaps"]) for row in rows),
-    )
-    scores = max(row["scores"] for row in rows)
-    gap = max((gap for row in rows for gap in row["gaps"]), default=0.0)
+    why = Counter[str]()
+    for row in rows:
+        why.update(row["splits that differ"])
+    trees, same = (sum(row[key] for row in rows) for key in ("trees", "same trees"))
+    scores = max(row["scores differ by"] for row in rows)
     open_ones = sum(not is_explained(peer, row) for row in rows)
     return [
         f"## {peer.title}",
         peer.notes,
-        f"Over {len(rows)} runs, scores differ by at most {scores:.0e}. Of {trees} trees "
-        f"{same} are the same; in the others {splits} splits are not, whose gains differ "
-        f"by at most {gap:.0e}. Runs that this does not explain: {open_ones}.",
+        f"Over {len(rows)} runs, scores differ by at most {scores:.0e}. Of {trees} "
+        f"trees {same} are the same. Splits that differ: {why[TIE]} ties, "
+        f"{why[TOO_LITTLE]} with too little to gain, {why[UNEXPLAINED]} others. Runs "
+        f"not explained by this: {open_ones}.",
         format_table(header, cells),
     ]
 
 
 def write_fixture(path: Path, python: Path, jar: Path) -> None:
-    """Scores of small runs without ties and clipped shares, on data of our own."""
-    problems = []
-    for k in (2, 3):
-        rng = np.random.default_rng(k)
-        X = np.round(rng.normal(size=(160, 3)), 2)
-        truth = X[:, 0] + 0.7 * X[:, 1] ** 2 + 0.8 * rng.normal(size=160)
-        y = np.searchsorted(np.quantile(truth, np.arange(1, k) / k), truth)
-        runs = []
-        for depth in (1, 2):
-            found = ask(python, jar, X, y, 8, depth)
-            versions = {**found.pop("versions"), "weka": weka_version(jar)}
-            for name, answer in found.items():
-                scores = read_scores(PEERS[name], answer, X)[:, :20]
-                runs.append({"peer": name, "depth": depth, "scores": scores.tolist()})
-        problems.append({"X": X.tolist(), "y": y.tolist(), "runs": runs})
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Scores of small runs on data of our own: the first of each kind without ties."""
+    problems, rounds = [], 8
+    for k, is_real, depth in product((2, 3), (False, True), (1, 2)):
+        peers = {name: peer for name, peer in PEERS.items() if peer.is_real == is_real}
+        for seed in count():
+            X, y = make_problem(k, seed)
+            if is_real:
+                X, y = mix(X, y)
+            answers = ask(python, jar, X, y, rounds, depth)
+            known = {name: answers[name] for name in peers if name in answers}
+            if all(
+                row["rounds"] == rounds and row["same trees"] == row["trees"]
+                for row in (
+                    compare(peers[name], answer, X, y, depth)
+                    for name, answer in known.items()
+                )
+            ):
+                break
+        scores = {
+            name: read_scores(peers[name], answer, X)[:, :10].tolist()
+            for name, answer in known.items()
+        }
+        problems.append(
+            {"depth": depth, "X": X.tolist(), "y": y.tolist(), "scores": scores}
+        )
+        progress(f"{k} classes, depth {depth}, {', '.join(known)}: seed {seed}")
+    versions = {**answers["versions"], "weka": weka_version(jar)}
     path.write_text(json.dumps({"versions": versions, "problems": problems}) + "\n")
+
+
+def make_problem(n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(150, 2)), 2)
+    truth = X[:, 0] + 0.7 * X[:, 1] ** 2 + rng.normal(size=150)
+    cuts = np.quantile(truth, np.arange(1, n_classes) / n_classes)
+    return X, np.searchsorted(cuts, truth)
 
 
 def main() -> None:
@@ -341,22 +380,24 @@ def main() -> None:
                 row = compare(peer, answer, *problems[peer.is_real], depth)
                 found[key].append({"data": name, **row})
                 state = "explained" if is_explained(peer, row) else "NOT EXPLAINED"
-                progress(
-                    f"{name}, depth {depth}, {key}: {row['scores']:.0e}, "
-                    f"{row['same']} of {row['trees']} trees, {state}"
-                )
-            run["versions"].update(answers[False]["versions"])
-    run["versions"]["weka"] = weka_version(jar)
+                progress(f"{name}, depth {depth}, {key}: {state}")
+            versions = answers[False]["versions"]
+    versions["weka"] = weka_version(jar)
+    run["versions"].update({f"{key} of the peers": v for key, v in versions.items()})
     sections = [
-        "Each fits half of a data set, with numbers only and nothing missing, for there "
-        "the trees of the packages differ. Columns are in single precision and have at "
-        f"most {MOST_VALUES} values, so that nothing is binned. Ours follows the trees "
-        "of the other package; a difference of scores is the largest over all rounds and "
-        "rows, as a share of the largest score if that is above 1. Beside each tree ours "
-        "grows its own; where they differ, so do the gains of the first split that does, "
-        f"by the share given. Up to {TIE:.0e}, and {SINGLE:.0e} in single precision, "
-        "that is a tie, which the packages break differently: by the order of features, "
-        "by chance, by rounding.",
+        "Each fits half of a data set, with numbers only and nothing missing, because "
+        "the packages treat the rest differently. Columns are in single precision and "
+        f"have at most {MOST_VALUES} values, so that nothing is binned.",
+        "Ours follows the trees of the other package. Scores are compared after every "
+        "round, and the largest difference is given, as a share of the largest score "
+        "if that is above 1. LogitBoost is compared until a sample has p (1 - p) below "
+        f"{LEAST_WEIGHT:.0e}: beyond, 1 - p has lost digits in the other packages, "
+        "which compute it from p, and OpenCV's limit of the weights, 1e-7, is near.",
+        "Beside each tree ours grows its own. Where the first splits differ, gains are "
+        f"compared. Those of a *tie* are the same up to {DOUBLE.precision:.0e}, or "
+        f"{SINGLE.precision:.0e} in single precision, and the packages take the first "
+        "feature, or any, or what rounding decides. Splits that gain nothing are ties "
+        "too: some packages divide leaves that are pure already.",
     ]
     for key, rows in found.items():
         if rows:

@@ -2,8 +2,8 @@
 
     python _peers.py problem.npz answers.json
 
-The problem holds X, y, and the ``rounds`` and the ``depth`` of the trees. What to
-install is in ``independent.py``. It is old, because SAMME.R has gone from scikit-learn
+The problem holds X, y, the ``names`` of the boosters, and the ``rounds`` and the
+``depth`` of the trees. What to install is in ``independent.py``. It is old, because SAMME.R has gone from scikit-learn
 since, and logitboost is no longer maintained.
 
 The answers are, for each booster, its trees, a list for every round, and its own scores
@@ -18,6 +18,7 @@ import json
 import sys
 import tempfile
 import warnings
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -116,15 +117,24 @@ def _read_nodes(nodes):
     }
 
 
+BOOSTERS = {
+    "samme.r": samme_r,
+    "logitboost": logit_boost,
+    "opencv gentle": partial(opencv_boost, "GENTLE"),
+    "opencv real": partial(opencv_boost, "REAL"),
+    "opencv logit": partial(opencv_boost, "LOGIT"),
+}
+
+
 def main():
     warnings.simplefilter("ignore")
     problem, answers = sys.argv[1:]
     given = np.load(problem)
     task = given["X"], given["y"], int(given["rounds"]), int(given["depth"])
-    found = {"samme.r": samme_r(*task), "logitboost": logit_boost(*task)}
-    if given["y"].max() == 1:
-        for kind in ("GENTLE", "REAL", "LOGIT"):
-            found[f"opencv {kind.lower()}"] = opencv_boost(kind, *task)
+    names = set(given["names"].tolist())
+    if given["y"].max() > 1:
+        names -= {name for name in names if name.startswith("opencv")}
+    found = {name: BOOSTERS[name](*task) for name in names & BOOSTERS.keys()}
     found["versions"] = {package: version(package) for package in PACKAGES}
     Path(answers).write_text(json.dumps(found))
 

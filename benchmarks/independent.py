@@ -217,16 +217,25 @@ def mix(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ask(
-    python: Path, jar: Path, X: np.ndarray, y: np.ndarray, rounds: int, depth: int
+    python: Path,
+    jar: Path,
+    X: np.ndarray,
+    y: np.ndarray,
+    rounds: int,
+    depth: int,
+    *,
+    is_real: bool,
 ) -> dict[str, Any]:
-    """What all peers answer, and the versions of their packages."""
+    """What all peers answer, of Real AdaBoost or else; and versions of packages."""
+    names = [name for name, peer in PEERS.items() if peer.is_real == is_real]
     with tempfile.TemporaryDirectory() as folder:
         problem, answers = Path(folder) / "problem.npz", Path(folder) / "answers.json"
-        np.savez(problem, X=X, y=y, rounds=rounds, depth=depth)
+        np.savez(problem, X=X, y=y, rounds=rounds, depth=depth, names=names)
         script = Path(__file__).parent / "_peers.py"
         subprocess.run([python, script, problem, answers], check=True)
         found = json.loads(answers.read_text())
-    found["weka"] = {"trees": run_logitboost(jar, X, y, rounds, depth)}
+    if "weka" in names:
+        found["weka"] = {"trees": run_logitboost(jar, X, y, rounds, depth)}
     return found
 
 
@@ -315,30 +324,29 @@ def write_fixture(path: Path, python: Path, jar: Path) -> None:
     """Scores of small runs on data of our own: the first of each kind without ties."""
     problems, rounds = [], 8
     for k, is_real, depth in product((2, 3), (False, True), (1, 2)):
-        peers = {name: peer for name, peer in PEERS.items() if peer.is_real == is_real}
         for seed in count():
             X, y = make_problem(k, seed)
             if is_real:
                 X, y = mix(X, y)
-            answers = ask(python, jar, X, y, rounds, depth)
-            known = {name: answers[name] for name in peers if name in answers}
+            answers = ask(python, jar, X, y, rounds, depth, is_real=is_real)
+            versions = answers.pop("versions")
             if all(
                 row["rounds"] == rounds and row["same trees"] == row["trees"]
                 for row in (
-                    compare(peers[name], answer, X, y, depth)
-                    for name, answer in known.items()
+                    compare(PEERS[name], answer, X, y, depth)
+                    for name, answer in answers.items()
                 )
             ):
                 break
         scores = {
-            name: read_scores(peers[name], answer, X)[:, :10].tolist()
-            for name, answer in known.items()
+            name: read_scores(PEERS[name], answer, X)[:, :10].tolist()
+            for name, answer in answers.items()
         }
         problems.append(
             {"depth": depth, "X": X.tolist(), "y": y.tolist(), "scores": scores}
         )
-        progress(f"{k} classes, depth {depth}, {', '.join(known)}: seed {seed}")
-    versions = {**answers["versions"], "weka": weka_version(jar)}
+        progress(f"{k} classes, depth {depth}, {', '.join(answers)}: seed {seed}")
+    versions["weka"] = weka_version(jar)
     path.write_text(json.dumps({"versions": versions, "problems": problems}) + "\n")
 
 
@@ -367,21 +375,17 @@ def main() -> None:
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in PEERS}
     for name in args.data:
         plain = load(name)
-        problems = {False: plain, True: mix(*plain)}
-        for depth in DEPTHS:
-            answers = {
-                is_real: ask(args.python, jar, *problem, ROUNDS, depth)
-                for is_real, problem in problems.items()
-            }
-            for key, peer in PEERS.items():
-                answer = answers[peer.is_real].get(key)
-                if answer is None:
-                    continue
-                row = compare(peer, answer, *problems[peer.is_real], depth)
+        for depth, is_real in product(DEPTHS, (False, True)):
+            X, y = mix(*plain) if is_real else plain
+            limits = ROUNDS, depth
+            answers = ask(args.python, jar, X, y, *limits, is_real=is_real)
+            versions = answers.pop("versions")
+            for key, answer in answers.items():
+                row = compare(PEERS[key], answer, X, y, depth)
                 found[key].append({"data": name, **row})
-                state = "explained" if is_explained(peer, row) else "NOT EXPLAINED"
+                is_open = not is_explained(PEERS[key], row)
+                state = "NOT EXPLAINED" if is_open else "explained"
                 progress(f"{name}, depth {depth}, {key}: {state}")
-            versions = answers[False]["versions"]
     versions["weka"] = weka_version(jar)
     run["versions"].update({f"{key} of the peers": v for key, v in versions.items()})
     sections = [

@@ -11,7 +11,8 @@ from sklearn.datasets import load_iris
 
 from splboost import AdaBoostClassifier, SPLBoostClassifier, boosting, trees
 from splboost.boosting import Progress, fitting, loop
-from splboost.display import ShapeFunctionsDisplay
+from splboost.display import LossDisplay, ShapeFunctionsDisplay, WeightDisplay
+from splboost.display.margin_curves import MarginCurve
 from splboost.display.shapes import ShapeFunction
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 from splboost.trees.c45.trees import MultiwayTrees, Nodes
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the pages are not her
 
 BOOSTERS = [AdaBoostClassifier, SPLBoostClassifier]
 TREES = [CARTClassifier, CARTRegressor, C45Classifier]
-RECORDS = [Progress, TreeEnsemble, MultiwayTrees, Nodes, ShapeFunction]
+RECORDS = [Progress, TreeEnsemble, MultiwayTrees, Nodes, ShapeFunction, MarginCurve]
 
 
 def sections():
@@ -102,6 +103,14 @@ def test_attributes_of_the_display():
     plt.close(display.figure_)
     assert set(vars(display)) == in_page(ShapeFunctionsDisplay)
     assert in_docstring(ShapeFunctionsDisplay) == learned(display)
+
+
+@pytest.mark.parametrize("Display", [LossDisplay, WeightDisplay])
+def test_attributes_of_displays_of_losses(Display):
+    display = Display.from_losses("logistic")
+    plt.close(display.figure_)
+    assert set(vars(display)) == in_page(Display)
+    assert in_docstring(Display) == learned(display)
 
 
 def test_tables_of_trees():

@@ -157,3 +157,66 @@ def test_equals_the_reference_with_weights_and_shrinkage(name, n_classes):
         name, X, y, "linear", 2, weight=weight, learning_rate=0.5, warm_rounds=2
     )
     assert_equal(booster, expected, X)
+
+
+# ------------------------------------------------------------------------- properties
+
+
+@pytest.mark.parametrize("z_clip", ["response", "gradient"])
+def test_logit_boost_of_two_classes_is_that_of_two_columns(z_clip):
+    """F_1 = -F_2 = F."""
+    X, y = noisy_data(2, seed=3)
+    booster = LogitBoostClassifier(
+        CARTRegressor(max_depth=2), n_estimators=10, z_clip=z_clip
+    ).fit(X, y)
+    columns = logit_boost(
+        X,
+        y,
+        n_estimators=10,
+        z_clip=z_clip,
+        weak=regression_learner(max_depth=2),
+        two_columns=True,
+    )
+    for F, both in zip(booster.staged_decision_function(X), columns.F, strict=True):
+        np.testing.assert_allclose(both[:, 1], F, atol=1e-9)
+        np.testing.assert_allclose(both[:, 0], -F, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@every_booster
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_never_overflow(name, n_classes):
+    """Hundreds of rounds over classes that a tree divides, and one wrong label."""
+    cls, _, own = BOOSTERS[name]
+    X = np.arange(60.0)[:, None]
+    y = (np.arange(60) * n_classes) // 60
+    y[5] = n_classes - 1
+    estimator, _ = weak_learners(name, n_classes, 2)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        booster = cls(estimator, n_estimators=400, **own).fit(X, y)
+        score = booster.decision_function(X)
+        p = booster.predict_proba(X)
+    assert np.isfinite(score).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert np.isfinite(booster.latent_objective_).all()
+
+
+@pytest.mark.parametrize("name", ["gentle", "savage", "rboost, gentle"])
+def test_more_classes_are_each_set_against_the_rest(name):
+    cls, _, own = BOOSTERS[name]
+    X, y = noisy_data(4, seed=5)
+    estimator, _ = weak_learners(name, 4, 2)
+    booster = cls(estimator, n_estimators=8, **own).fit(X, y)
+    for k, score in enumerate(booster.decision_function(X).T):
+        alone = cls(estimator, n_estimators=8, **own).fit(X, y == k)
+        np.testing.assert_allclose(alone.decision_function(X), score, atol=1e-11)
+
+
+def test_mm_never_raises_the_loss():
+    X, y = noisy_data(2, seed=11)
+    for pace in (None, Linear(age=0.8)):
+        booster = RBoostClassifier(
+            CARTRegressor(max_depth=2), n_estimators=60, variant="mm", pace=pace
+        ).fit(X, y)
+        assert (np.diff(booster.latent_objective_[3:]) <= 1e-12).all()
+        assert booster.latent_objective_[-1] < 0.9 * booster.latent_objective_[0]

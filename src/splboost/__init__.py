@@ -4,10 +4,13 @@ from importlib.metadata import version
 
 from splboost.boosting import (
     AdaBoostClassifier,
+    BrownBoostClassifier,
     GentleBoostClassifier,
+    L2BoostRegressor,
     LogitBoostClassifier,
     RBoostClassifier,
     RealAdaBoostClassifier,
+    RobustBoostClassifier,
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
@@ -15,10 +18,13 @@ from splboost.boosting import (
 __version__ = version("splboost")
 __all__ = [
     "AdaBoostClassifier",
+    "BrownBoostClassifier",
     "GentleBoostClassifier",
+    "L2BoostRegressor",
     "LogitBoostClassifier",
     "RBoostClassifier",
     "RealAdaBoostClassifier",
+    "RobustBoostClassifier",
     "SPLBoostClassifier",
     "SavageBoostClassifier",
     "__version__",

@@ -166,7 +166,10 @@ class Logistic(MarginLoss):
         """Minus the logarithm of the label's probability, for any number of classes."""
         if score.ndim == 1:
             return super().doubt(score, codes)
-        return -log_softmax(score, axis=1)[np.arange(codes.size), codes]
+        rows = np.arange(codes.size)
+        if self.coupled:
+            return -log_softmax(score, axis=1)[rows, codes]
+        return -np.log(self.probability(score)[rows, codes])
 
     def probability_at(self, doubt: float, n_classes: int) -> float:
         return math.exp(-doubt)

@@ -2,7 +2,9 @@
 
 from splboost.boosting.ada import AdaBoostClassifier
 from splboost.boosting.gentle import GentleBoostClassifier
+from splboost.boosting.l2 import L2BoostRegressor
 from splboost.boosting.logit import LogitBoostClassifier
+from splboost.boosting.potential import BrownBoostClassifier, RobustBoostClassifier
 from splboost.boosting.progress import Progress
 from splboost.boosting.rboost import RBoostClassifier
 from splboost.boosting.real import RealAdaBoostClassifier
@@ -11,11 +13,14 @@ from splboost.boosting.spl import SPLBoostClassifier
 
 __all__ = [
     "AdaBoostClassifier",
+    "BrownBoostClassifier",
     "GentleBoostClassifier",
+    "L2BoostRegressor",
     "LogitBoostClassifier",
     "Progress",
     "RBoostClassifier",
     "RealAdaBoostClassifier",
+    "RobustBoostClassifier",
     "SPLBoostClassifier",
     "SavageBoostClassifier",
 ]

@@ -2,7 +2,7 @@
 
 Two classes have one *column* of scores, F. More classes have a column each, and every
 round fits a learner for each column, as for that class against the rest. Values are
-rounded to a grid (``on_grid``), so that their sums are exact, and a model gives the
+rounded to a grid (``put_on_grid``), so that their sums are exact, and a model gives the
 training samples the very scores that they had.
 """
 
@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores import BLOCK, GRID, WORK_PER_ROW
+from splboost.boosting.scores import BLOCK, WORK_PER_ROW
 from splboost.boosting.witnesses import Witnesses
 from splboost.boosting.working import believe_along_lines
 from splboost.losses import MarginLoss
@@ -23,11 +24,6 @@ from splboost.pace.classes import ClassCurves
 from splboost.trees.threads import run, share
 
 FloatArray = NDArray[np.float64]
-
-
-def on_grid(values: FloatArray) -> FloatArray:
-    """The values rounded towards 0 to multiples of the grid."""
-    return np.trunc(values / GRID) * GRID
 
 
 class WorkingSet(ABC):
@@ -90,7 +86,8 @@ class AdditiveScores:
     latent : summed latent loss at the present scores
     """
 
-    state = None  # all depends on the scores
+    state: Any = None  # all depends on the scores
+    factor: Any = 1.0
 
     def __init__(
         self,
@@ -127,6 +124,9 @@ class AdditiveScores:
 
     def refresh(self, *, paced: bool) -> None:
         """Set what is to be fitted; unless ``paced``, with all paces at 1."""
+        if self.n_samples <= BLOCK:
+            self.n_selected, self.latent = self._refresh_block(0, paced)
+            return
         starts = range(0, self.n_samples, BLOCK)
         done: list[tuple[int, float]] = [(0, 0.0)] * len(starts)
 
@@ -174,7 +174,6 @@ class AdditiveScores:
             return self.raw[0, rows]
         return self.working_set.combine(self.raw[:, rows].T)
 
-    @np.errstate(all="ignore")
     def _believe(
         self, doubt: FloatArray, rows: slice, paced: bool, factor: FloatArray
     ) -> tuple[int, float]:
@@ -182,11 +181,12 @@ class AdditiveScores:
         codes, own = self.codes[rows], self.sample_weight[rows]
         if self._lines is not None:
             return believe_along_lines(doubt, codes, own, *self._lines, paced, factor)
-        latent = float(self._curves.latent(doubt, codes) @ own)
         factor[:] = own
-        if not paced:
-            return codes.size, latent
-        v = self._curves.weight(doubt, codes)
+        with np.errstate(all="ignore"):
+            latent = float((self._curves.latent(doubt, codes) * own).sum())
+            if not paced:
+                return codes.size, latent
+            v = self._curves.weight(doubt, codes)
         factor *= v
         return int(np.count_nonzero(v)), latent
 
@@ -216,8 +216,13 @@ class AdditiveScores:
         """Set the scores to those of a model."""
         self.raw = np.ascontiguousarray(output.T)
 
-    def is_right(self) -> NDArray[np.bool_]:
-        """Whether the prediction for each sample is its class."""
+    def rewind(self, n_rounds: int) -> None:
+        """Nothing but the scores depends on the rounds."""
+
+    def quality(self, weight: FloatArray) -> float:
+        """The accuracy."""
         if self.n_outputs == 1:
-            return (self.raw[0] > 0) == (self.codes == 1)
-        return self.raw.argmax(axis=0) == self.codes
+            right = (self.raw[0] > 0) == (self.codes == 1)
+        else:
+            right = self.raw.argmax(axis=0) == self.codes
+        return float(right @ weight) / float(weight.sum())

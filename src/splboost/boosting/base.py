@@ -1,4 +1,4 @@
-"""What boosted classifiers share around the loop: checks, fitting, attributes."""
+"""What boosters share around the loop: checks, fitting, attributes."""
 
 from __future__ import annotations
 
@@ -7,38 +7,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.advice import warn
-from splboost.boosting.advice import (
-    warn_of_collapse,
-    warn_of_no_rounds,
-    warn_of_stop,
-)
+from splboost.boosting.advice import warn_of_no_rounds, warn_of_stop
 from splboost.boosting.continuation import Continuation, Kind
 from splboost.boosting.data import (
     GIVEN,
     HELD_OUT,
+    FitData,
     Samples,
     ValidationArguments,
-    divide,
-    read_samples,
 )
-from splboost.boosting.loop import (
-    ONE_CLASS,
-    Round,
-    Schedule,
-)
+from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
-from splboost.boosting.prediction import ScorePrediction
 from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.boosting.weak import categorical_features_of
-from splboost.losses import MarginLoss
 from splboost.pace import Pace, resolve_pace
-from splboost.pace.classes import describe_dropped_classes, paces_of_classes
 from splboost.pace.scaled import DEFAULT_PLATEAU
 from splboost.trees.labels import all_or_nothing
 
@@ -46,11 +33,11 @@ FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13
 
 
-class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
-    """A boosted classifier, paced or not.
+class BaseBooster(BaseEstimator):
+    """A booster, paced or not.
 
-    What varies are its loss, its scores, its step and its weak learners, which a family
-    of boosters makes in ``_make_scores``, ``_make_step`` and ``_make_learner``.
+    What varies are its data, its scores, its step and its weak learners, which a family
+    of boosters makes in the methods that are listed last.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -64,7 +51,6 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "scoring": [str, callable, None],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
         "categorical_features": ["array-like", None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -83,7 +69,6 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     validation_fraction: float
     tol: float
     scoring: Any
-    class_weight: Any
     categorical_features: Any
     n_jobs: int | None
     random_state: Any
@@ -91,11 +76,9 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
     callback: Any
     verbose: int
 
-    classes_: NDArray[Any]
     n_features_in_: int
     estimator_weights_: FloatArray
     estimator_errors_: FloatArray
-    paces_: dict[Any, Pace | None]
     sample_pace_: FloatArray
     n_selected_: NDArray[np.int64]
     latent_objective_: FloatArray
@@ -162,7 +145,7 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         self._validate_params()
         scorer, stopping = find_scorer(self.scoring), self._early_stopping()
         source = GIVEN if given.are_given() else HELD_OUT if stopping else None
-        samples = read_samples(self, X, y, sample_weight, self._categorical_features())
+        samples = self._read_samples(X, y, sample_weight)
         kind = Kind.of(self, self._weak_learner(), source)
 
         earlier, split_seed = self._continuation if self.warm_start else None, None
@@ -178,13 +161,10 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
             rng = check_random_state(self.random_state)
             if source == HELD_OUT:
                 split_seed = rng.randint(2**31 - 1)
-        data = divide(self, samples, given, split_seed)
+        data = self._divide(samples, given, split_seed)
         n_samples = data.fitted.codes.size
         self._check_subsample(n_samples)
-        self.paces_ = self._paces_of_classes(data.fitted)
-        if self.learning_rate == 1:
-            undecided = self._loss.doubt_at(1 / self.classes_.size, self.classes_.size)
-            warn_of_collapse(self.paces_.values(), undecided)
+        self._resolve_paces(data.fitted)
 
         fitting = Fitting(
             kind,
@@ -224,9 +204,8 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         warn_of_stop(reason, len(rounds), self.n_estimators, some_dropped=some_dropped)
         scores = fitting.scores_after(n_kept, model)
         del fitting, watch, rounds  # and with them most of the memory
-        v = scores.paces()
-        self.sample_pace_ = data.spread(v)
-        self._warn_of_dropped_classes(v, data.fitted)
+        self._set_samples(scores, data)
+        self._warn_of_samples(data)
 
     def _early_stopping(self) -> EarlyStopping | None:
         if self.n_iter_no_change is None:
@@ -234,13 +213,6 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         paced = any(pace and not pace.is_off for pace in self._given_paces())
         n_warm = self.warm_rounds if paced else 0
         return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
-
-    def _paces_of_classes(self, samples: Samples) -> dict[Any, Pace | None]:
-        mass = np.bincount(samples.codes, samples.weight, self.classes_.size)
-        priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
-        return paces_of_classes(
-            self.pace, priors, self._loss, default_plateau=self._default_plateau()
-        )
 
     def _default_plateau(self) -> float:
         """That of a pace which names none."""
@@ -282,7 +254,7 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         return super().set_params(**params)
 
     def _check_subsample(self, n_rows: int) -> None:
-        if self.subsample * n_rows < 2:
+        if self.subsample < 1 and self.subsample * n_rows < 2:
             raise ValueError(
                 f"subsample={self.subsample!r} of {n_rows} rows leaves nothing to fit "
                 f"a learner to; give at least {2 / n_rows:.2g}."
@@ -292,20 +264,6 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         """The paces of the user, before any correction."""
         given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
         return [resolve_pace(pace) for pace in given]
-
-    def _warn_of_dropped_classes(self, v: FloatArray, samples: Samples) -> None:
-        given = self._given_paces()
-        if (
-            self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
-            or self.stop_reason_ == ONE_CLASS  # said already
-            or any(getattr(pace, "prior_corrected", False) for pace in given)
-        ):
-            return
-        message = describe_dropped_classes(
-            v, samples.codes, samples.weight, self.classes_.tolist()
-        )
-        if message is not None:
-            warn(message)
 
     def _set_rounds(
         self,
@@ -336,7 +294,8 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
         """The fitted weak learners, made on demand where trees are stored flat."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        return self._model.learners(self.classes_, self.n_features_in_, names)
+        classes = getattr(self, "classes_", None)
+        return self._model.learners(classes, self.n_features_in_, names)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -350,7 +309,29 @@ class BaseBooster(ScorePrediction, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------- what a family supplies
 
-    _loss: MarginLoss
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        """Checked data; the booster learns its features and what y is."""
+        raise NotImplementedError
+
+    def _divide(
+        self, samples: Samples, given: ValidationArguments, split_seed: int | None
+    ) -> FitData:
+        """Samples that are fitted to, and those validated on."""
+        raise NotImplementedError
+
+    def _labels_of(self, samples: Samples) -> NDArray[Any]:
+        """What the samples' y was."""
+        raise NotImplementedError
+
+    def _resolve_paces(self, samples: Samples) -> None:
+        """Set the paces in use."""
+
+    def _set_samples(self, scores: Any, data: FitData) -> None:
+        """Set what has become of each sample, at the final scores."""
+        self.sample_pace_ = data.spread(scores.paces())
+
+    def _warn_of_samples(self, data: FitData) -> None:
+        """Warn where what has become of the samples looks wrong."""
 
     def _weak_learner(self) -> Any:
         """The weak learner in use."""

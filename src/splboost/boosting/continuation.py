@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, Round
@@ -45,7 +44,7 @@ class Kind(NamedTuple):
 
     n_features: int
     names: tuple[str, ...] | None
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None
     weak_learner: type
     validation: str | None
     scoring: Any
@@ -56,7 +55,7 @@ class Kind(NamedTuple):
         return cls(
             booster.n_features_in_,
             None if names is None else tuple(names),
-            booster.classes_,
+            getattr(booster, "classes_", None),
             type(weak_learner),
             validation,
             None if validation is None else booster.scoring,
@@ -105,10 +104,10 @@ class Continuation:
                 f"warm_start=True: X has {_features(kind)}, but the fit before had "
                 f"{_features(old)}; {REMEDY}"
             )
-        if not np.array_equal(kind.classes, old.classes):
+        if _labels(kind) != _labels(old):
             raise ValueError(
-                f"warm_start=True: y has the classes {kind.classes.tolist()}, but in "
-                f"the fit before it had {old.classes.tolist()}; {REMEDY}"
+                f"warm_start=True: y has the classes {_labels(kind)}, but in the fit "
+                f"before it had {_labels(old)}; {REMEDY}"
             )
         if kind.weak_learner is not old.weak_learner:
             raise ValueError(
@@ -163,6 +162,10 @@ class Continuation:
         may_skip = subsample < 1 and self.mark.n_skipped < MOST_SKIPPED
         no_edge = self.stop_reason == NO_EDGE and not may_skip
         return no_edge or self.mark.n_done >= n_estimators
+
+
+def _labels(kind: Kind) -> list[Any]:
+    return [] if kind.classes is None else kind.classes.tolist()
 
 
 def _features(kind: Kind) -> str:

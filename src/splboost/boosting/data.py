@@ -16,6 +16,7 @@ from splboost.trees.labels import (
     check_target,
     check_weights,
     encode_labels,
+    encode_numbers,
     weigh_classes,
     weights_of_classes,
 )
@@ -32,7 +33,7 @@ class Samples:
     ----------
     table : Table
     X : what ``table`` is a view of, at the same rows
-    codes : class number of each sample
+    codes : class number of each sample; of a regression its target
     weight : weight of each sample
     """
 
@@ -40,7 +41,7 @@ class Samples:
         self,
         table: Table,
         X: Any,
-        codes: NDArray[np.integer],
+        codes: NDArray[Any],
         weight: FloatArray,
         rows: NDArray[np.intp] | None = None,
     ) -> None:
@@ -146,6 +147,41 @@ def divide(
     return FitData(weighed.take(used), validation, used)
 
 
+def read_numbers(
+    booster: Any, X: Any, y: ArrayLike, sample_weight: Any, categorical_features: Any
+) -> Samples:
+    """Check the data to fit a regression to; the booster learns its features."""
+    table = read_table(booster, X, categorical_features, reset=True)
+    weight = check_weights(sample_weight, table.n_rows)
+    return Samples(table, X, encode_numbers(booster, y, table.n_rows), weight)
+
+
+def divide_numbers(
+    booster: Any, samples: Samples, given: ValidationArguments, split_seed: int | None
+) -> FitData:
+    """The same as ``divide`` for a regression, which has no classes."""
+    used, validation = samples.weight > 0, None
+    if split_seed is not None:
+        rows = np.flatnonzero(used)
+        fraction = booster.validation_fraction
+        n_held = min(max(round(fraction * rows.size), 1), rows.size - 1)
+        if n_held < 1:
+            raise ValueError(
+                f"validation_fraction={fraction}: there is a single sample of positive "
+                "weight, which cannot be both fitted to and held out. Give X_val and "
+                "y_val, or set n_iter_no_change=None."
+            )
+        held = np.zeros(used.size, dtype=bool)
+        held[np.random.default_rng(split_seed).permutation(rows)[:n_held]] = True
+        used, validation = used & ~held, samples.take(held)
+    elif given.X is not None:
+        table, weight = _read_rows(booster, samples, given)
+        with _blaming("y_val", "it needs a number for each row of X_val"):
+            y = encode_numbers(booster, given.y, table.n_rows)
+        validation = Samples(table, given.X, y, weight).take(weight > 0)
+    return FitData(samples.take(used), validation, used)
+
+
 def _hold_out(
     codes: NDArray[np.integer],
     usable: NDArray[np.bool_],
@@ -177,13 +213,7 @@ def _read_given(
     of_class: FloatArray | None,
 ) -> Samples:
     """Check the user's validation data against what is fitted to."""
-    with _blaming("X_val", "it needs a row at least, and the columns of X"):
-        categorical = samples.table.is_categorical
-        table = read_table(
-            booster, given.X, categorical if categorical.any() else None, reset=False
-        )
-    with _blaming("sample_weight_val", "it needs a weight for each row of X_val"):
-        weight = check_weights(given.sample_weight, table.n_rows)
+    table, weight = _read_rows(booster, samples, given)
     with _blaming("y_val", "it needs a label for each row of X_val"):
         y = check_target(booster, given.y, table.n_rows)
     classes = booster.classes_.tolist()
@@ -205,6 +235,20 @@ def _read_given(
             )
     codes = codes.astype(samples.codes.dtype)
     return Samples(table, given.X, codes, weight).take(weight > 0)
+
+
+def _read_rows(
+    booster: Any, samples: Samples, given: ValidationArguments
+) -> tuple[Table, FloatArray]:
+    """The user's validation data, but for their labels, and their weights."""
+    with _blaming("X_val", "it needs a row at least, and the columns of X"):
+        categorical = samples.table.is_categorical
+        table = read_table(
+            booster, given.X, categorical if categorical.any() else None, reset=False
+        )
+    with _blaming("sample_weight_val", "it needs a weight for each row of X_val"):
+        weight = check_weights(given.sample_weight, table.n_rows)
+    return table, weight
 
 
 @contextmanager

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from splboost.boosting.base import BaseBooster, effective_size
+from splboost.boosting.base import effective_size
+from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.data import Samples
 from splboost.boosting.weak import check_own_tree, is_own_tree
 from splboost.losses import Exponential
@@ -20,11 +21,11 @@ from splboost.trees.threads import count_threads
 FloatArray = NDArray[np.float64]
 
 
-class BaseDiscreteBooster(BaseBooster):
+class BaseDiscreteBooster(BaseBoostedClassifier):
     """Discrete boosting of the exponential loss, paced or not."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseBooster._parameter_constraints,
+        **BaseBoostedClassifier._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
         "inner_steps": [Interval(Integral, 1, None, closed="left")],
         "on_perfect": [StrOptions({"stop", "continue"})],

@@ -60,6 +60,40 @@ _TEXTS = {
         1 shows a progress bar, where stderr is a terminal and rich is installed, else
         prints a line to stderr for every tenth of the rounds; 2 does both.
 """,
+    "{comforts of regressors}": """\
+    n_iter_no_change : int, default=None
+        Stop early: after so many rounds that did not raise the score of the validation
+        data, which are given to ``fit`` or held out. The model keeps the best round.
+        Where there is a pace, only rounds after the warm ones count. None does all
+        rounds.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the samples (at least one) that is held out to stop early, unless
+        validation data are given.
+    tol : float, default=1e-7
+        A score counts as raised if it is greater by more than this.
+    scoring : str or callable, default=None
+        Score of the validation data, greater where the booster is better: None is R²;
+        "loss" half the mean squared error, negated; else the name of a scorer of
+        scikit-learn, or ``scoring(booster, X, y)``, which gets the booster of the
+        rounds so far.
+    categorical_features : array-like of names, indices or booleans, default=None
+        Columns to treat as categories, besides those whose dtype says so.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws rows (``subsample``, ``validation_fraction``) and seeds the learners.
+    warm_start : bool, default=False
+        With True a further ``fit`` goes on where the last one (with True, too) ended,
+        up to ``n_estimators`` rounds in all; the result is that of a single fit.
+    callback : callable, default=None
+        Called after each round as ``callback(progress)``, with a
+        ``splboost.boosting.Progress``; returns True to stop. After Ctrl-C it is called
+        once more, with ``progress.interrupted``, and returns True to keep the rounds
+        done.
+    verbose : int, default=0
+        1 shows a progress bar, where stderr is a terminal and rich is installed, else
+        prints a line to stderr for every tenth of the rounds; 2 does both.
+""",
     "{attributes}": """\
     classes_ : array of shape (n_classes,)
     estimators_ : list of the fitted weak learners
@@ -94,6 +128,12 @@ _TEXTS = {
         The weak learner: a ``splboost.trees.CARTRegressor`` (fast), or any scikit-learn
         regressor whose ``fit`` takes ``sample_weight``. None is a stump,
         ``CARTRegressor(max_depth=1, min_weight_fraction_leaf=1e-4)``.
+""",
+    "{regressor}": """\
+    estimator : regressor, default=None
+        The weak learner: a ``splboost.trees.CARTRegressor`` (fast), or any scikit-learn
+        regressor whose ``fit`` takes ``sample_weight``. None is
+        ``CARTRegressor(max_leaf_nodes=8)``.
 """,
     "{probability tree}": """\
     estimator : classifier, default=None

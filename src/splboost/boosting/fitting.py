@@ -82,6 +82,7 @@ class Fitting:
         if self.validation is not None and earlier.model is not None:
             samples = self.validation.samples
             move_to_model(self.validation.scores, earlier.model, samples)
+            self.validation.scores.state = mark.scores
             self.validation.history = list(earlier.validation_scores)
 
     def run(self, step: Any, schedule: Schedule, watch: Any) -> None:
@@ -134,6 +135,7 @@ class Fitting:
         if n == len(self.history.rounds) and not self.scores_in_doubt:
             return self.scores
         scores = copy(self.scores)
+        scores.rewind(n)
         move_to_model(scores, model, self.data.fitted)
         return scores
 
@@ -173,7 +175,7 @@ class Fitting:
             None if scores is None else scores[:n],
             None if mark is None else self.continuation(model, mark),
         )
-        booster.sample_pace_ = self.data.spread(self.scores_after(n, model).paces())
+        booster._set_samples(self.scores_after(n, model), self.data)
         return booster
 
 

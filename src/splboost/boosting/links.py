@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.working import half_log_odds
+
 FloatArray = NDArray[np.float64]
 
 
@@ -44,10 +46,9 @@ class LogOdds:
 
     def __call__(self, answers: FloatArray) -> FloatArray:
         k = answers.shape[1]
-        p = np.clip(answers, self.clip, 1 - (k - 1) * self.clip)
-        log_p = np.log(p)
         if k == 2:
-            return self.factor * 0.5 * (log_p[:, 1:] - log_p[:, :1])
+            return half_log_odds(answers, self.clip, self.factor)
+        log_p = np.log(np.clip(answers, self.clip, 1 - (k - 1) * self.clip))
         return self.factor * (log_p - log_p.mean(axis=1, keepdims=True))
 
 

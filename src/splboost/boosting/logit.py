@@ -7,12 +7,16 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.boosting.documentation import documented
 from splboost.boosting.progress import Progress
 from splboost.boosting.values import BaseValueBooster
 from splboost.pace import Pace
+
+FloatArray = NDArray[np.float64]
 
 
 @documented
@@ -117,6 +121,12 @@ class LogitBoostClassifier(BaseValueBooster):
 
         keep_gradient = self.z_clip == "gradient"
         return Logit(float(self.z_max), keep_gradient=keep_gradient)
+
+    def _pull(self, margin: FloatArray) -> FloatArray:
+        pull = self._loss.weight(margin)
+        if self.z_clip == "gradient":
+            return pull
+        return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
     def _link(self, n_samples: float) -> Any:
         from splboost.boosting.links import Mean

@@ -20,6 +20,8 @@ MOST_SKIPPED = 10  # rounds in a row that may pass without an edge, when rows ar
 FINISHED = "all rounds done"
 PERFECT = "perfect fit"
 CONVERGED = "converged"
+GOAL_REACHED = "goal reached"
+STUCK = "stuck"
 NO_EDGE = "no edge"
 ONE_CLASS = "one class selected"
 NONE_SELECTED = "no sample selected"
@@ -75,6 +77,7 @@ class State(Protocol):
     n_selected: int
     latent: float
     state: Any  # what the weights depend on besides the scores
+    factor: Any  # that turns outputs of the model so far into scores
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights, their number and the latent objective at the present scores."""
@@ -91,8 +94,11 @@ class State(Protocol):
     def move_to(self, output: NDArray[np.float64]) -> None:
         """Set the scores to those of a model."""
 
-    def is_right(self) -> NDArray[np.bool_]:
-        """Whether the prediction for each sample is its class."""
+    def rewind(self, n_rounds: int) -> None:
+        """Forget later rounds, but for the scores, which ``move_to`` sets."""
+
+    def quality(self, weight: NDArray[np.float64]) -> float:
+        """How good the predictions are: the accuracy, or R² of a regression."""
 
 
 class Step(Protocol):
@@ -110,7 +116,10 @@ class Step(Protocol):
     def coefficient(self, proposal: Any) -> float:
         """The move in the scale that users know."""
 
-    def ends_after(self, rounds: list[Round]) -> str | None:
+    def reason_without_edge(self, proposal: Any) -> str:
+        """Why a proposal improves nothing."""
+
+    def ends_after(self, scores: Any, rounds: list[Round]) -> str | None:
         """A reason to add no more to these rounds, or None."""
 
 
@@ -136,7 +145,7 @@ def boost(
     rounds, most_skipped = history.rounds, min(MOST_SKIPPED, n_estimators)
     history.stop_reason = FINISHED
     scores.refresh(paced=len(rounds) >= warm_rounds)
-    if rounds and (reason := step.ends_after(rounds)) is not None:
+    if rounds and (reason := step.ends_after(scores, rounds)) is not None:
         history.stop_reason = reason
         return
     while history.n_done < n_estimators:
@@ -158,7 +167,7 @@ def boost(
             history.n_skipped += 1
             if rows is not None and history.n_skipped < most_skipped:
                 continue
-            history.stop_reason = NO_EDGE
+            history.stop_reason = step.reason_without_edge(proposal)
             if n_kept == 0:  # a model needs a learner, be it of no consequence
                 rounds.append(_round(scores, proposal, 0.0, 0.0))
                 if on_round is not None:
@@ -171,7 +180,7 @@ def boost(
         rounds.append(_round(scores, proposal, move, step.coefficient(proposal)))
         reason = None if on_round is None else on_round(history)
         if reason is None:
-            reason = step.ends_after(rounds)
+            reason = step.ends_after(scores, rounds)
         if reason is not None:
             history.stop_reason = reason
             break

@@ -41,7 +41,7 @@ class ScorePrediction:
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
         self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
-        return self._shape(score)
+        return self._shape(score * self._factor_after(-1))
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score of each row after each round.
@@ -56,8 +56,8 @@ class ScorePrediction:
         """
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
-        for _ in self._model.stages(table, X, score):
-            yield self._shape(score.copy())
+        for n, _ in enumerate(self._model.stages(table, X, score)):
+            yield self._shape(score * self._factor_after(n))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted label of each row.
@@ -144,6 +144,10 @@ class ScorePrediction:
     @property
     def _n_outputs(self) -> int:
         return 1 if self.classes_.size == 2 else self.classes_.size
+
+    def _factor_after(self, n: int) -> Any:
+        """That turns the model's outputs into scores, after a round by its index."""
+        return 1.0
 
     def _shape(self, output: FloatArray) -> FloatArray:
         """Scores as users see them, from the model's outputs."""

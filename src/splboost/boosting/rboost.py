@@ -7,6 +7,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.boosting.base import effective_size
@@ -15,6 +17,8 @@ from splboost.boosting.progress import Progress
 from splboost.boosting.values import MEANS, VOTES, BaseValueBooster
 from splboost.losses import Savage2
 from splboost.pace import Pace
+
+FloatArray = NDArray[np.float64]
 
 
 @documented
@@ -124,6 +128,12 @@ class RBoostClassifier(BaseValueBooster):
         if self.variant == "fisher":
             return Fisher(float(self.z_max))
         return Majoriser() if self.variant == "mm" else BySlope(Savage2())
+
+    def _pull(self, margin: FloatArray) -> FloatArray:
+        pull = self._loss.weight(margin)
+        if self.variant != "fisher":
+            return pull
+        return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
     def _link(self, n_samples: float) -> Any:
         from splboost.boosting.links import Mean, Vote

@@ -41,9 +41,10 @@ def make_report(verbose: int, n_rounds: int) -> Report | None:
 def line_of(progress: Progress) -> str:
     """One line about a round."""
     width = len(str(progress.n_rounds))
+    error = "" if progress.error is None else f"error {progress.error:.4f}, "
     line = (
-        f"round {progress.round:{width}d} of {progress.n_rounds}: "
-        f"error {progress.error:.4f}, {progress.n_selected} samples selected, "
+        f"round {progress.round:{width}d} of {progress.n_rounds}: {error}"
+        f"{progress.n_selected} samples selected, "
         f"latent objective {progress.latent_objective:.6g}"
     )
     if progress.validation_score is not None:
@@ -123,7 +124,8 @@ class Bar:
         if self._last is None:
             return
         last = self._last
-        description = f"error {last.error:.3f}  selected {last.n_selected}  "
+        error = "" if last.error is None else f"error {last.error:.3f}  "
+        description = f"{error}selected {last.n_selected}  "
         if last.validation_score is None:  # there is no room for both
             description += f"latent {last.latent_objective:.4g}"
         else:

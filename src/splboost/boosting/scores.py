@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from splboost.boosting.kernels import weigh, weigh_along_lines
 from splboost.boosting.witnesses import Witnesses
+from splboost.boosting.working import GRID
 from splboost.losses import Exponential
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
 from splboost.trees.threads import run, share
 
-GRID = 2.0**-43
 BLOCK = 32_768
 WORK_PER_ROW = 3
 MAX_SHIFT = 30.0  # since the weights were last brought back to at most 1
@@ -64,6 +64,8 @@ class Scores:
     n_selected : number of samples with v > 0
     latent : summed latent loss at the present margins
     """
+
+    factor = 1.0
 
     def __init__(
         self,
@@ -132,11 +134,16 @@ class Scores:
         if self.score is not None:
             self.score = output
 
-    def is_right(self) -> NDArray[np.bool_]:
-        """Whether the prediction for each sample is its class."""
+    def rewind(self, n_rounds: int) -> None:
+        """Nothing but the scores depends on the rounds."""
+
+    def quality(self, weight: FloatArray) -> float:
+        """The accuracy."""
         if self.score is not None:
-            return self.score.argmax(axis=1) == self.codes
-        return (self.margin > 0) | ((self.margin == 0) & (self.codes == 0))
+            right = self.score.argmax(axis=1) == self.codes
+        else:
+            right = (self.margin > 0) | ((self.margin == 0) & (self.codes == 0))
+        return float(right @ weight) / float(weight.sum())
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights at the present margins; unless ``paced``, with all paces at 1."""

@@ -9,7 +9,7 @@ import numpy as np
 from splboost.boosting.additive import AdditiveScores
 from splboost.boosting.links import Link
 from splboost.boosting.value_steps import ValueStep
-from splboost.boosting.working import best_vote_step, savage_totals
+from splboost.boosting.working import best_vote_step, savage2_slope, savage_totals
 
 NO_SLOPE = 1e-6  # summed slope of the loss, per sample, that leaves nothing to do
 HALVINGS = 2.0 ** np.arange(-6, 2)
@@ -45,8 +45,7 @@ class FlatStep(ValueStep):
 
     def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
         """1, unless next to nothing is left to gain."""
-        wrong = np.sqrt(scores.loss[k])  # the probability of not the label
-        slope = 2 * (scores.loss[k] * (1 - wrong)) @ scores.believed()
+        slope = savage2_slope(scores.loss[k], scores.believed())
         return float(slope >= NO_SLOPE * self.n_samples)
 
 
@@ -62,5 +61,5 @@ class VoteStep(FlatStep):
             scores.codes,
             1 if scores.n_outputs == 1 else k,
             scores.believed(),
-            term.values() > 0,
+            term.are_positive(),
         )

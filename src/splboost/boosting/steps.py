@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.loop import PERFECT, Round
+from splboost.boosting.loop import NO_EDGE, PERFECT, Round
 from splboost.boosting.scores import Scores, on_grid
 
-NO_EDGE = 1e-12
+LEAST_EDGE = 1e-12
 SMALLEST_ERROR = 1e-10
 SETTLED = 1e-8
 
@@ -94,7 +94,7 @@ class DiscreteStep:
 
     def has_edge(self, proposal: Proposal) -> bool:
         """Whether the learner beats guessing."""
-        return proposal.error < 1 - 1 / self.n_classes - NO_EDGE
+        return proposal.error < 1 - 1 / self.n_classes - LEAST_EDGE
 
     def take(self, scores: Scores, proposal: Proposal) -> float:
         """Move the scores; returns the move, which lies on the grid of exact sums."""
@@ -107,7 +107,10 @@ class DiscreteStep:
         """The full move in the scale of the papers: AdaBoost's alpha, SAMME's beta."""
         return (self.n_classes - 1) ** 2 * proposal.full
 
-    def ends_after(self, rounds: list[Round]) -> str | None:
+    def reason_without_edge(self, proposal: Proposal) -> str:
+        return NO_EDGE
+
+    def ends_after(self, scores: Scores, rounds: list[Round]) -> str | None:
         """Whether the last learner makes no error: the next would be like it."""
         error = rounds[-1].error
         perfect = error is not None and error <= 0

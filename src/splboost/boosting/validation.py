@@ -54,7 +54,7 @@ class Validation:
         self._total = float(samples.weight.sum())
         self._scorer = scorer
         self._booster = booster
-        self._y = booster.classes_[samples.codes]
+        self._y = booster._labels_of(samples)
         weighted = bool((samples.weight != samples.weight[0]).any())
         pass_weight = callable(scorer) and weighted and _takes_weight(scorer)
         if callable(scorer) and weighted and not pass_weight:
@@ -76,12 +76,13 @@ class Validation:
 
     def _judge(self, make: Callable[[], Any]) -> float:
         if self._scorer is None:
-            return float(self.scores.is_right() @ self.samples.weight) / self._total
+            return self.scores.quality(self.samples.weight)
         if self._scorer == "loss":
             self.scores.refresh(paced=False)
             return -self.scores.latent / self._total
         X = self.samples.X
-        so_far = BoosterSoFar(self._booster, X, self.scores.output(), make)
+        output = self.scores.output() * self.scores.factor
+        so_far = BoosterSoFar(self._booster, X, output, make)
         try:
             score = self._scorer(so_far, X, self._y, **self._options)
         except (TypeError, ValueError) as why:
@@ -143,7 +144,8 @@ class BoosterSoFar:
     def __init__(
         self, booster: Any, X: Any, output: FloatArray, make: Callable[[], Any]
     ) -> None:
-        self.classes_ = booster.classes_
+        if hasattr(booster, "classes_"):
+            self.classes_ = booster.classes_
         self._booster = booster
         self._X = X
         self._score = booster._shape(output)

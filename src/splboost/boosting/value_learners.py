@@ -6,9 +6,11 @@ class shares count. It returns a *term*:
     term.output           what it adds to the scores, once ``term.link`` has been called
     term.link(link)       says how to make the output of the learner's answers, which
                           are means or class shares, of nodes or of rows
+    term.largest          the largest output then
     term.scale(factor)    multiplies the output
     term.add_to(score)    adds the output to the scores of the training samples
     term.values()         the first output of each of the samples
+    term.are_positive()   whether that is above 0
     term.keep()           makes the term outlive the learner's next fit
 
 At the end ``learner.model`` makes a model of all rounds. ``learner.on_rows`` is the
@@ -27,7 +29,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from splboost.boosting.additive import on_grid
 from splboost.boosting.learners import C45Learner, TreeLearner
 from splboost.boosting.links import Link
 from splboost.boosting.loop import Round
@@ -38,7 +39,13 @@ from splboost.boosting.model import (
     TreeModel,
     encode_predictions,
 )
-from splboost.boosting.working import add_leaf_outputs
+from splboost.boosting.working import (
+    add_leaf_outputs,
+    are_positive,
+    means_of,
+    put_on_grid,
+    shares_of,
+)
 from splboost.trees.binning import Binned
 from splboost.trees.blocks import Coding
 from splboost.trees.c45.trees import shares_of_rows, votes_of_rows
@@ -46,7 +53,6 @@ from splboost.trees.columns import Table
 from splboost.trees.ensemble import GrownTree, TreeEnsemble
 from splboost.trees.grower import TreeGrower
 from splboost.trees.rows import Rows
-from splboost.trees.split import TIE
 
 FloatArray = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # of the largest weight
@@ -61,12 +67,14 @@ class LeafTerm:
         self.grown = grown
         self.leaf = leaf
         self.output = answers
+        self.largest = 0.0
 
     def link(self, link: Link) -> None:
-        self.output = on_grid(link(self.output))
+        self.output = link(self.output)
+        self.largest = put_on_grid(self.output, 1.0)
 
     def scale(self, factor: float) -> None:
-        self.output = on_grid(factor * self.output)
+        self.largest = put_on_grid(self.output, factor)
 
     def add_to(self, score: FloatArray) -> None:
         add_leaf_outputs(score, self.leaf, self.output)
@@ -74,6 +82,10 @@ class LeafTerm:
     def values(self) -> FloatArray:
         """Of the first output."""
         return self.output[self.leaf, 0]
+
+    def are_positive(self) -> NDArray[np.bool_]:
+        """Whether these are above 0."""
+        return are_positive(self.leaf, self.output)
 
     def keep(self) -> None:
         """Make it outlive the next tree."""
@@ -137,8 +149,7 @@ class RegressionLearner(_TreeValues):
 
     def fit(self, weight: FloatArray, target: FloatArray) -> LeafTerm:
         grown = self._grower.grow(weight, target)
-        means = grown.total[:, 1:2] / grown.total[:, :1]
-        return LeafTerm(grown, self._grower.leaf, means)
+        return LeafTerm(grown, self._grower.leaf, means_of(grown.total))
 
     @property
     def state(self) -> tuple[int, float]:
@@ -161,10 +172,7 @@ class ShareLearner(_TreeValues):
 
     def fit(self, weight: FloatArray, target: FloatArray) -> LeafTerm:
         grown = self._learner._grower.grow(weight)
-        total = grown.total[:, : self._n_classes].astype(np.float64)
-        heaviest = total.max(axis=1, keepdims=True)
-        total = np.where(total >= heaviest * (1 - TIE), heaviest, total)
-        shares = total / total.sum(axis=1, keepdims=True)
+        shares = shares_of(grown.total, self._n_classes)
         return LeafTerm(grown, self._learner._grower.leaf, shares)
 
     @property
@@ -182,12 +190,14 @@ class RowTerm:
     def __init__(self, fitted: Any, answers: FloatArray) -> None:
         self.fitted = fitted
         self.output = answers
+        self.largest = 0.0
         self.factor = 1.0
         self.outputs_of: Link | None = None
 
     def link(self, link: Link) -> None:
         self.outputs_of = link
         self.output = link(self.output)
+        self.largest = float(np.abs(self.output).max())
 
     def scale(self, factor: float) -> None:
         self.factor *= factor
@@ -207,6 +217,10 @@ class RowTerm:
     def values(self) -> FloatArray:
         """Of the first output."""
         return self.output[:, 0]
+
+    def are_positive(self) -> NDArray[np.bool_]:
+        """Whether these are above 0."""
+        return self.output[:, 0] > 0
 
     def keep(self) -> None:
         """Answers are its own already."""

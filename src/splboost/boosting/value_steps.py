@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from splboost.boosting.additive import AdditiveScores
 from splboost.boosting.columns import ColumnsLearner, Terms
 from splboost.boosting.links import Link
-from splboost.boosting.loop import CONVERGED, Round
+from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
 from splboost.boosting.working import drop_negligible
 
 NO_VALUE = 1e-12
@@ -71,7 +71,7 @@ class ValueStep:
             drop_negligible(weight)
             term = own.fit(weight, scores.target[k])
             term.link(self.link)
-            factor = self.factor(scores, k, term) if self._adds(term) else 0.0
+            factor = self.factor(scores, k, term) if term.largest >= NO_VALUE else 0.0
             if factor not in (0.0, 1.0):
                 term.scale(factor)
             if len(learner.columns) > 1:
@@ -91,9 +91,6 @@ class ValueStep:
         """By how much to multiply what a learner adds to column k; 0 leaves it out."""
         return 1.0
 
-    def _adds(self, term: Any) -> bool:
-        return bool(np.abs(term.output).max() >= NO_VALUE)
-
     def has_edge(self, proposal: ValueProposal) -> bool:
         """Whether any learner adds something."""
         return proposal.has_edge
@@ -107,7 +104,10 @@ class ValueStep:
         """The factor of each learner before the learning rate."""
         return proposal.coefficient
 
-    def ends_after(self, rounds: list[Round]) -> str | None:
+    def reason_without_edge(self, proposal: ValueProposal) -> str:
+        return NO_EDGE
+
+    def ends_after(self, scores: Any, rounds: list[Round]) -> str | None:
         """Whether the latent objective has settled."""
         if len(rounds) < 2 or not self.tolerance:
             return None

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.base import BaseBooster, effective_size
+from splboost.boosting.base import effective_size
+from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.data import Samples
 from splboost.boosting.progress import Progress
 from splboost.boosting.weak import (
@@ -32,10 +33,11 @@ from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
+ROUNDING = 1e-11
 MEANS, SHARES, VOTES = "means", "shares", "votes"
 
 
-class BaseValueBooster(BaseBooster):
+class BaseValueBooster(BaseBoostedClassifier):
     """A booster whose learners add values."""
 
     _answers: ClassVar[str] = MEANS
@@ -92,6 +94,10 @@ class BaseValueBooster(BaseBooster):
 
     # --------------------------------------------------------------- what follows
 
+    def _is_joint(self) -> bool:
+        """Whether one learner serves all classes."""
+        return self._working_set().joint
+
     @property
     def _loss(self) -> MarginLoss:  # type: ignore[override]
         return self._working_set().loss
@@ -129,7 +135,7 @@ class BaseValueBooster(BaseBooster):
         else:
             check_classifier(estimator, probabilities=self._answers == SHARES)
         k = self.classes_.size
-        joint = k == 2 or self._working_set().joint
+        joint = k == 2 or self._is_joint()
         if is_own_tree(estimator):
             check_own_tree(self, estimator)
             columns = self._grow_trees(estimator, samples, rng, joint)
@@ -188,7 +194,17 @@ class BaseValueBooster(BaseBooster):
     def _shape(self, output: FloatArray) -> FloatArray:
         if self.classes_.size == 2:
             return output[:, 0]
-        return self._working_set().combine(output)
+        return level_ties(self._working_set().combine(output))
+
+
+def level_ties(score: FloatArray) -> FloatArray:
+    """Make scores equal that differ from the highest of their row by rounding alone.
+
+    The first of them is then the prediction, whatever the rounding.
+    """
+    highest = score.max(axis=1, keepdims=True)
+    slack = ROUNDING * np.maximum(np.abs(highest), 1.0)
+    return np.where(score >= highest - slack, highest, score)
 
 
 def _problems(

@@ -12,13 +12,16 @@ import numpy as np
 
 from splboost.boosting.kernels import exponential
 from splboost.compiled import kernel
+from splboost.trees.split import TIE
 
 MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
 LEAST_WEIGHT = 2.0**-79
 NEGLIGIBLE = 1e-12
+GRID = 2.0**-43  # sums of its multiples are exact
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 LOG_2 = 0.6931471805599453
-N_LENGTHS, LENGTH = 41, 0.05  # of steps along votes, up to 2
+N_LENGTHS, LENGTH, FARTHEST = 41, 0.05, 2.0  # of steps along votes
+N_CELLS, FAR = 128, 12.0  # of like margins, and where they are all alike
 HIGHEST_CURVATURE = 0.15405857012135055  # of Savage2, at exp(m) = (7 + sqrt(33)) / 8
 
 
@@ -154,11 +157,77 @@ def drop_negligible(weight):
 
 
 @kernel
+def means_of(total):
+    """The mean of each node, from its weight and its weighted sum."""
+    means = np.empty((total.shape[0], 1))
+    for i in range(total.shape[0]):
+        means[i, 0] = total[i, 1] / total[i, 0]
+    return means
+
+
+@kernel
+def shares_of(total, n_classes):
+    """The share of each class in each node; the heaviest but for rounding are equal."""
+    shares = np.empty((total.shape[0], n_classes))
+    for i in range(total.shape[0]):
+        most = whole = 0.0
+        for c in range(n_classes):
+            most = max(most, total[i, c])
+        for c in range(n_classes):
+            near = total[i, c] >= most * (1 - TIE)
+            shares[i, c] = most if near else total[i, c]
+            whole += shares[i, c]
+        for c in range(n_classes):
+            shares[i, c] /= whole
+    return shares
+
+
+@kernel
+def put_on_grid(values, factor):
+    """Multiply values, and round them towards 0 to the grid; the largest."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
+            largest = max(largest, abs(values[i, j]))
+    return largest
+
+
+@kernel
+def half_log_odds(shares, clip, factor):
+    """A multiple of half the log-odds of the second class, shares kept off 0 and 1."""
+    output = np.empty((shares.shape[0], 1))
+    for i in range(shares.shape[0]):
+        p = min(max(shares[i, 1], clip), 1 - clip)
+        q = min(max(shares[i, 0], clip), 1 - clip)
+        output[i, 0] = factor * 0.5 * (np.log(p) - np.log(q))
+    return output
+
+
+@kernel
 def add_leaf_outputs(score, leaf, output):
     """score[j, i] += output of the leaf of row i."""
     for j in range(score.shape[0]):
         for i in range(leaf.size):
             score[j, i] += output[leaf[i], j]
+
+
+@kernel
+def are_positive(leaf, output):
+    """Whether the output of each row's leaf is above 0."""
+    above = np.empty(leaf.size, dtype=np.bool_)
+    for i in range(leaf.size):
+        above[i] = output[leaf[i], 0] > 0
+    return above
+
+
+@kernel
+def savage2_slope(loss, factor):
+    """Summed slope of the Savage2 loss, from the losses."""
+    total = 0.0
+    for i in range(loss.size):
+        total += factor[i] * loss[i] * (1 - np.sqrt(loss[i]))
+    return 2 * total
 
 
 @kernel
@@ -181,8 +250,8 @@ def savage_totals(score, codes, own, factor, values, lengths, scale):
 def best_vote_step(score, codes, own, factor, upper):
     """Length a in [0, 2] with the lowest summed Savage2 loss at F + a h, h = ±1.
 
-    ``upper`` says where h = 1. The best of 41 lengths first, then the point between
-    its neighbours where the slope changes its sign.
+    ``upper`` says where h = 1. The best of 41 lengths first, by samples that were put
+    together if they are many; then Newton's way to where the slope is 0.
     """
     n = score.size
     odds, right = np.empty(n), np.empty(n, dtype=np.bool_)
@@ -190,40 +259,68 @@ def best_vote_step(score, codes, own, factor, upper):
         is_own = codes[i] == own
         odds[i] = exponential(clipped_margin(score[i], 1.0 if is_own else -1.0))
         right[i] = is_own == upper[i]
+    start = best_of_grid(*put_together(score, codes, own, factor, right))
+    length = descend(odds, right, factor, start)
+    if length < 0:
+        length = descend(odds, right, factor, best_of_grid(odds, right, factor))
+    return length if length >= 0 else start
+
+
+@kernel
+def put_together(score, codes, own, factor, right):
+    """Odds, votes and weights of samples of like margins and votes."""
+    weight, moment = np.zeros((2, N_CELLS)), np.zeros((2, N_CELLS))
+    for i in range(score.size):
+        m = score[i] if codes[i] == own else -score[i]
+        m = min(max(m, -FAR), FAR)
+        cell = np.int64((m + FAR) * (N_CELLS / (2 * FAR + 1e-9)))
+        side = 1 if right[i] else 0
+        weight[side, cell] += factor[i]
+        moment[side, cell] += factor[i] * m
+    odds, of_right, total = (
+        np.empty(2 * N_CELLS),
+        np.empty(2 * N_CELLS, np.bool_),
+        (np.empty(2 * N_CELLS)),
+    )
+    k = 0
+    for side in range(2):
+        for cell in range(N_CELLS):
+            if weight[side, cell] > 0:
+                odds[k] = np.exp(moment[side, cell] / weight[side, cell])
+                of_right[k] = side == 1
+                total[k] = weight[side, cell]
+                k += 1
+    return odds[:k], of_right[:k], total[:k]
+
+
+@kernel
+def best_of_grid(odds, right, factor):
+    """The length of 41 with the lowest loss."""
     best, lowest = 0, np.inf
     for k in range(N_LENGTHS):
         total = total_along(odds, right, factor, k * LENGTH)
         if total < lowest:
             best, lowest = k, total
-    low, high = max(best - 1, 0) * LENGTH, min(best + 1, N_LENGTHS - 1) * LENGTH
-    if slope_along(odds, right, factor, low) >= 0:
-        return low
-    if slope_along(odds, right, factor, high) <= 0:
-        return high
-    # Regula falsi, with a weaker end (Illinois), and halving where that is slow
-    at_low = slope_along(odds, right, factor, low)
-    at_high = slope_along(odds, right, factor, high)
-    last = 0
-    for _ in range(100):
-        if high - low < 1e-13:
-            break
-        middle = (low * at_high - high * at_low) / (at_high - at_low)
-        slope = slope_along(odds, right, factor, middle)
-        if slope == 0:
-            return middle
-        if slope < 0:
-            if middle - low < 1e-14:
-                return middle
-            low, at_low = middle, slope
-            at_high *= 0.5 if last < 0 else 1.0
-            last = -1
-        else:
-            if high - middle < 1e-14:
-                return middle
-            high, at_high = middle, slope
-            at_low *= 0.5 if last > 0 else 1.0
-            last = 1
-    return 0.5 * (low + high)
+    return best * LENGTH
+
+
+@kernel
+def descend(odds, right, factor, start):
+    """From a length to the lowest loss nearby, within [0, 2]; -1 if it leads away."""
+    length = start
+    for _ in range(50):
+        slope, curvature = slopes_along(odds, right, factor, length)
+        if (length == 0.0 and slope >= 0) or (length == FARTHEST and slope <= 0):
+            return length
+        if curvature <= 0:
+            return -1.0
+        new = min(max(length - slope / curvature, 0.0), FARTHEST)
+        if abs(new - start) > 3 * LENGTH:
+            return -1.0
+        if abs(new - length) < 1e-13:
+            return new
+        length = new
+    return length
 
 
 @kernel
@@ -238,12 +335,13 @@ def total_along(odds, right, factor, length):
 
 
 @kernel
-def slope_along(odds, right, factor, length):
-    """Its derivative by the length, but for a factor 2."""
+def slopes_along(odds, right, factor, length):
+    """Its first and second derivative by the length, both but for a factor 2."""
     up, down = np.exp(length), np.exp(-length)
-    total = 0.0
+    slope = curvature = 0.0
     for i in range(odds.size):
         q = 1 / (1 + odds[i] * (up if right[i] else down))
         part = factor[i] * q * q * (1 - q)
-        total += -part if right[i] else part
-    return total
+        slope += -part if right[i] else part
+        curvature += part * (2 - 3 * q)
+    return slope, curvature

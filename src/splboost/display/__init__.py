@@ -1,6 +1,7 @@
 """Pictures of trees and boosters, with matplotlib (pip install 'splboost[plot]')."""
 
+from splboost.display.margins import LossDisplay, WeightDisplay
 from splboost.display.shape_functions import ShapeFunctionsDisplay
 from splboost.display.tree import plot_tree
 
-__all__ = ["ShapeFunctionsDisplay", "plot_tree"]
+__all__ = ["LossDisplay", "ShapeFunctionsDisplay", "WeightDisplay", "plot_tree"]

@@ -63,26 +63,46 @@ def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
 @kernel
 def add_moments(codes, weight, moment, first, last, offset, shift, hist):
     """Add all rows' weights and weighted targets, for features first to last."""
-    up = np.uint64(shift)
+    up, one = np.uint64(shift), np.uint64(1)
     n = codes.shape[1]
-    for f in range(first, last):
-        c, h = codes[f], hist[offset[f] << shift :]
+    for f in range(first, last - 1, 2):
+        c0, c1 = codes[f], codes[f + 1]
+        h0, h1 = hist[offset[f] << shift :], hist[offset[f + 1] << shift :]
         for i in range(n):
-            b = np.uint64(c[i]) << up
-            h[b] += weight[i]
-            h[b + np.uint64(1)] += moment[i]
+            w, m = weight[i], moment[i]
+            b0, b1 = np.uint64(c0[i]) << up, np.uint64(c1[i]) << up
+            h0[b0] += w
+            h0[b0 + one] += m
+            h1[b1] += w
+            h1[b1 + one] += m
+    if (last - first) % 2:
+        c0, h0 = codes[last - 1], hist[offset[last - 1] << shift :]
+        for i in range(n):
+            b0 = np.uint64(c0[i]) << up
+            h0[b0] += weight[i]
+            h0[b0 + one] += moment[i]
 
 
 @kernel
 def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist):
     """Add the weights and weighted targets of some rows."""
-    up = np.uint64(shift)
-    for f in range(first, last):
-        c, h = codes[f], hist[offset[f] << shift :]
+    up, one = np.uint64(shift), np.uint64(1)
+    for f in range(first, last - 1, 2):
+        c0, c1 = codes[f], codes[f + 1]
+        h0, h1 = hist[offset[f] << shift :], hist[offset[f + 1] << shift :]
         for i in range(rows.size):
-            b = np.uint64(c[rows[i]]) << up
-            h[b] += weight[i]
-            h[b + np.uint64(1)] += moment[i]
+            row, w, m = np.uint64(rows[i]), weight[i], moment[i]
+            b0, b1 = np.uint64(c0[row]) << up, np.uint64(c1[row]) << up
+            h0[b0] += w
+            h0[b0 + one] += m
+            h1[b1] += w
+            h1[b1 + one] += m
+    if (last - first) % 2:
+        c0, h0 = codes[last - 1], hist[offset[last - 1] << shift :]
+        for i in range(rows.size):
+            b0 = np.uint64(c0[rows[i]]) << up
+            h0[b0] += weight[i]
+            h0[b0 + one] += moment[i]
 
 
 @kernel

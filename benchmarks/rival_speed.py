@@ -1,0 +1,128 @@
+"""Time that a round of each booster takes, against a round of AdaBoost.
+
+AdaBoost's own rounds are cheaper still, because only the samples got wrong change their
+weights and the root of the next tree is summed from these alone. No other booster can
+do that, so the measure is AdaBoost with a pace that hardly acts but changes every
+weight. RobustBoost and BrownBoost solve two equations in each round.
+
+    python benchmarks/rival_speed.py              all of it, saved in benchmarks/results
+    python benchmarks/rival_speed.py --quick      small, to see that it works
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _contestants import make_data, use_fresh_numba_cache
+from _report import RESULTS, Usage, describe_run, format_table, save
+
+MEASURE = "AdaBoost, all weights change"
+SOLVERS = "RobustBoost", "BrownBoost"
+MOST, MOST_OF_SOLVERS = 1.5, 2.0
+SIZES, DEPTHS = {500: (100, 15), 5_000: (60, 9), 50_000: (20, 5)}, (1, 3)
+SETTING = f"""\
+Two classes divided by a non-linear function of 20 normal columns, a fifth of the labels
+flipped; one thread. The time is that of the processor, for a fit with all that belongs
+to it, divided by the rounds done; medians of turns that all boosters take. The target
+is at most {MOST} times the first line, for {" and ".join(SOLVERS)} {MOST_OF_SOLVERS:g}
+times."""
+
+
+def boosters(depth: int) -> dict[str, Callable[[], Any]]:
+    """What makes each."""
+    import splboost as s
+    from splboost.pace import Linear
+    from splboost.trees import CARTClassifier, CARTRegressor
+
+    votes, means = CARTClassifier(max_depth=depth), CARTRegressor(max_depth=depth)
+    hardly = Linear(plateau=1e3)
+    return {
+        MEASURE: lambda: s.AdaBoostClassifier(
+            votes, pace=hardly, on_perfect="continue"
+        ),
+        "AdaBoost": lambda: s.AdaBoostClassifier(votes, on_perfect="continue"),
+        "Real AdaBoost": lambda: s.RealAdaBoostClassifier(votes),
+        "GentleBoost": lambda: s.GentleBoostClassifier(means),
+        "LogitBoost": lambda: s.LogitBoostClassifier(means),
+        "LogitBoost, gradient clip": lambda: s.LogitBoostClassifier(
+            means, z_clip="gradient"
+        ),
+        "LogitBoost, linear pace": lambda: s.LogitBoostClassifier(means, pace="linear"),
+        "SavageBoost": lambda: s.SavageBoostClassifier(votes),
+        "SavageBoost, line search": lambda: s.SavageBoostClassifier(
+            votes, line_search=True
+        ),
+        "RBoost, gentle": lambda: s.RBoostClassifier(means),
+        "RBoost, fisher": lambda: s.RBoostClassifier(means, variant="fisher"),
+        "RBoost, mm": lambda: s.RBoostClassifier(means, variant="mm"),
+        "RBoost, discrete": lambda: s.RBoostClassifier(votes, variant="discrete"),
+        "RobustBoost": lambda: s.RobustBoostClassifier(votes, epsilon=0.1),
+        "BrownBoost": lambda: s.BrownBoostClassifier(votes, epsilon=0.2),
+        "L2Boost": lambda: s.L2BoostRegressor(means),
+    }
+
+
+def time_round(make: Callable[[], Any], X: Any, y: Any, rounds: int) -> float:
+    """Seconds of a fit, for each round that it did."""
+    booster = make().set_params(n_estimators=rounds)
+    start = time.process_time()
+    booster.fit(X, y)
+    return (time.process_time() - start) / booster.n_iter_
+
+
+def compare(n: int, depth: int, rounds: int, turns: int) -> dict[str, float]:
+    """Median seconds of a round of each."""
+    X, y = make_data(n, 20)
+    makers = boosters(depth)
+    times: dict[str, list[float]] = {name: [] for name in makers}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for turn in range(turns + 1):
+            for name, make in makers.items():
+                seconds = time_round(make, X, y, rounds)
+                if turn > 0:  # the first compiles
+                    times[name].append(seconds)
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+def format_times(times: dict[str, float]) -> str:
+    lines = []
+    for name, seconds in times.items():
+        ratio = seconds / times[MEASURE]
+        most = MOST_OF_SOLVERS if name in SOLVERS else MOST
+        verdict = "" if name == MEASURE else "met" if ratio <= most else "missed"
+        lines.append([name, f"{1e6 * seconds:.0f}", f"{ratio:.2f}", verdict])
+    return format_table(["booster", "µs a round", "ratio", "verdict"], lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
+    parser.add_argument("--out", type=Path, help="folder for the results")
+    given = parser.parse_args()
+    run, usage, start = describe_run(), Usage(), time.perf_counter()
+    use_fresh_numba_cache()
+    sizes = {300: (10, 2)} if given.quick else SIZES
+    sections, data = [SETTING], []
+    for n, (rounds, turns) in sizes.items():
+        for depth in DEPTHS:
+            times = compare(n, depth, rounds, turns)
+            data.append({"n": n, "depth": depth, "seconds": times})
+            sections += [f"## {n} rows, depth {depth}", format_times(times)]
+            print("\n\n".join(sections[-2:]), flush=True)
+    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
+    run["taken_by_others"] = usage.taken_by_others()
+    folder = given.out or (None if given.quick else RESULTS)
+    if folder is not None:
+        title = "A round of each booster"
+        save(folder, "rival_speed", title, run, sections, {"cells": data})
+
+
+if __name__ == "__main__":
+    main()

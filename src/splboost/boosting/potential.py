@@ -1,0 +1,375 @@
+"""RobustBoost and BrownBoost: boosting against the clock."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from splboost.advice import warn
+from splboost.boosting.data import FitData, Samples
+from splboost.boosting.documentation import documented
+from splboost.boosting.loop import GOAL_REACHED, STUCK
+from splboost.boosting.potentials import BrownPotential, RobustPotential
+from splboost.boosting.progress import Progress
+from splboost.boosting.values import VOTES, BaseValueBooster, level_ties
+from splboost.losses import MarginLoss
+from splboost.trees.threads import count_threads
+
+FloatArray = NDArray[np.float64]
+
+
+class BasePotentialBooster(BaseValueBooster):
+    """A booster whose potential changes with time; it takes no pace."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        name: constraint
+        for name, constraint in BaseValueBooster._parameter_constraints.items()
+        if name not in ("pace", "warm_rounds", "learning_rate")
+    }
+    _answers = VOTES
+    pace = None
+    warm_rounds = 0
+    learning_rate = 1.0
+    epsilon: float
+
+    times_: FloatArray
+    sample_potential_: FloatArray
+
+    @abstractmethod
+    def _potential(self) -> RobustPotential | BrownPotential:
+        """The potential, its parameters checked."""
+
+    @property
+    def _loss(self) -> MarginLoss:  # type: ignore[override]
+        raise NotImplementedError
+
+    def _working_set(self) -> Any:
+        raise NotImplementedError
+
+    def _link(self, n_samples: float) -> Any:
+        raise NotImplementedError
+
+    def _resolve_paces(self, samples: Samples) -> None:
+        self._potential()
+
+    def _is_joint(self) -> bool:
+        return False
+
+    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
+        from splboost.boosting.potential_steps import PotentialScores
+
+        return PotentialScores(
+            self._potential(),
+            samples.codes,
+            self.classes_.size,
+            samples.weight,
+            n_threads=count_threads(self.n_jobs),
+        )
+
+    def _make_step(self, weight: FloatArray) -> Any:
+        from splboost.boosting.potential_steps import PotentialStep
+
+        return PotentialStep()
+
+    def _set_samples(self, scores: Any, data: FitData) -> None:
+        times = np.array(scores.times[1 : self.n_iter_ + 1])
+        if len(times) < self.n_iter_:  # the first learner is of no consequence
+            times = np.zeros((self.n_iter_, scores.n_outputs))
+        self.times_ = times[:, 0] if scores.n_outputs == 1 else times
+        self.sample_potential_ = data.spread(scores.potentials())
+
+    def _warn_of_samples(self, data: FitData) -> None:
+        name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
+        if self.stop_reason_ == GOAL_REACHED and self.n_iter_ == 1:
+            warn(
+                f"{name} has reached its goal in one round, so that the model is a "
+                "single weak learner: this error is no effort. Lower epsilon."
+            )
+        elif self.stop_reason_ == STUCK:
+            far = float(np.min(self.times_[-1])) / self._potential().end
+            warn(
+                f"{name} got stuck after {self.n_iter_} rounds with {far:.0%} of the "
+                "time gone: its weak learners cannot get the error that low, and until "
+                "they do no sample is given up. Raise epsilon, or use a stronger "
+                "learner."
+            )
+        elif self.stop_reason_ != GOAL_REACHED:
+            far = float(np.min(self.times_[-1])) / self._potential().end
+            if far < 1:
+                warn(
+                    f"{name} ended ({self.stop_reason_}) with {far:.0%} of the time "
+                    "gone: until it is, hardly any sample is given up. Raise "
+                    "epsilon or n_estimators."
+                )
+
+    def _factor_after(self, n: int) -> Any:
+        potential = self._potential()
+        times = np.atleast_1d(self.times_[n])
+        return np.array([potential.decay(float(time)) for time in times])
+
+    def _shape(self, output: FloatArray) -> FloatArray:
+        return output[:, 0] if self.classes_.size == 2 else level_ties(output)
+
+    def _probability(self, score: FloatArray) -> FloatArray:
+        potential, times = self._potential(), np.atleast_1d(self.times_[-1])
+        if score.ndim == 1:
+            upper = potential.probability(score, float(times[0]))
+            return np.column_stack([1 - upper, upper])
+        own = np.column_stack(
+            [potential.probability(score[:, k], float(t)) for k, t in enumerate(times)]
+        )
+        own = np.maximum(own, 1e-300)
+        return own / own.sum(axis=1, keepdims=True)
+
+
+@documented
+class RobustBoostClassifier(BasePotentialBooster):
+    """RobustBoost: gives up samples that it will not get right in time.
+
+    A potential says how likely a sample of a given margin is to end on the wrong side.
+    Each round moves the scores along a weak classifier, and time forward by as much as
+    keeps the average potential at ``epsilon`` (Freund 2009). As time runs out, samples
+    far behind lose their weight: they are the errors that the goal allows.
+
+    ``epsilon`` decides. Too large, and the goal is reached in one round; too small, and
+    boosting gets stuck early and gives up nothing. The useful values are a narrow band
+    just above the error that can be attained; both failures are warned of. More than
+    two classes are set one against the rest, each with a time of its own.
+
+    Parameters
+    ----------
+    {classification tree}
+    n_estimators : int, default=200
+        Most rounds.
+    epsilon : float, default=0.1
+        Average potential. In the two-sided variant it is the share of samples that may
+        end below the goal; in the one-sided some two times the error, since samples
+        behind the mean count in full.
+    theta : float, default=0.0
+        Margin that samples should end above.
+    sigma : float, default=0.1
+        Width of the potential at the end.
+    variant : {"one-sided", "two-sided"}, default="one-sided"
+        Whether samples behind the mean of the potential have no weight ("one-sided", as
+        in the author's own implementation) or keep one.
+    subsample : float in (0, 1], default=1.0
+        Share of the samples that each learner is fitted on, drawn anew every round.
+    {comforts}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    estimators_ : list of the fitted weak learners
+        With more than two classes a list of one for each class in every round, None
+        where a class has got none.
+    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
+        Step of each learner, before scores have faded.
+    times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
+        Time after each round.
+    sample_potential_ : array of shape (n_samples,)
+        Potential of each training sample at the end: near 1 where it
+        has been given up. NaN for samples of weight
+        zero or held out.
+    n_selected_ : array of shape (n_iter_,)
+        Number of samples of positive weight in each round.
+    latent_objective_ : array of shape (n_iter_,)
+        Summed potential after each round, which stays where it was but for the last;
+        with more than two classes the mean over these.
+    n_iter_ : int
+        Rounds kept.
+    stop_reason_ : str
+        Why boosting ended: "goal reached" if time has run out, "stuck", or others that
+        ``docs/attributes.md`` lists.
+    validation_scores_ : array of shape (n_rounds,)
+        Score of the validation data after each round, also of those after the best
+        one, which are not kept. Only where there are such data.
+    feature_importances_ : array of shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    References
+    ----------
+    Y. Freund, "A more robust boosting algorithm", arXiv:0905.2138 (2009).
+
+    Examples
+    --------
+    >>> from splboost import RobustBoostClassifier
+    >>> from splboost.datasets import flip_labels, make_long_servedio
+    >>> X, y = make_long_servedio(800, random_state=0)
+    >>> y_noisy, _ = flip_labels(y, 0.1, random_state=0)
+    >>> clf = RobustBoostClassifier(epsilon=0.2, n_estimators=300).fit(X, y_noisy)
+    >>> clf.stop_reason_, clf.score(X, y) > 0.95
+    ('goal reached', True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BasePotentialBooster._parameter_constraints,
+        "epsilon": [Interval(Real, 0, 1, closed="neither")],
+        "theta": [Real],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "variant": [StrOptions({"one-sided", "two-sided"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        epsilon: float = 0.1,
+        theta: float = 0.0,
+        sigma: float = 0.1,
+        variant: str = "one-sided",
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.epsilon = epsilon
+        self.theta = theta
+        self.sigma = sigma
+        self.variant = variant
+        self.subsample = subsample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def _potential(self) -> RobustPotential:
+        two_sided = self.variant == "two-sided"
+        return RobustPotential(self.epsilon, self.theta, self.sigma, two_sided)
+
+
+@documented
+class BrownBoostClassifier(BasePotentialBooster):
+    """BrownBoost: boosting by majority in continuous time.
+
+    Each round moves the scores along a weak classifier, and time forward by as much as
+    keeps the average potential at ``epsilon`` (Freund 2001). Where little time is left,
+    samples far behind have no weight. More than two classes are set one against the
+    rest, each with a time of its own.
+
+    Parameters
+    ----------
+    {classification tree}
+    n_estimators : int, default=200
+        Most rounds.
+    epsilon : float in (0, 1), default=0.1
+        Average potential, two times the error to end with. It sets the time to spend:
+        the smaller, the longer. If it cannot be attained, boosting gets stuck.
+    subsample : float in (0, 1], default=1.0
+        Share of the samples that each learner is fitted on, drawn anew every round.
+    {comforts}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    estimators_ : list of the fitted weak learners
+        With more than two classes a list of one for each class in every round, None
+        where a class has got none.
+    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
+        Step of each learner, before scores have faded.
+    times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
+        Time after each round.
+    sample_potential_ : array of shape (n_samples,)
+        Potential of each training sample at the end, from 0 to 2. NaN for samples of
+        weight zero or held out.
+    n_selected_ : array of shape (n_iter_,)
+        Number of samples of positive weight in each round.
+    latent_objective_ : array of shape (n_iter_,)
+        Summed potential after each round, which stays where it was but for the last;
+        with more than two classes the mean over these.
+    n_iter_ : int
+        Rounds kept.
+    stop_reason_ : str
+        Why boosting ended: "goal reached" if time has run out, "stuck", or others that
+        ``docs/attributes.md`` lists.
+    validation_scores_ : array of shape (n_rounds,)
+        Score of the validation data after each round, also of those after the best
+        one, which are not kept. Only where there are such data.
+    feature_importances_ : array of shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    References
+    ----------
+    Y. Freund, "An adaptive version of the boost by majority algorithm", Machine
+    Learning 43 (2001).
+
+    Examples
+    --------
+    >>> from splboost import BrownBoostClassifier
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, _ = flip_labels(y, 0.15, random_state=0)
+    >>> clf = BrownBoostClassifier(epsilon=0.3).fit(X, y_noisy)
+    >>> clf.score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BasePotentialBooster._parameter_constraints,
+        "epsilon": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        epsilon: float = 0.1,
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.epsilon = epsilon
+        self.subsample = subsample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def _potential(self) -> BrownPotential:
+        return BrownPotential(self.epsilon)

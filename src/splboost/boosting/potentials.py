@@ -1,0 +1,259 @@
+"""The potentials of RobustBoost and BrownBoost, which change with time.
+
+A potential says how much a sample of a given margin is worth at a given time. As time
+runs from 0 to its end, samples that are far on the wrong side count less and less: they
+are given up. A round of boosting moves margins and time such that the average potential
+stays where it was, at the error that was the goal (Freund 2001, 2009).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfc, erfcinv
+
+FloatArray = NDArray[np.float64]
+
+OUTCOMES = "moved", "finished", "no edge", "stuck"
+NARROWEST = 1e-6  # width at the end
+FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
+
+
+class Move(NamedTuple):
+    """What a round does to margins and time.
+
+    Margins fade by ``decay(duration)``; then those that the weak classifier gets right
+    grow by ``step``, and the others fall by it. The outcome is "moved"; "finished",
+    which has reached the end; "no edge", where no step of the weak classifier lowers
+    the summed potential; or "stuck", where it would take next to no time.
+    """
+
+    step: float
+    duration: float
+    outcome: str
+
+
+class Course(NamedTuple):
+    """A potential as kernels see it."""
+
+    pull: float  # rate at which margins fade
+    goal: float  # mean at the end
+    drift: float  # speed of the mean, beside what the pull does to it
+    spread: float  # width at the end
+    end: float
+    floor: float  # a is not less: 0 in a one-sided potential
+    height: float
+
+
+class _Potential:
+    """What the potentials have in common: all but their parameters."""
+
+    _course: Course
+
+    @property
+    def end(self) -> float:
+        """Time at which boosting is done."""
+        return self._course.end
+
+    def mean(self, time: float) -> float:
+        """Margin around which weights are greatest."""
+        course, left = self._course, self.end - time
+        if course.pull == 0:
+            return course.goal - course.drift * left
+        return (course.goal - course.drift) * math.exp(left) + course.drift
+
+    def width(self, time: float) -> float:
+        """Distance from the mean at which weights have fallen to 1 / e."""
+        course, left = self._course, self.end - time
+        if course.pull == 0:
+            return course.spread
+        return math.sqrt((course.spread * math.exp(left)) ** 2 + math.expm1(2 * left))
+
+    def decay(self, duration: float) -> float:
+        """Factor by which margins and scores fade."""
+        return math.exp(-self._course.pull * duration)
+
+    def value(self, margin: FloatArray, time: float) -> FloatArray:
+        """Potential of samples by their margins."""
+        return self._course.height * erfc(self._place(margin, time))
+
+    def weight(self, margin: FloatArray, time: float) -> FloatArray:
+        """Weight of samples by their margins; the potential falls as fast as that."""
+        a = self._place(margin, time)
+        return np.where(a > self._course.floor, np.exp(-a * a), 0.0)
+
+    def _place(self, margin: FloatArray, time: float) -> FloatArray:
+        """Distance from the mean in widths, where it makes a difference."""
+        mean, width = self.mean(time), self.width(time)
+        lowest, highest = mean + self._course.floor * width, mean + FARTHEST * width
+        return (np.clip(margin, lowest, highest) - mean) / width
+
+    def weigh(
+        self,
+        margin: FloatArray,
+        time: float,
+        sample_weight: FloatArray,
+        weight: FloatArray,
+    ) -> float:
+        """Write ``sample_weight`` times the weight; the sum of it times the potential.
+
+        Parameters
+        ----------
+        margin, sample_weight : arrays of float64
+        time : float
+        weight : array of float64, written to
+        """
+        from splboost.boosting.potential_kernels import weigh_samples
+
+        return weigh_samples(margin, sample_weight, self._course, time, weight)
+
+    def solve(
+        self,
+        margin: FloatArray,
+        vote: NDArray[np.bool_] | NDArray[np.int8],
+        sample_weight: FloatArray,
+        time: float,
+        potential: float = math.nan,
+    ) -> Move:
+        """The move after which the weak classifier has no edge left.
+
+        The summed potential is then what it was. Of the moves with which this is so, it
+        is the one of the shortest duration after which no step lowers the sum. Where
+        the end comes first, the move goes to the end, with the step that is best there.
+
+        Parameters
+        ----------
+        margin, sample_weight : arrays of float64
+        vote : array of bool
+            Whether the weak classifier is right.
+        time : float
+            Before the move.
+        potential : float, optional
+            The summed potential before the move, as ``weigh`` returned it. Without it,
+            it is computed once more.
+
+        Returns
+        -------
+        Move
+        """
+        from splboost.boosting.potential_solve import solve
+
+        right = vote.astype(np.bool_, copy=False)
+        outcome, step, duration = solve(
+            margin, right, sample_weight, self._course, time, potential
+        )
+        return Move(step, duration, OUTCOMES[outcome])
+
+    def probability(self, score: FloatArray, time: float) -> FloatArray:
+        """Probability of the positive class by the score at a time."""
+        return 0.5 * erfc(-score / self.width(time))
+
+
+class RobustPotential(_Potential):
+    """The potential of RobustBoost.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Share of the samples that may end below the goal. In the one-sided form it is to
+        be read as some two times the error.
+    theta : float, default=0.0
+        Margin that samples should end above.
+    sigma : float, default=0.1
+        Width of the potential at the end.
+    two_sided : bool, default=False
+        Whether samples below the mean keep a weight; the potential is then a
+        probability. The one-sided form is that of the author's own implementation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splboost.boosting.potentials import RobustPotential
+    >>> potential = RobustPotential(epsilon=0.2)
+    >>> margin, weight = np.zeros(100), np.ones(100)
+    >>> right = np.arange(100) < 70
+    >>> move = potential.solve(margin, right, weight, 0.0)
+    >>> move.outcome
+    'moved'
+    >>> moved = margin * potential.decay(move.duration) + move.step * (2 * right - 1)
+    >>> round(float(potential.value(moved, move.duration).mean()), 9)
+    0.2
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 0.1,
+        theta: float = 0.0,
+        sigma: float = 0.1,
+        two_sided: bool = False,
+    ) -> None:
+        if not NARROWEST <= sigma < math.inf:
+            raise ValueError(
+                f"sigma={sigma} is no width for the potential to end with. Give a "
+                f"number from {NARROWEST} on."
+            )
+        if not math.isfinite(theta):
+            raise ValueError(f"theta={theta} is no margin to aim at. Give a number.")
+        height = 0.5 if two_sided else 1.0
+        # In Φ(0, 0) = ε, a is (2 (e - 1) ρ - e θ) / start.
+        start = math.sqrt((sigma * math.e) ** 2 + math.expm1(2))
+        highest = min(height * erfc(-math.e * theta / start), 1.0)
+        if not 0 < epsilon < highest:
+            form = "two-sided" if two_sided else "one-sided"
+            raise ValueError(
+                f"epsilon={epsilon} must be above 0 and, with theta={theta} and "
+                f"sigma={sigma} in the {form} form, below {highest:.4g}: else rho is "
+                f"not above 0, and the goal is met before boosting begins. Lower "
+                f"epsilon or raise theta."
+            )
+        self.rho = (math.e * theta + start * float(erfcinv(epsilon / height))) / (
+            2 * (math.e - 1)
+        )
+        self._course = Course(
+            pull=1.0,
+            goal=float(theta),
+            drift=2 * self.rho,
+            spread=float(sigma),
+            end=1.0,
+            floor=-FARTHEST if two_sided else 0.0,
+            height=height,
+        )
+
+
+class BrownPotential(_Potential):
+    """The potential of BrownBoost.
+
+    Time runs from 0 up to ``end``, which is Freund's c; what is left of it is his s.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Average potential, from 0 to 1: two times the error to aim at.
+
+    Examples
+    --------
+    >>> from splboost.boosting.potentials import BrownPotential
+    >>> potential = BrownPotential(epsilon=0.3)
+    >>> round(potential.end, 4), round(float(potential.value(0.0, 0.0)), 9)
+    (0.5371, 0.3)
+    """
+
+    def __init__(self, epsilon: float = 0.1) -> None:
+        if not 0 < epsilon < 1:
+            raise ValueError(
+                f"epsilon={epsilon} must be between 0 and 1: it is two times the error "
+                f"to aim at, and the time to spend would not be above 0."
+            )
+        root = float(erfcinv(epsilon))
+        self._course = Course(
+            pull=0.0,
+            goal=0.0,
+            drift=1.0,
+            spread=root,
+            end=root * root,
+            floor=-FARTHEST,
+            height=1.0,
+        )

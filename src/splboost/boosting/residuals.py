@@ -1,0 +1,169 @@
+"""The state of L2Boost: residuals of the training samples, and how far to believe them.
+
+Scores are kept in a unit of their own, a power of two near the spread of y, so that
+values on the grid (``put_on_grid``) are as exact for targets of any size.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.boosting.value_steps import ValueStep
+from splboost.pace import Pace
+from splboost.pace.classes import ClassCurves
+
+FloatArray = NDArray[np.float64]
+
+TO_DEVIATION = 1.4826  # from the median absolute deviation of a normal distribution
+
+
+def weighted_median(values: FloatArray, weight: FloatArray) -> float:
+    """The smallest value up to which half of the weight lies."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weight[order])
+    return float(values[order[np.searchsorted(total, total[-1] / 2 * (1 - 1e-12))]])
+
+
+def power_of_two(size: float) -> float:
+    """The power of two next to a size; 1 for nothing."""
+    return 2.0 ** round(math.log2(size)) if size > 0 else 1.0
+
+
+class ResidualScores:
+    """Scores, residuals and paces of the training samples.
+
+    Parameters
+    ----------
+    y : the targets
+    sample_weight : the user's weights, all positive
+    pace : Pace or None
+    start : float
+        The prediction before the first round.
+    unit : float
+        Of the scores: the prediction is start + unit * score.
+
+    Attributes
+    ----------
+    raw : (1, n) the scores
+    weight, target : (1, n) what the next learner is fitted to; targets are residuals
+        in units of ``scale_of_target``
+    scale : float or None
+        Robust standard deviation of the residuals when the warm rounds were over. The
+        pace sees half the squares of residuals in units of it.
+    """
+
+    n_outputs = 1
+    n_threads = 1
+    factor = 1.0
+
+    def __init__(
+        self,
+        y: FloatArray,
+        sample_weight: FloatArray,
+        pace: Pace | None,
+        start: float,
+        unit: float,
+    ) -> None:
+        self.y = (y - start) / unit
+        self.sample_weight = sample_weight
+        self.n_samples = self.n_selected = y.size
+        self.raw = np.zeros((1, y.size))
+        self.weight = np.empty((1, y.size))
+        self.target = np.empty((1, y.size))
+        self.scale: float | None = None
+        self.scale_of_target = 1.0
+        self.latent = math.nan
+        self._unit = unit
+        self._curves = ClassCurves([pace])
+        self._everything = np.zeros(y.size, dtype=np.uint8)
+
+    @property
+    def state(self) -> float | None:
+        return self.scale
+
+    @state.setter
+    def state(self, state: float | None) -> None:
+        self.scale = state
+
+    def refresh(self, *, paced: bool) -> None:
+        """Set what is to be fitted; unless ``paced``, with all paces at 1."""
+        residual = self.y - self.raw[0]
+        self.weight[0] = self.sample_weight
+        self.n_selected = self.n_samples
+        self.latent = float(0.5 * self._unit**2 * (self.sample_weight @ residual**2))
+        if not self._curves.is_plain:
+            if paced and self.scale is None:
+                self.scale = self._robust_scale(residual)
+            self.latent = math.nan
+            if self.scale:
+                loss = self._loss(residual)
+                with np.errstate(all="ignore"):
+                    latent = self._curves.latent(loss, self._everything)
+                self.latent = float(self.sample_weight @ latent)
+            if paced:
+                v = self._paces(residual)
+                self.weight[0] *= v
+                self.n_selected = int(np.count_nonzero(v))
+        size = math.sqrt((self.weight[0] @ residual**2) / (self.weight[0].sum() or 1.0))
+        self.scale_of_target = power_of_two(size)
+        np.divide(residual, self.scale_of_target, out=self.target[0])
+
+    def _robust_scale(self, residual: FloatArray) -> float:
+        """The median absolute deviation, as that of a normal distribution."""
+        center = weighted_median(residual, self.sample_weight)
+        away = np.abs(residual - center)
+        return TO_DEVIATION * weighted_median(away, self.sample_weight)
+
+    def _loss(self, residual: FloatArray) -> FloatArray:
+        return 0.5 * (residual / (self.scale or 1.0)) ** 2
+
+    def _paces(self, residual: FloatArray) -> FloatArray:
+        if not self.scale:  # most residuals are 0: nothing to measure others by
+            return np.ones(self.n_samples)
+        with np.errstate(all="ignore"):
+            return self._curves.weight(self._loss(residual), self._everything)
+
+    def selects_one_class(self) -> bool:
+        return False
+
+    def paces(self) -> FloatArray:
+        """v of every sample at the present scores."""
+        if self._curves.is_plain:
+            return np.ones(self.n_samples)
+        return self._paces(self.y - self.raw[0])
+
+    def output(self) -> FloatArray:
+        """The scores as a model gives them."""
+        return self.raw.T.copy()
+
+    def move_to(self, output: FloatArray) -> None:
+        """Set the scores to those of a model."""
+        self.raw = np.ascontiguousarray(output.T)
+
+    def rewind(self, n_rounds: int) -> None:
+        """Nothing but the scores depends on the rounds."""
+
+    def quality(self, weight: FloatArray) -> float:
+        """R², the share of the variance explained."""
+        away = self.y - np.average(self.y, weights=weight)
+        total = float(weight @ away**2)
+        left = float(weight @ (self.y - self.raw[0]) ** 2)
+        if total == 0:
+            return 1.0 if left == 0 else 0.0
+        return 1 - left / total
+
+
+class ResidualStep(ValueStep):
+    """Adds what a learner makes of the residuals."""
+
+    def factor(self, scores: Any, k: int, term: Any) -> float:
+        """Targets were residuals in a unit of their own."""
+        return scores.scale_of_target
+
+    def coefficient(self, proposal: Any) -> float:
+        """Learners count as they are."""
+        return 1.0

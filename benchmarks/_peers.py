@@ -3,8 +3,8 @@
     python _peers.py problem.npz answers.json
 
 The problem holds X, y, the ``names`` of the boosters, and the ``rounds`` and the
-``depth`` of the trees. What to install is in ``independent.py``. It is old, because SAMME.R has gone from scikit-learn
-since, and logitboost is no longer maintained.
+``depth`` of the trees. What to install is in ``independent.py``. It is old, because
+SAMME.R has gone from scikit-learn since, and logitboost is no longer maintained.
 
 The answers are, for each booster, its trees, a list for every round, and its own scores
 of the rows after every round where it gives them. A tree is a number, a list of class
@@ -131,10 +131,10 @@ def main():
     problem, answers = sys.argv[1:]
     given = np.load(problem)
     task = given["X"], given["y"], int(given["rounds"]), int(given["depth"])
-    names = set(given["names"].tolist())
+    names = given["names"].tolist()
     if given["y"].max() > 1:
-        names -= {name for name in names if name.startswith("opencv")}
-    found = {name: BOOSTERS[name](*task) for name in names & BOOSTERS.keys()}
+        names = [name for name in names if not name.startswith("opencv")]
+    found = {name: boost(*task) for name, boost in BOOSTERS.items() if name in names}
     found["versions"] = {package: version(package) for package in PACKAGES}
     Path(answers).write_text(json.dumps(found))
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from splboost import (
     GentleBoostClassifier,
+    L2BoostRegressor,
     LogitBoostClassifier,
     RealAdaBoostClassifier,
 )
@@ -116,3 +117,18 @@ def test_first_round_is_that_of_gradient_boosting(name, depth):
     options = {"n_estimators": 1, "learning_rate": 1.0}
     ours, theirs = fit_gradient_boosting(name, X, y, depth, **options)
     np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_l2boost_is_gradient_boosting_of_squares(depth, weighted):
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(300, 4)), 1)
+    y = X[:, 0] + 0.7 * X[:, 1] ** 2 + 0.5 * rng.normal(size=300)
+    weight = rng.uniform(0.5, 2.0, size=300) if weighted else None
+    options = {"n_estimators": 50, "learning_rate": 0.3}
+    theirs = GradientBoostingRegressor(max_depth=depth, random_state=0, **options)
+    ours = L2BoostRegressor(CARTRegressor(max_depth=depth), **options)
+    expected = list(theirs.fit(X, y, weight).staged_predict(X))
+    predictions = list(ours.fit(X, y, weight).staged_predict(X))
+    np.testing.assert_allclose(predictions, expected, rtol=1e-10, atol=1e-10)

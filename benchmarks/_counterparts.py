@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from _follow import Ways, evaluate
+from _plain_logitboost import Habits
 
 from splboost import (
     GentleBoostClassifier,
@@ -62,6 +63,7 @@ class Peer:
     ways: Ways
     notes: str
     options: dict[str, Any] = field(default_factory=dict)
+    habits: Habits | None = None  # of a LogitBoost
 
     @property
     def is_real(self) -> bool:
@@ -80,6 +82,7 @@ PEERS = {
         "second is followed. Its scores are summed up from its trees, as the source "
         "that it writes does it.",
         {"z_clip": "gradient", "z_max": 3.0},
+        Habits(3.0, keep_gradient=True),
     ),
     "logitboost": Peer(
         "LogitBoost of the package logitboost",
@@ -89,6 +92,7 @@ PEERS = {
         "Ours has `z_clip='response', z_max=4`, the defaults of both; its trimming of "
         "small weights is off. Its scores are log-odds, twice ours; of more classes it "
         "sums up trees without centring them, which its probabilities do not show.",
+        habits=Habits(4.0, least_weight=2 * float(np.finfo(float).eps)),
     ),
     "opencv logit": Peer(
         "OpenCV's LogitBoost",
@@ -99,6 +103,7 @@ PEERS = {
         "precision: of X, of responses, and of what a tree adds during training. Its "
         "score, summed up from its trees, is twice ours.",
         {"z_max": 10.0},
+        Habits(10.0, least_weight=float(np.finfo(np.float32).eps), single=True),
     ),
     "opencv gentle": Peer(
         "OpenCV's Gentle AdaBoost",

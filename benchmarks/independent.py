@@ -49,6 +49,7 @@ from _plain_logitboost import replay
 from _report import RESULTS, describe_run, format_table, progress, save
 from _weka import find_jar, weka_version
 from _weka_logitboost import run_logitboost
+from scipy.special import expit, softmax
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 BUNDLED = {"iris": load_iris, "wine": load_wine, "digits": load_digits}
@@ -67,9 +68,9 @@ DEPTHS = (1, 2, 3)
 ROUNDS = 50
 SEED = 0
 MOST_VALUES = 255  # of a column that is not binned
-# p (1 - p) of a sample, from which on LogitBoost is compared no further: there the
-# habits of _plain_logitboost.py show.
-LEAST_WEIGHT = 1e-6
+# 1 - p of a sample, from which on LogitBoost is compared no further, for there the
+# habits of _plain_logitboost.py show; and from which on it has too few digits for these
+LEAST, LEAST_OF_PLAIN = 1e-6, 1e-10
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -132,12 +133,14 @@ def compare(
     follower = (FollowingClassifier if peer.is_real else FollowingRegressor)(script)
     booster = peer.booster(follower, n_estimators=len(trees), **peer.options)
     ours = np.array(list(booster.fit(X, y).staged_decision_function(X)))
-    plain = None
+    plain: dict[str, Any] = {}
     if peer.habits:
-        plain = difference(replay(answer["trees"], X, y, peer.habits), theirs)
-        stages = booster.staged_predict_proba(X)
-        least = np.array([(p * (1 - p)).min() for p in stages])
-        ours = ours[: 1 + int(np.argmax(np.r_[least, 0.0] < LEAST_WEIGHT))]
+        ours = ours[: count_rounds(theirs[: len(ours)], LEAST)]
+        again = replay(answer["trees"], X, y, peer.habits)
+        plain["in all rounds"] = difference(again, theirs)
+        again = again[: count_rounds(theirs, LEAST_OF_PLAIN)]
+        plain["plain rounds"] = len(again)
+        plain["plain differs by"] = difference(again, theirs[: len(again)])
     reasons = script.reasons[: len(ours) * len(trees[0])]
     return {
         "rows": len(y),
@@ -145,12 +148,22 @@ def compare(
         "depth": depth,
         "rounds": len(ours),
         "scores differ by": difference(ours, theirs[: len(ours)]),
-        "plain differs by": plain,
+        **plain,
         "trees": len(reasons),
         "same trees": sum(not each for each in reasons),
         "splits that differ": dict(Counter(each for tree in reasons for each in tree)),
         "lowest share": script.lowest if peer.is_real else None,
     }
+
+
+def count_rounds(scores: np.ndarray, least: float) -> int:
+    """Up to the first after which a sample has 1 - p below the least."""
+    if scores.ndim == 2:
+        rest = expit(-2 * np.abs(scores))
+    else:
+        rest = 1 - softmax(scores, axis=2).max(axis=2)
+    below = rest.min(axis=1) < least
+    return 1 + int(np.argmax(below)) if below.any() else len(scores)
 
 
 def difference(ours: np.ndarray, theirs: np.ndarray) -> float:
@@ -162,42 +175,46 @@ def is_explained(peer: Peer, row: dict[str, Any]) -> bool:
     is_clipped = peer.is_real and row["lowest share"] < 1 / row["rows"]
     return (
         row["scores differ by"] <= peer.ways.precision
-        and (row["plain differs by"] or 0.0) <= peer.ways.precision
+        and row.get("plain differs by", 0.0) <= peer.ways.precision
         and UNEXPLAINED not in row["splits that differ"]
         and not is_clipped
     )
 
 
+def format_cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{n} × {why}" for why, n in value.items())
+    return f"{value:.0e}" if isinstance(value, float) else str(value)
+
+
 def report(name: str, rows: list[dict[str, Any]]) -> list[str]:
     peer = PEERS[name]
-    plain = ["data", "rows", "classes", "depth", "rounds", "trees", "same trees"]
-    differ = [
-        key
-        for key in ("scores differ by", "plain differs by")
-        if rows[0][key] is not None
-    ]
-    header = [*plain, *differ, "splits that differ"]
-    cells = [
-        [
-            *(row[key] for key in plain),
-            *(f"{row[key]:.0e}" for key in differ),
-            ", ".join(f"{n} × {why}" for why, n in row["splits that differ"].items()),
-        ]
-        for row in rows
-    ]
+    header = ["data", "rows", "classes", "depth", "rounds", "trees", "same trees"]
+    header += ["scores differ by"]
+    header += ["plain rounds", "plain differs by"] if peer.habits else []
+    header += ["splits that differ"]
+    cells = [[format_cell(row[key]) for key in header] for row in rows]
     why = Counter[str]()
     for row in rows:
         why.update(row["splits that differ"])
     trees, same = (sum(row[key] for row in rows) for key in ("trees", "same trees"))
     scores = max(row["scores differ by"] for row in rows)
     open_ones = sum(not is_explained(peer, row) for row in rows)
+    plain = ""
+    if peer.habits:
+        keys = "plain differs by", "in all rounds"
+        most, at_last = (max(row[key] for row in rows) for key in keys)
+        plain = (
+            f" The plain one differs by at most {most:.0e}, and by {at_last:.0e} in "
+            f"all {ROUNDS} rounds."
+        )
     return [
         f"## {peer.title}",
         peer.notes,
         f"Over {len(rows)} runs, scores differ by at most {scores:.0e}. Of {trees} "
         f"trees {same} are the same. Splits that differ: {why[TIE]} ties, "
         f"{why[TOO_LITTLE]} with too little to gain, {why[UNEXPLAINED]} others. Runs "
-        f"not explained by this: {open_ones}.",
+        f"not explained by this: {open_ones}.{plain}",
         format_table(header, cells),
     ]
 
@@ -276,11 +293,11 @@ def main() -> None:
         f"have at most {MOST_VALUES} values, so that nothing is binned.",
         "Ours follows the trees of the other package. Scores are compared after every "
         "round, and the largest difference is given, as a share of the largest score "
-        "if that is above 1. LogitBoost is compared until a sample has p (1 - p) below "
-        f"{LEAST_WEIGHT:.0e}: beyond, 1 - p has lost digits in the other packages, "
-        "which compute it from p, and OpenCV's limit of the weights, 1e-7, is near. A "
-        f"plain LogitBoost that does the same comes to their scores in all {ROUNDS} "
-        "rounds.",
+        "if that is above 1. LogitBoost is compared until a sample has 1 - p below "
+        f"{LEAST:.0e}: beyond, that has lost digits in the other packages, which "
+        "compute it from p, and OpenCV's limit of the weights, 1e-7, is near. A "
+        "*plain* LogitBoost that does the same follows the trees too, until 1 - p is "
+        f"below {LEAST_OF_PLAIN:.0e} and the last digit of an exponential decides.",
         "Beside each tree ours grows its own. Where the first splits differ, gains are "
         f"compared. Those of a *tie* are the same up to {DOUBLE.precision:.0e}, or "
         f"{SINGLE.precision:.0e} in single precision, and the packages take the first "

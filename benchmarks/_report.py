@@ -100,12 +100,24 @@ def save(
     data: dict[str, Any],
 ) -> None:
     """Write ``name.json`` with the run and the data, ``name.md`` with the sections."""
-    folder.mkdir(parents=True, exist_ok=True)
+    save_page(folder, name, title, run, sections)
     text = json.dumps({"run": run, **data}, indent=1)
     (folder / f"{name}.json").write_text(text + "\n")
+    progress(f"written: {folder / name}.json")
+
+
+def save_page(
+    folder: Path,
+    name: str,
+    title: str,
+    run: dict[str, Any],
+    sections: Sequence[str],
+) -> None:
+    """Write ``name.md`` with the run and the sections."""
+    folder.mkdir(parents=True, exist_ok=True)
     page = "\n\n".join([f"# {title}", _format_run(run), *sections])
     (folder / f"{name}.md").write_text(page + "\n")
-    progress(f"written: {folder / name}.json and .md")
+    progress(f"written: {folder / name}.md")
 
 
 def _format_run(run: dict[str, Any]) -> str:

@@ -9,7 +9,20 @@ import matplotlib.pyplot as plt
 import pytest
 from sklearn.datasets import load_iris
 
-from splboost import AdaBoostClassifier, SPLBoostClassifier, boosting, trees
+from splboost import (
+    AdaBoostClassifier,
+    BrownBoostClassifier,
+    GentleBoostClassifier,
+    L2BoostRegressor,
+    LogitBoostClassifier,
+    RBoostClassifier,
+    RealAdaBoostClassifier,
+    RobustBoostClassifier,
+    SavageBoostClassifier,
+    SPLBoostClassifier,
+    boosting,
+    trees,
+)
 from splboost.boosting import Progress, fitting, loop
 from splboost.display import LossDisplay, ShapeFunctionsDisplay, WeightDisplay
 from splboost.display.margin_curves import MarginCurve
@@ -21,7 +34,18 @@ from splboost.trees.ensemble import TreeEnsemble
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "attributes.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the pages are not here")
 
-BOOSTERS = [AdaBoostClassifier, SPLBoostClassifier]
+BOOSTERS = [
+    AdaBoostClassifier,
+    SPLBoostClassifier,
+    RealAdaBoostClassifier,
+    GentleBoostClassifier,
+    LogitBoostClassifier,
+    SavageBoostClassifier,
+    RBoostClassifier,
+    RobustBoostClassifier,
+    BrownBoostClassifier,
+    L2BoostRegressor,
+]
 TREES = [CARTClassifier, CARTRegressor, C45Classifier]
 RECORDS = [Progress, TreeEnsemble, MultiwayTrees, Nodes, ShapeFunction, MarginCurve]
 
@@ -68,8 +92,13 @@ def iris():
 
 def fit(cls):
     """An object that has every attribute there can be."""
-    options = {"n_estimators": 5, "n_iter_no_change": 3} if cls in BOOSTERS else {}
-    return cls(**options).fit(*iris())
+    X, y = iris()
+    if cls not in BOOSTERS:
+        return cls().fit(X, y)
+    options = {"n_estimators": 5, "n_iter_no_change": 3}
+    if cls is L2BoostRegressor:
+        options |= {"pace": "hard", "warm_rounds": 2}
+    return cls(**options).fit(X[y > 0], y[y > 0])  # with two classes
 
 
 def test_every_public_estimator_is_held_to_the_page():
@@ -79,6 +108,7 @@ def test_every_public_estimator_is_held_to_the_page():
     assert public == {*BOOSTERS, *TREES, Progress}
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("cls", BOOSTERS + TREES)
 def test_attributes_of_estimators(cls):
     assert learned(fit(cls)) == in_page(cls)

@@ -2,7 +2,8 @@
 
 A loss is a function of the margin m, which is positive where the model is right. Each
 class here gives the loss itself, how fast it falls, what a pace sees of it, and the
-link from scores to probabilities.
+link from scores to probabilities. A loss of your own needs ``value`` and ``weight``,
+and the link with its inverse unless that is the logistic one.
 
 Scores of two classes are one number per sample, F, and the margin is y F with y = ±1.
 Scores of K > 2 classes are a row of K numbers. They are either *coupled*, and turn into
@@ -17,7 +18,8 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax, softmax
+from scipy.optimize import bisect
+from scipy.special import expit, log_softmax, logit, softmax
 
 FloatArray = NDArray[np.float64]
 
@@ -26,13 +28,33 @@ LEAST_PROBABILITY = 1e-300
 
 
 class MarginLoss(ABC):
-    """A loss of the margin whose minimiser is F = log-odds / ``log_odds_per_score``.
+    """A loss of the margin, and the probability of which a score is the minimiser.
+
+    Unless ``link`` says otherwise, the expected loss is lowest where the score is
+    F = log-odds / ``log_odds_per_score``.
 
     Parameters
     ----------
     coupled : bool
         Whether the scores of more than two classes are coupled by a softmax; if not,
         each is that of one class against the rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import expit
+    >>> class Brier(MarginLoss):
+    ...     log_odds_per_score = 1.0
+    ...     def value(self, margin):
+    ...         return expit(-margin) ** 2
+    ...     def weight(self, margin):
+    ...         return 2 * expit(margin) * expit(-margin) ** 2
+    >>> loss = Brier()
+    >>> loss.probability(np.array([0.0, np.log(3)])).round(3)
+    array([[0.5 , 0.5 ],
+           [0.25, 0.75]])
+    >>> round(loss.plateau_of(2.0, n_classes=2), 6)  # of a label at probability 1/5
+    0.64
     """
 
     log_odds_per_score: ClassVar[float] = 2.0
@@ -48,13 +70,27 @@ class MarginLoss(ABC):
     def weight(self, margin: FloatArray) -> FloatArray:
         """How fast the loss falls with the margin: what a sample counts for."""
 
-    @abstractmethod
+    def link(self, score: FloatArray) -> FloatArray:
+        """Probability of the second of two classes, from its score."""
+        return expit(self.log_odds_per_score * score)
+
+    def inverse_link(self, probability: FloatArray) -> FloatArray:
+        """The score at a probability."""
+        return logit(probability) / self.log_odds_per_score
+
     def at_odds(self, against: FloatArray) -> FloatArray:
         """The loss where these are the odds against the label."""
+        return self.value(self.inverse_link(1 / (1 + against)))
 
-    @abstractmethod
     def odds_at(self, value: float) -> float:
         """The odds against a label of that loss."""
+
+        def above(log_odds: float) -> float:
+            return float(self.at_odds(np.array(math.exp(log_odds)))) - value
+
+        if above(-MOST) >= 0:
+            return 0.0
+        return math.exp(bisect(above, -MOST, MOST)) if above(MOST) > 0 else math.inf
 
     def probability(self, score: FloatArray) -> FloatArray:
         """Probability of each class, from the minimiser of the expected loss.
@@ -63,12 +99,11 @@ class MarginLoss(ABC):
         give are divided by their sum.
         """
         if score.ndim == 1:
-            upper = expit(self.log_odds_per_score * score)
+            upper = self.link(score)
             return np.column_stack([1 - upper, upper])
         if self.coupled:
             return softmax(score, axis=1)
-        own = expit(self.log_odds_per_score * score)
-        own = np.maximum(own, LEAST_PROBABILITY)
+        own = np.maximum(self.link(score), LEAST_PROBABILITY)
         return own / own.sum(axis=1, keepdims=True)
 
     def doubt(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
@@ -90,7 +125,7 @@ class MarginLoss(ABC):
             ahead = score - score[rows, codes][:, None]
             ahead[rows, codes] = -np.inf
             return np.exp(np.minimum(ahead, 600)).sum(axis=1)
-        own = np.maximum(expit(self.log_odds_per_score * score), LEAST_PROBABILITY)
+        own = np.maximum(self.link(score), LEAST_PROBABILITY)
         return (own.sum(axis=1) - own[rows, codes]) / own[rows, codes]
 
     def probability_at(self, doubt: float, n_classes: int) -> float:

@@ -13,7 +13,7 @@ from reference.margins import signs
 from reference.rivals import Rival, Step, Stop, fit_weighted, run_columns, set_up
 
 N_TIMES = 50
-STEP_GRID = np.linspace(0.0, 8.0, 401)  # finer than the narrowest potential
+STEP_GRID = np.linspace(0.0, 8.0, 161)
 
 
 @dataclass

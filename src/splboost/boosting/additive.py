@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.prediction import level_ties
 from splboost.boosting.scores import BLOCK, WORK_PER_ROW
 from splboost.boosting.witnesses import Witnesses
 from splboost.boosting.working import believe_along_lines
@@ -87,7 +88,7 @@ class AdditiveScores:
     """
 
     state: Any = None  # all depends on the scores
-    factor: Any = 1.0
+    time: Any = None
 
     def __init__(
         self,
@@ -224,5 +225,6 @@ class AdditiveScores:
         if self.n_outputs == 1:
             right = (self.raw[0] > 0) == (self.codes == 1)
         else:
-            right = self.raw.argmax(axis=0) == self.codes
+            score = level_ties(self._score(slice(None)))
+            right = score.argmax(axis=1) == self.codes
         return float(right @ weight) / float(weight.sum())

@@ -21,8 +21,9 @@ _REMEDIES = {
         'or on_perfect="continue".'
     ),
     NO_EDGE: (
-        "No weak learner does better than guessing on the weighted samples. Use a "
-        "stronger learner or fewer rounds; with a pace, a larger age or plateau."
+        "No weak learner does better than guessing on the weighted samples, which may "
+        "be all there is to learn. If not, use a stronger learner; with a pace, a "
+        "larger age or plateau."
     ),
     ONE_CLASS: (
         "The pace has left samples of one class only. Choose a larger age or plateau, "

@@ -23,6 +23,7 @@ from splboost.boosting.data import (
 )
 from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
+from splboost.boosting.parameters import check_parameters
 from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.boosting.weak import categorical_features_of
 from splboost.pace import Pace, resolve_pace
@@ -111,7 +112,7 @@ class BaseBooster(BaseEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             NaN is a missing value.
         y : array-like of shape (n_samples,)
-            Class labels, numbers or strings.
+            Class labels, numbers or strings; for a regressor the numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 3 counts as three copies, a weight of 0 as no row.
         X_val : array-like or frame of shape (n_validation, n_features), default=None
@@ -119,9 +120,10 @@ class BaseBooster(BaseEstimator):
             kept in ``validation_scores_``. With ``n_iter_no_change`` it says when to
             stop; without, all rounds are done and kept.
         y_val : array-like of shape (n_validation,), default=None
-            Labels of the validation data.
+            Labels of the validation data, or their numbers.
         sample_weight_val : array-like of shape (n_validation,), default=None
-            Weights of the validation data. ``class_weight`` multiplies them.
+            Weights of the validation data. ``class_weight``, where there is one,
+            multiplies them.
 
         Returns
         -------
@@ -142,7 +144,7 @@ class BaseBooster(BaseEstimator):
         from splboost.boosting.fitting import Fitting
         from splboost.boosting.watch import make_watch
 
-        self._validate_params()
+        check_parameters(self)
         scorer, stopping = find_scorer(self.scoring), self._early_stopping()
         source = GIVEN if given.are_given() else HELD_OUT if stopping else None
         samples = self._read_samples(X, y, sample_weight)
@@ -236,7 +238,7 @@ class BaseBooster(BaseEstimator):
         self
         """
         of_pace = [name for name in params if name.startswith("pace__")]
-        if of_pace:
+        if of_pace and "pace" in self.get_params(deep=False):
             pace = params.get("pace", self.pace)
             if isinstance(pace, dict):
                 raise ValueError(
@@ -276,6 +278,7 @@ class BaseBooster(BaseEstimator):
         _, _, coefficients, errors, n_selected, latent = zip(*rounds, strict=True)
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = np.array(coefficients)
+        self.__dict__.pop("estimator_errors_", None)
         if errors[0] is not None:
             self.estimator_errors_ = np.array(errors)
         self.n_selected_ = np.array(n_selected)
@@ -302,9 +305,8 @@ class BaseBooster(BaseEstimator):
         """Share of the removed impurity by feature, learners by their coefficients."""
         check_is_fitted(self)
         weights = self.estimator_weights_
-        if weights.ndim == 2:  # of several columns
-            weights = weights.mean(axis=1)
-        share = weights / (weights.sum() or 1.0)
+        total = weights.sum(axis=0)
+        share = weights / np.where(total > 0, total, 1.0)
         return self._model.importances(self.n_features_in_, share)
 
     # ------------------------------------------------------- what a family supplies

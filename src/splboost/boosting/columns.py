@@ -6,7 +6,7 @@ the column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.boosting.loop import Round
 from splboost.boosting.model import Model
+from splboost.boosting.working import drop_negligible
 from splboost.trees.blocks import Coding
 from splboost.trees.columns import Table
 
@@ -28,9 +29,16 @@ class ValueTerm(Protocol):
     def keep(self) -> None:
         """Make it outlive the learner's next fit."""
 
+    def forget(self) -> None:
+        """Let go of what it knows of samples."""
+
 
 class Terms(tuple[Any, ...]):
     """A round's terms by column, None where a column has got none."""
+
+    def replaced(self, terms: Iterable[Any]) -> Terms:
+        """The same round with other terms."""
+        return Terms(terms)
 
     def vote(self, scores: Any, move: float) -> None:
         """Move the scores of samples; a move of 0 leaves them."""
@@ -42,6 +50,26 @@ class Terms(tuple[Any, ...]):
         for k, term in enumerate(self):
             if term is not None:
                 term.add_to(scores.raw[k : k + 1])
+
+    def forget(self) -> None:
+        """Let go of what the terms know of samples, which would fill the memory."""
+        for term in self:
+            if term is not None:
+                term.forget()
+
+
+def weights_to_fit(
+    learner: Any, weight: FloatArray, rows: NDArray[np.bool_] | None
+) -> FloatArray | None:
+    """The weights of the drawn rows (None: all), those that are negligible at 0.
+
+    Where a learner cannot be fitted to these, of all rows; None if not to these either.
+    """
+    for own in [weight] if rows is None else [weight * rows, weight]:
+        drop_negligible(own)
+        if learner.can_fit(own):
+            return own
+    return None
 
 
 class ColumnsLearner:
@@ -75,7 +103,7 @@ class ColumnsLearner:
 
     def votes(self, term: Terms, rows: Any, codes: Any) -> Terms:
         """The terms on other rows."""
-        return Terms(
+        return term.replaced(
             None if own is None else learner.on_rows(own, rows)
             for own, learner in zip(term, self.columns, strict=True)
         )
@@ -152,9 +180,9 @@ class ColumnsModel:
             yield
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """Mean over the columns."""
+        """Mean over the columns, each of which has shares of its own."""
         each = [
-            column.importances(n_features, share[self.taken[:, k]])
+            column.importances(n_features, share[self.taken[:, k], k])
             for k, column in enumerate(self.columns)
             if column is not None
         ]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
-from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, Round
+from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
 from splboost.boosting.validation import EarlyStopping
 from splboost.trees.columns import Table
@@ -26,7 +26,7 @@ class Mark(NamedTuple):
     Attributes
     ----------
     n_rounds, n_done, n_skipped : see ``History``
-    scores : state of the scores
+    scores, validation : states of the scores of the samples and of those validated on
     draws : state of the generator that draws rows
     learner : state of the learner
     """
@@ -35,6 +35,7 @@ class Mark(NamedTuple):
     n_done: int
     n_skipped: int
     scores: Any
+    validation: Any
     draws: Any
     learner: Any
 
@@ -160,7 +161,7 @@ class Continuation:
             if stopping.is_over:
                 return True
         may_skip = subsample < 1 and self.mark.n_skipped < MOST_SKIPPED
-        no_edge = self.stop_reason == NO_EDGE and not may_skip
+        no_edge = self.stop_reason in (NO_EDGE, STUCK) and not may_skip
         return no_edge or self.mark.n_done >= n_estimators
 
 

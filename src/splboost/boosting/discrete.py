@@ -84,11 +84,11 @@ class BaseDiscreteBooster(BaseBoostedClassifier):
             seed=rng.randint(2**31 - 1),
         )
 
-    def _shape(self, output: FloatArray) -> FloatArray:
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         k = self.classes_.size
         return output[:, 0] if k == 2 else output * (k - 1)
 
-    def _probability(self, score: FloatArray) -> FloatArray:
+    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
         if score.ndim == 2:
             score = score / (self.classes_.size - 1)
         return self._loss.probability(score)

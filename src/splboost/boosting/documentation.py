@@ -15,10 +15,9 @@ _TEXTS = {
     pace : Pace, str or dict, default=None
         How much of a sample's loss to believe: an object of ``splboost.pace``, or the
         name of one, which is then made with a plateau that did well for this booster
-        and its learning rate (``benchmarks/rival_defaults.py``). A plateau is that of
-        the exponential loss, and is translated by the probability from which a label is
-        not believed; an age is in units of the loss. None believes all. A dict gives
-        each class its own, by label.
+        (``docs/defaults.md``). A plateau is that of the exponential loss, and is
+        translated by the probability from which a label is not believed; an age is in
+        units of the loss. None believes all. A dict gives each class its own, by label.
     warm_rounds : int, default=3
         Rounds before the pace sets in.
     subsample : float in (0, 1], default=1.0
@@ -133,7 +132,7 @@ _TEXTS = {
     estimator : regressor, default=None
         The weak learner: a ``splboost.trees.CARTRegressor`` (fast), or any scikit-learn
         regressor whose ``fit`` takes ``sample_weight``. None is
-        ``CARTRegressor(max_leaf_nodes=8)``.
+        ``CARTRegressor(max_leaf_nodes=4)``.
 """,
     "{probability tree}": """\
     estimator : classifier, default=None

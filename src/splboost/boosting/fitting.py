@@ -82,7 +82,7 @@ class Fitting:
         if self.validation is not None and earlier.model is not None:
             samples = self.validation.samples
             move_to_model(self.validation.scores, earlier.model, samples)
-            self.validation.scores.state = mark.scores
+            self.validation.scores.state = mark.validation
             self.validation.history = list(earlier.validation_scores)
 
     def run(self, step: Any, schedule: Schedule, watch: Any) -> None:
@@ -112,6 +112,7 @@ class Fitting:
             self.history.n_done,
             self.history.n_skipped,
             self.scores.state,
+            None if self.validation is None else self.validation.scores.state,
             self.draws.bit_generator.state,
             self.learner.state,
         )

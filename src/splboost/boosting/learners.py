@@ -356,7 +356,8 @@ class EstimatorLearner:
 
     def model(self, rounds: list[Round]) -> EstimatorModel:
         estimators = [each.term.estimator for each in rounds]
-        return EstimatorModel(estimators, moves_of(rounds), Votes(self._classes))
+        outputs_of = [Votes(self._classes)] * len(rounds)
+        return EstimatorModel(estimators, moves_of(rounds), outputs_of)
 
     def read(self, table: Table, X: Any) -> Any:
         """Rows on which terms are to vote."""

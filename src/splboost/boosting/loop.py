@@ -44,7 +44,7 @@ class Round(NamedTuple):
 
     term: Any
     move: float
-    coefficient: float
+    coefficient: Any  # a number, or one for each column
     error: float | None
     n_selected: int
     latent: float
@@ -77,7 +77,7 @@ class State(Protocol):
     n_selected: int
     latent: float
     state: Any  # what the weights depend on besides the scores
-    factor: Any  # that turns outputs of the model so far into scores
+    time: Any  # of potentials that change with it, by output; None for losses
 
     def refresh(self, *, paced: bool) -> None:
         """Set weights, their number and the latent objective at the present scores."""
@@ -113,8 +113,8 @@ class Step(Protocol):
     def take(self, scores: Any, proposal: Any) -> float:
         """Move the scores; returns by how much."""
 
-    def coefficient(self, proposal: Any) -> float:
-        """The move in the scale that users know."""
+    def coefficient(self, proposal: Any) -> Any:
+        """The move in the scale that users know, of each column if there are more."""
 
     def reason_without_edge(self, proposal: Any) -> str:
         """Why a proposal improves nothing."""
@@ -169,7 +169,8 @@ def boost(
                 continue
             history.stop_reason = step.reason_without_edge(proposal)
             if n_kept == 0:  # a model needs a learner, be it of no consequence
-                rounds.append(_round(scores, proposal, 0.0, 0.0))
+                nothing = 0.0 * step.coefficient(proposal)
+                rounds.append(_round(scores, proposal, 0.0, nothing))
                 if on_round is not None:
                     on_round(history)
             break
@@ -186,6 +187,6 @@ def boost(
             break
 
 
-def _round(scores: State, proposal: Any, move: float, coefficient: float) -> Round:
+def _round(scores: State, proposal: Any, move: float, coefficient: Any) -> Round:
     error, n_selected = proposal.error, proposal.n_selected
     return Round(proposal.term, move, coefficient, error, n_selected, scores.latent)

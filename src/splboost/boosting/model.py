@@ -7,7 +7,7 @@ move elsewhere. Other learners add values, which may be any number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -189,8 +189,8 @@ class MixtureModel(_OfTrees):
     ----------
     trees : MultiwayTrees
     moves : factor of each
-    outputs_of : callable
-        From the class shares of rows to what these add to the scores.
+    outputs_of : list of callables
+        Of each, from the class shares of rows to what these add to the scores.
     estimator : the weak learner, as the user described it
     """
 
@@ -200,7 +200,7 @@ class MixtureModel(_OfTrees):
         self,
         trees: MultiwayTrees,
         moves: FloatArray,
-        outputs_of: Callable[[FloatArray], FloatArray],
+        outputs_of: Sequence[Callable[[FloatArray], FloatArray]],
         estimator: Any,
     ) -> None:
         self.trees = trees
@@ -212,7 +212,8 @@ class MixtureModel(_OfTrees):
     def first(self, n: int) -> MixtureModel:
         """The model of the first n rounds."""
         trees = self.trees.slice(0, n)
-        return MixtureModel(trees, self.moves[:n], self.outputs_of, self.estimator)
+        moves, outputs_of = self.moves[:n], self.outputs_of[:n]
+        return MixtureModel(trees, moves, outputs_of, self.estimator)
 
     def joined(self, later: MixtureModel) -> MixtureModel:
         """This model's rounds followed by those of another."""
@@ -220,7 +221,8 @@ class MixtureModel(_OfTrees):
             [self.trees.nodes, later.trees.nodes], self.trees.coding
         )
         moves = np.concatenate([self.moves, later.moves])
-        return MixtureModel(trees, moves, later.outputs_of, later.estimator)
+        outputs_of = [*self.outputs_of, *later.outputs_of]
+        return MixtureModel(trees, moves, outputs_of, later.estimator)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -232,7 +234,7 @@ class MixtureModel(_OfTrees):
         matrix = self.trees.matrix_of(table)
         for t in range(self.trees.n_trees):
             shares = self.trees.tree(t).class_shares(matrix)
-            score += self.moves[t] * self.outputs_of(shares)
+            score += self.moves[t] * self.outputs_of[t](shares)
             yield
 
 
@@ -243,8 +245,8 @@ class EstimatorModel:
     ----------
     estimators : list
     moves : factor of each
-    outputs_of : callable
-        From an estimator and rows to what it adds to the scores.
+    outputs_of : list of callables
+        Of each, from an estimator and rows to what it adds to the scores.
     """
 
     categorical_features = None
@@ -254,7 +256,7 @@ class EstimatorModel:
         self,
         estimators: list[Any],
         moves: FloatArray,
-        outputs_of: Callable[[Any, Any], FloatArray],
+        outputs_of: Sequence[Callable[[Any, Any], FloatArray]],
     ) -> None:
         self.estimators = estimators
         self.moves = moves
@@ -262,13 +264,13 @@ class EstimatorModel:
 
     def first(self, n: int) -> EstimatorModel:
         """The model of the first n rounds."""
-        return EstimatorModel(self.estimators[:n], self.moves[:n], self.outputs_of)
+        return EstimatorModel(self.estimators[:n], self.moves[:n], self.outputs_of[:n])
 
     def joined(self, later: EstimatorModel) -> EstimatorModel:
         """This model's rounds followed by those of another."""
         moves = np.concatenate([self.moves, later.moves])
         estimators = self.estimators + later.estimators
-        return EstimatorModel(estimators, moves, later.outputs_of)
+        return EstimatorModel(estimators, moves, [*self.outputs_of, *later.outputs_of])
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -278,8 +280,10 @@ class EstimatorModel:
     def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
         """Add the scores of one round after the other."""
         X = table.native(X)
-        for estimator, move in zip(self.estimators, self.moves, strict=True):
-            score += move * self.outputs_of(estimator, X)
+        for estimator, move, outputs_of in zip(
+            self.estimators, self.moves, self.outputs_of, strict=True
+        ):
+            score += move * outputs_of(estimator, X)
             yield
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:

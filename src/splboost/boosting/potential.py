@@ -14,11 +14,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from splboost.advice import warn
 from splboost.boosting.data import FitData, Samples
 from splboost.boosting.documentation import documented
-from splboost.boosting.loop import GOAL_REACHED, STUCK
-from splboost.boosting.potentials import BrownPotential, RobustPotential
+from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
+from splboost.boosting.potentials import (
+    NEARLY,
+    BrownPotential,
+    RobustPotential,
+    decays,
+)
+from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import VOTES, BaseValueBooster, level_ties
-from splboost.losses import MarginLoss
+from splboost.boosting.values import VOTES, BaseValueBooster
+from splboost.losses import LEAST_PROBABILITY, MarginLoss
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
@@ -47,7 +53,7 @@ class BasePotentialBooster(BaseValueBooster):
 
     @property
     def _loss(self) -> MarginLoss:  # type: ignore[override]
-        raise NotImplementedError
+        raise AttributeError(f"{type(self).__name__} has a potential, not a loss.")
 
     def _working_set(self) -> Any:
         raise NotImplementedError
@@ -86,45 +92,41 @@ class BasePotentialBooster(BaseValueBooster):
 
     def _warn_of_samples(self, data: FitData) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
-        if self.stop_reason_ == GOAL_REACHED and self.n_iter_ == 1:
+        # With more than two classes, of the one that has come least far.
+        gone = float(np.min(self.times_[-1])) / self._potential().end
+        reached = self.stop_reason_ == GOAL_REACHED
+        if reached and self.n_iter_ == 1 and gone > 1 - NEARLY:
             warn(
                 f"{name} has reached its goal in one round, so that the model is a "
                 "single weak learner: this error is no effort. Lower epsilon."
             )
         elif self.stop_reason_ == STUCK:
-            far = float(np.min(self.times_[-1])) / self._potential().end
             warn(
-                f"{name} got stuck after {self.n_iter_} rounds with {far:.0%} of the "
+                f"{name} got stuck after {self.n_iter_} rounds with {gone:.0%} of the "
                 "time gone: its weak learners cannot get the error that low, and until "
                 "they do no sample is given up. Raise epsilon, or use a stronger "
                 "learner."
             )
-        elif self.stop_reason_ != GOAL_REACHED:
-            far = float(np.min(self.times_[-1])) / self._potential().end
-            if far < 1:
-                warn(
-                    f"{name} ended ({self.stop_reason_}) with {far:.0%} of the time "
-                    "gone: until it is, hardly any sample is given up. Raise "
-                    "epsilon or n_estimators."
-                )
+        elif self.stop_reason_ in (FINISHED, NO_EDGE) and gone < 1 - NEARLY:
+            warn(
+                f"{name} ended ({self.stop_reason_}) with {gone:.0%} of the time "
+                "gone: until it is, hardly any sample is given up. Raise epsilon or "
+                "n_estimators."
+            )
 
-    def _factor_after(self, n: int) -> Any:
-        potential = self._potential()
-        times = np.atleast_1d(self.times_[n])
-        return np.array([potential.decay(float(time)) for time in times])
+    def _time_after(self, n: int) -> Any:
+        return self.times_[n]
 
-    def _shape(self, output: FloatArray) -> FloatArray:
-        return output[:, 0] if self.classes_.size == 2 else level_ties(output)
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        score = output * decays(self._potential(), time)
+        return score[:, 0] if self.classes_.size == 2 else level_ties(score)
 
-    def _probability(self, score: FloatArray) -> FloatArray:
-        potential, times = self._potential(), np.atleast_1d(self.times_[-1])
+    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
+        # One time for all classes keeps the order of their scores.
+        own = self._potential().probability(score, float(np.min(time)))
         if score.ndim == 1:
-            upper = potential.probability(score, float(times[0]))
-            return np.column_stack([1 - upper, upper])
-        own = np.column_stack(
-            [potential.probability(score[:, k], float(t)) for k, t in enumerate(times)]
-        )
-        own = np.maximum(own, 1e-300)
+            return np.column_stack([1 - own, own])
+        own = np.maximum(own, LEAST_PROBABILITY)
         return own / own.sum(axis=1, keepdims=True)
 
 
@@ -170,12 +172,13 @@ class RobustBoostClassifier(BasePotentialBooster):
         where a class has got none.
     estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Step of each learner, before scores have faded.
+    estimator_errors_ : array of shape (n_iter_,)
+        Weighted error of each learner, over all samples. Only with two classes.
     times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Time after each round.
     sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end: near 1 where it
-        has been given up. NaN for samples of weight
-        zero or held out.
+        Potential of each training sample at the end: near 1 where it has been given
+        up. NaN for samples of weight zero or held out.
     n_selected_ : array of shape (n_iter_,)
         Number of samples of positive weight in each round.
     latent_objective_ : array of shape (n_iter_,)
@@ -292,6 +295,8 @@ class BrownBoostClassifier(BasePotentialBooster):
         where a class has got none.
     estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Step of each learner, before scores have faded.
+    estimator_errors_ : array of shape (n_iter_,)
+        Weighted error of each learner, over all samples. Only with two classes.
     times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Time after each round.
     sample_potential_ : array of shape (n_samples,)

@@ -6,18 +6,20 @@ learners only add to them; ``factor`` is how much they have faded.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.columns import ColumnsLearner, Terms
+from splboost.boosting.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.links import Vote
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
+from splboost.boosting.potentials import NEARLY, decays
+from splboost.boosting.prediction import level_ties
 
 FloatArray = NDArray[np.float64]
 
-NEARLY = 1e-3  # of the time, which leaves nothing to do
 UNDER_WAY = ""
 ENDINGS = {"finished": GOAL_REACHED, "no edge": NO_EDGE, "stuck": STUCK}
 
@@ -85,11 +87,6 @@ class PotentialScores:
         """How far each column has come."""
         return self.times[-1]
 
-    @property
-    def factor(self) -> FloatArray:
-        """What has become of scores, by column."""
-        return np.array([self.potential.decay(time) for time in self.time])
-
     def margin(self, k: int) -> FloatArray:
         """y F of a column."""
         return self.sign[k] * (self.raw[k] * self.potential.decay(self.time[k]))
@@ -132,7 +129,8 @@ class PotentialScores:
         if self.n_outputs == 1:
             right = (self.raw[0] > 0) == (self.codes == 1)
         else:
-            right = (self.raw * self.factor[:, None]).argmax(axis=0) == self.codes
+            score = level_ties(self.raw.T * decays(self.potential, self.time))
+            right = score.argmax(axis=1) == self.codes
         return float(right @ weight) / float(weight.sum())
 
 
@@ -140,6 +138,11 @@ class TimedTerms(Terms):
     """A round's terms, and the time after it, by column."""
 
     time: FloatArray
+
+    def replaced(self, terms: Iterable[Any]) -> TimedTerms:
+        other = TimedTerms(terms)
+        other.time = self.time
+        return other
 
     def vote(self, scores: Any, move: float) -> None:
         super().vote(scores, move)
@@ -184,12 +187,12 @@ class PotentialStep:
         steps, time = np.zeros(n_columns), scores.time.copy()
         unused, error = None, None
         for k, own in enumerate(learner.columns):
-            weight = scores.weight[k]
-            if endings[k] or not weight.any():
-                endings[k] = endings[k] or NO_EDGE
+            if endings[k]:
                 continue
-            if rows is not None and (weight * rows).any():
-                weight = weight * rows
+            weight = weights_to_fit(own, scores.weight[k], rows)
+            if weight is None:
+                endings[k] = NO_EDGE
+                continue
             term = own.fit(weight, weight)
             term.link(Vote(1.0))
             right = term.are_positive() == (scores.sign[k] > 0)
@@ -237,6 +240,7 @@ class PotentialStep:
     def take(self, scores: PotentialScores, proposal: PotentialProposal) -> float:
         """Move scores and times."""
         proposal.term.vote(scores, 1.0)
+        proposal.term.forget()
         scores.endings = proposal.endings
         return 1.0
 
@@ -248,8 +252,8 @@ class PotentialStep:
         return STUCK if STUCK in proposal.endings else NO_EDGE
 
     def ends_after(self, scores: PotentialScores, rounds: list[Round]) -> str | None:
-        """Whether all columns have ended."""
+        """Whether all columns have ended; the goal is that of all."""
         if not all(scores.endings):
             return None
-        reasons = set(scores.endings)
-        return reasons.pop() if len(reasons) == 1 else GOAL_REACHED
+        reasons = (STUCK, NO_EDGE, GOAL_REACHED)
+        return next(reason for reason in reasons if reason in scores.endings)

@@ -12,13 +12,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
 FloatArray = NDArray[np.float64]
 
 OUTCOMES = "moved", "finished", "no edge", "stuck"
 NARROWEST = 1e-6  # width at the end
+NEARLY = 1e-3  # of the time, which leaves nothing to do
 FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
 
 
@@ -152,6 +153,11 @@ class _Potential:
         return 0.5 * erfc(-score / self.width(time))
 
 
+def decays(potential: _Potential, times: ArrayLike) -> FloatArray:
+    """Factors by which scores have faded since time 0."""
+    return np.array([potential.decay(float(t)) for t in np.atleast_1d(times)])
+
+
 class RobustPotential(_Potential):
     """The potential of RobustBoost.
 
@@ -196,7 +202,9 @@ class RobustPotential(_Potential):
                 f"number from {NARROWEST} on."
             )
         if not math.isfinite(theta):
-            raise ValueError(f"theta={theta} is no margin to aim at. Give a number.")
+            raise ValueError(
+                f"theta={theta} is no margin to aim at. Give a finite number, say 0."
+            )
         height = 0.5 if two_sided else 1.0
         # In Φ(0, 0) = ε, a is (2 (e - 1) ρ - e θ) / start.
         start = math.sqrt((sigma * math.e) ** 2 + math.expm1(2))

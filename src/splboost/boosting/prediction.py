@@ -15,6 +15,7 @@ from splboost.trees.columns import Table, read_table
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
+ROUNDING = 1e-11
 
 
 class ScorePrediction:
@@ -35,13 +36,14 @@ class ScorePrediction:
         Returns
         -------
         score : array of shape (n_samples,) or (n_samples, n_classes)
-            For two classes F, half the log-odds of ``classes_[1]`` as the loss sees
-            it; for more one score per class, which sum to zero.
+            For two classes F, positive where ``classes_[1]`` is predicted; for more
+            one score per class, the highest of which is predicted. What a score means
+            depends on the loss (``docs/boosters.md``).
         """
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
         self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
-        return self._shape(score * self._factor_after(-1))
+        return self._shape(score, self._time_after(-1))
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score of each row after each round.
@@ -57,7 +59,7 @@ class ScorePrediction:
         table = self._read(X)
         score = np.zeros((table.n_rows, self._n_outputs))
         for n, _ in enumerate(self._model.stages(table, X, score)):
-            yield self._shape(score * self._factor_after(n))
+            yield self._shape(score.copy(), self._time_after(n))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted label of each row.
@@ -101,7 +103,7 @@ class ScorePrediction:
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
-        return self._probability(self.decision_function(X))
+        return self._probability(self.decision_function(X), self._time_after(-1))
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Probability of each class after each round; see ``predict_proba``.
@@ -114,8 +116,8 @@ class ScorePrediction:
         ------
         probabilities : array of shape (n_samples, n_classes)
         """
-        for score in self.staged_decision_function(X):
-            yield self._probability(score)
+        for n, score in enumerate(self.staged_decision_function(X)):
+            yield self._probability(score, self._time_after(n))
 
     def staged_score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -145,12 +147,12 @@ class ScorePrediction:
     def _n_outputs(self) -> int:
         return 1 if self.classes_.size == 2 else self.classes_.size
 
-    def _factor_after(self, n: int) -> Any:
-        """That turns the model's outputs into scores, after a round by its index."""
-        return 1.0
+    def _time_after(self, n: int) -> Any:
+        """Time after a round by its index, where scores depend on it."""
+        return None
 
-    def _shape(self, output: FloatArray) -> FloatArray:
-        """Scores as users see them, from the model's outputs."""
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        """Scores as users see them, from the model's outputs at a time."""
         return output[:, 0] if self.classes_.size == 2 else output
 
     def _labels(self, score: FloatArray) -> NDArray[Any]:
@@ -158,5 +160,15 @@ class ScorePrediction:
             return self.classes_[(score > 0).astype(np.intp)]
         return self.classes_[score.argmax(axis=1)]
 
-    def _probability(self, score: FloatArray) -> FloatArray:
+    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
         return self._loss.probability(score)
+
+
+def level_ties(score: FloatArray) -> FloatArray:
+    """Make scores equal that differ from the highest of their row by rounding alone.
+
+    The first of them is then the prediction, whatever the rounding.
+    """
+    highest = score.max(axis=1, keepdims=True)
+    slack = ROUNDING * np.maximum(np.abs(highest), 1.0)
+    return np.where(score >= highest - slack, highest, score)

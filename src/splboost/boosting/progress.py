@@ -19,7 +19,8 @@ class Progress:
     n_rounds : int
         Most rounds, ``n_estimators``.
     error : float or None
-        Weighted error of the last learner, where learners are classifiers that vote.
+        Weighted error of the last learner; None where learners add values, and where a
+        round has several.
     n_selected : int
         Number of samples with v > 0 in the last round.
     latent_objective : float

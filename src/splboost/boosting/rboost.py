@@ -140,9 +140,12 @@ class RBoostClassifier(BaseValueBooster):
 
         return (Vote if self.variant == "discrete" else Mean)(self.learning_rate)
 
+    def _default_plateau(self) -> float:
+        return 1.5 if self.variant in ("gentle", "mm") else 2.0
+
     def _make_step(self, weight: Any) -> Any:
         from splboost.boosting.searches import FlatStep, VoteStep
 
-        n_samples = effective_size(weight)
+        link = self._link(effective_size(weight))
         step = VoteStep if self.variant == "discrete" else FlatStep
-        return step(self._link(n_samples), n_samples)
+        return step(link, float(weight.sum()))

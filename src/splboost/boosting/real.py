@@ -15,8 +15,8 @@ class RealAdaBoostClassifier(BaseValueBooster):
     Each round fits class probabilities with AdaBoost's weights, and adds half their
     log-odds to the score (Friedman, Hastie and Tibshirani 2000; for more than two
     classes SAMME.R, Zhu et al. 2009). Where a leaf is pure the step is as large as
-    clipping the probability at 1/n allows, so single samples can move the score far:
-    it is the booster most easily fooled.
+    clipping the probability at 1/n allows, so single samples can move the score far,
+    and wrong labels fool it early.
 
     Parameters
     ----------
@@ -56,4 +56,4 @@ class RealAdaBoostClassifier(BaseValueBooster):
     def _link(self, n_samples: float) -> Any:
         from splboost.boosting.links import LogOdds
 
-        return LogOdds(self.learning_rate, 1 / max(n_samples, self.classes_.size))
+        return LogOdds(self.learning_rate, 1 / max(n_samples, self.classes_.size + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from importlib.util import find_spec
@@ -44,9 +45,10 @@ def line_of(progress: Progress) -> str:
     error = "" if progress.error is None else f"error {progress.error:.4f}, "
     line = (
         f"round {progress.round:{width}d} of {progress.n_rounds}: {error}"
-        f"{progress.n_selected} samples selected, "
-        f"latent objective {progress.latent_objective:.6g}"
+        f"{progress.n_selected} samples selected"
     )
+    if not math.isnan(progress.latent_objective):
+        line += f", latent objective {progress.latent_objective:.6g}"
     if progress.validation_score is not None:
         line += f", validation score {progress.validation_score:.6g}"
     return line
@@ -126,10 +128,10 @@ class Bar:
         last = self._last
         error = "" if last.error is None else f"error {last.error:.3f}  "
         description = f"{error}selected {last.n_selected}  "
-        if last.validation_score is None:  # there is no room for both
-            description += f"latent {last.latent_objective:.4g}"
-        else:
+        if last.validation_score is not None:  # there is no room for both
             description += f"validation {last.validation_score:.4g}"
+        elif not math.isnan(last.latent_objective):
+            description += f"latent {last.latent_objective:.4g}"
         self._bar.update(
             self._task,
             completed=last.round,

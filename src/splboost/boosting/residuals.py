@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.links import Link
 from splboost.boosting.value_steps import ValueStep
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
@@ -41,6 +42,8 @@ class ResidualScores:
     y : the targets
     sample_weight : the user's weights, all positive
     pace : Pace or None
+    warm_rounds : int
+        Rounds after which the pace sets in.
     start : float
         The prediction before the first round.
     unit : float
@@ -58,13 +61,14 @@ class ResidualScores:
 
     n_outputs = 1
     n_threads = 1
-    factor = 1.0
+    time = None
 
     def __init__(
         self,
         y: FloatArray,
         sample_weight: FloatArray,
         pace: Pace | None,
+        warm_rounds: int,
         start: float,
         unit: float,
     ) -> None:
@@ -78,6 +82,7 @@ class ResidualScores:
         self.scale_of_target = 1.0
         self.latent = math.nan
         self._unit = unit
+        self._warm_rounds = warm_rounds
         self._curves = ClassCurves([pace])
         self._everything = np.zeros(y.size, dtype=np.uint8)
 
@@ -145,7 +150,9 @@ class ResidualScores:
         self.raw = np.ascontiguousarray(output.T)
 
     def rewind(self, n_rounds: int) -> None:
-        """Nothing but the scores depends on the rounds."""
+        """Forget a scale that is not known yet after so many rounds."""
+        if n_rounds < self._warm_rounds:
+            self.scale = None
 
     def quality(self, weight: FloatArray) -> float:
         """R², the share of the variance explained."""
@@ -158,12 +165,19 @@ class ResidualScores:
 
 
 class ResidualStep(ValueStep):
-    """Adds what a learner makes of the residuals."""
+    """Adds what a learner makes of the residuals.
+
+    ``unit`` is that of the scores.
+    """
+
+    def __init__(self, link: Link, total_weight: float, unit: float) -> None:
+        super().__init__(link, total_weight)
+        self.unit = unit
 
     def factor(self, scores: Any, k: int, term: Any) -> float:
         """Targets were residuals in a unit of their own."""
         return scores.scale_of_target
 
     def coefficient(self, proposal: Any) -> float:
-        """Learners count as they are."""
-        return 1.0
+        """The factor in units of y."""
+        return self.unit * proposal.coefficient

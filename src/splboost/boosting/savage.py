@@ -110,12 +110,15 @@ class SavageBoostClassifier(BaseValueBooster):
     def _link(self, n_samples: float) -> Any:
         from splboost.boosting.links import LogOdds
 
-        return LogOdds(self.learning_rate, 1 / n_samples)
+        return LogOdds(self.learning_rate, 1 / max(n_samples, 3))
+
+    def _default_plateau(self) -> float:
+        return 1.5
 
     def _make_step(self, weight: Any) -> Any:
         if not self.line_search:
             return super()._make_step(weight)
         from splboost.boosting.searches import HalvingStep
 
-        n_samples = effective_size(weight)
-        return HalvingStep(self._link(n_samples), n_samples, self.learning_rate)
+        link = self._link(effective_size(weight))
+        return HalvingStep(link, float(weight.sum()), self.learning_rate)

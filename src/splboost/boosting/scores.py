@@ -65,7 +65,7 @@ class Scores:
     latent : summed latent loss at the present margins
     """
 
-    factor = 1.0
+    time = None
 
     def __init__(
         self,

@@ -11,7 +11,9 @@ from splboost.boosting.links import Link
 from splboost.boosting.value_steps import ValueStep
 from splboost.boosting.working import best_vote_step, savage2_slope, savage_totals
 
-NO_SLOPE = 1e-6  # summed slope of the loss, per sample, that leaves nothing to do
+NO_SLOPE = (
+    1e-6  # summed slope of the loss, per unit of weight, that leaves nothing to do
+)
 HALVINGS = 2.0 ** np.arange(-6, 2)
 
 
@@ -21,8 +23,8 @@ class HalvingStep(ValueStep):
     ``learning_rate`` is in the link already, and no part of the length.
     """
 
-    def __init__(self, link: Link, n_samples: float, learning_rate: float) -> None:
-        super().__init__(link, n_samples)
+    def __init__(self, link: Link, total_weight: float, learning_rate: float) -> None:
+        super().__init__(link, total_weight)
         self.learning_rate = learning_rate
 
     def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
@@ -46,7 +48,7 @@ class FlatStep(ValueStep):
     def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
         """1, unless next to nothing is left to gain."""
         slope = savage2_slope(scores.loss[k], scores.believed())
-        return float(slope >= NO_SLOPE * self.n_samples)
+        return float(slope >= NO_SLOPE * self.total_weight)
 
 
 class VoteStep(FlatStep):

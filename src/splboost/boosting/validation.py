@@ -81,8 +81,8 @@ class Validation:
             self.scores.refresh(paced=False)
             return -self.scores.latent / self._total
         X = self.samples.X
-        output = self.scores.output() * self.scores.factor
-        so_far = BoosterSoFar(self._booster, X, output, make)
+        output, time = self.scores.output(), self.scores.time
+        so_far = BoosterSoFar(self._booster, X, output, time, make)
         try:
             score = self._scorer(so_far, X, self._y, **self._options)
         except (TypeError, ValueError) as why:
@@ -136,19 +136,26 @@ class BoosterSoFar:
     ----------
     booster : the booster that is being fitted
     X : the validation samples
-    output : F or G there
+    output : what its model adds up to there
+    time : that of the scores
     make : callable
         Makes the fitted booster.
     """
 
     def __init__(
-        self, booster: Any, X: Any, output: FloatArray, make: Callable[[], Any]
+        self,
+        booster: Any,
+        X: Any,
+        output: FloatArray,
+        time: Any,
+        make: Callable[[], Any],
     ) -> None:
         if hasattr(booster, "classes_"):
             self.classes_ = booster.classes_
         self._booster = booster
         self._X = X
-        self._score = booster._shape(output)
+        self._time = time
+        self._score = booster._shape(output, time)
         self._make = make
 
     @cached_property
@@ -161,10 +168,14 @@ class BoosterSoFar:
         return self._fitted.decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self._booster._labels(self.decision_function(X))
+        if X is self._X:
+            return self._booster._labels(self._score)
+        return self._fitted.predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        return self._booster._probability(self.decision_function(X))
+        if X is self._X:
+            return self._booster._probability(self._score, self._time)
+        return self._fitted.predict_proba(X)
 
     def __sklearn_tags__(self) -> Any:
         return self._booster.__sklearn_tags__()

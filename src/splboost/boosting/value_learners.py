@@ -1,7 +1,8 @@
 """Weak learners that answer with values, as boosters of values see them.
 
 ``learner.fit(weight, target)`` fits a regression to the target, or a classifier, whose
-class shares count. It returns a *term*:
+class shares count; ``learner.can_fit(weight)`` says whether there is enough to fit to.
+It returns a *term*:
 
     term.output           what it adds to the scores, once ``term.link`` has been called
     term.link(link)       says how to make the output of the learner's answers, which
@@ -12,6 +13,7 @@ class shares count. It returns a *term*:
     term.values()         the first output of each of the samples
     term.are_positive()   whether that is above 0
     term.keep()           makes the term outlive the learner's next fit
+    term.forget()         lets go of what it knows of the samples, when they have moved
 
 At the end ``learner.model`` makes a model of all rounds. ``learner.on_rows`` is the
 term on other rows, prepared once by ``learner.read``.
@@ -91,6 +93,10 @@ class LeafTerm:
         """Make it outlive the next tree."""
         self.leaf = self.leaf.copy()
 
+    def forget(self) -> None:
+        """Let go of the samples."""
+        self.leaf = self.leaf[:0].copy()
+
 
 class _TreeValues:
     """What learners of this library's two-way trees share."""
@@ -109,6 +115,9 @@ class _TreeValues:
     def read(self, table: Table, X: Any) -> Rows:
         """Rows on which terms are to vote."""
         return Rows(table, self.binned.categories, n_threads=self._n_threads)
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        return bool(weight.any())
 
     def on_rows(self, term: LeafTerm, rows: Rows) -> LeafTerm:
         """The term on other rows."""
@@ -225,6 +234,10 @@ class RowTerm:
     def keep(self) -> None:
         """Answers are its own already."""
 
+    def forget(self) -> None:
+        """Let go of the samples."""
+        self.output = self.output[:0].copy()
+
 
 class MixtureLearner:
     """Grows C4.5 trees, whose class shares count, with one more case of each class."""
@@ -233,6 +246,9 @@ class MixtureLearner:
         self._learner = learner
         self._rows = learner.read(table, None)
 
+    def can_fit(self, weight: FloatArray) -> bool:
+        return self._learner.can_fit(weight)
+
     def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
         tree = self._learner.fit(weight).grown
         tree = tree._replace(value=tree.value + 1)
@@ -240,7 +256,7 @@ class MixtureLearner:
 
     def model(self, rounds: list[Round]) -> MixtureModel:
         trees = self._learner._grower.ensemble([each.term.fitted for each in rounds])
-        outputs_of = rounds[-1].term.outputs_of
+        outputs_of = [each.term.outputs_of for each in rounds]
         estimator = copy(self._learner._estimator)
         return MixtureModel(trees, _factors(rounds), outputs_of, estimator)
 
@@ -268,7 +284,8 @@ class VoteLearner(MixtureLearner):
 
     def model(self, rounds: list[Round]) -> MultiwayModel:  # type: ignore[override]
         trees = self._learner._grower.ensemble([each.term.fitted for each in rounds])
-        return MultiwayModel(trees, _factors(rounds), copy(self._learner._estimator))
+        moves = _factors(rounds) * [each.term.outputs_of.factor for each in rounds]
+        return MultiwayModel(trees, moves, copy(self._learner._estimator))
 
     def on_rows(self, term: RowTerm, rows: NDArray[np.floating]) -> RowTerm:
         """The term on other rows."""
@@ -318,6 +335,12 @@ class EstimatorValues:
         if codes is not None:
             self._answers = (PredictedVotes if votes else PredictedShares)(classes)
 
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether there are samples; two classes of them, if these are to be told."""
+        if self._codes is None:
+            return bool(weight.any())
+        return np.unique(self._codes[weight > 0]).size > 1
+
     def fit(self, weight: FloatArray, target: FloatArray) -> RowTerm:
         rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
         if self._codes is not None and np.unique(self._codes[rows]).size < 2:
@@ -338,7 +361,7 @@ class EstimatorValues:
 
     def model(self, rounds: list[Round]) -> EstimatorModel:
         estimators = [each.term.fitted for each in rounds]
-        outputs_of = Answered(self._answers, rounds[-1].term.outputs_of)
+        outputs_of = [Answered(self._answers, each.term.outputs_of) for each in rounds]
         return EstimatorModel(estimators, _factors(rounds), outputs_of)
 
     def read(self, table: Table, X: Any) -> Any:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.additive import AdditiveScores
-from splboost.boosting.columns import ColumnsLearner, Terms
+from splboost.boosting.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.links import Link
 from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
-from splboost.boosting.working import drop_negligible
 
 NO_VALUE = 1e-12
 
@@ -43,15 +42,16 @@ class ValueStep:
     Parameters
     ----------
     link : from a learner's answers to what they add
-    n_samples : float
-        Number of samples, for what is negligible.
+    total_weight : float
+        Summed weight of the samples, for what is negligible.
     tolerance : float
-        A change of the latent objective, per sample, below which it has converged.
+        A change of the latent objective, per unit of weight, below which it has
+        converged.
     """
 
-    def __init__(self, link: Link, n_samples: float, tolerance: float = 0.0) -> None:
+    def __init__(self, link: Link, total_weight: float, tolerance: float = 0.0) -> None:
         self.link = link
-        self.n_samples = n_samples
+        self.total_weight = total_weight
         self.tolerance = tolerance
 
     def propose(
@@ -63,12 +63,14 @@ class ValueStep:
         paced: bool,
     ) -> ValueProposal:
         """Fit to the present working sets, on the given rows (None: all)."""
-        fitted, factors = [], []
+        fitted: list[Any] = []
+        factors: list[float] = []
         for k, own in enumerate(learner.columns):
-            weight = scores.weight[k]
-            if rows is not None and (weight * rows).any():
-                weight = weight * rows
-            drop_negligible(weight)
+            weight = weights_to_fit(own, scores.weight[k], rows)
+            if weight is None:
+                fitted.append(None)
+                factors.append(0.0)
+                continue
             term = own.fit(weight, scores.target[k])
             term.link(self.link)
             factor = self.factor(scores, k, term) if term.largest >= NO_VALUE else 0.0
@@ -98,6 +100,7 @@ class ValueStep:
     def take(self, scores: AdditiveScores, proposal: ValueProposal) -> float:
         """Move the scores."""
         proposal.term.vote(scores, 1.0)
+        proposal.term.forget()
         return 1.0
 
     def coefficient(self, proposal: ValueProposal) -> Any:
@@ -112,4 +115,4 @@ class ValueStep:
         if len(rounds) < 2 or not self.tolerance:
             return None
         change = abs(rounds[-1].latent - rounds[-2].latent)
-        return CONVERGED if change < self.tolerance * self.n_samples else None
+        return CONVERGED if change < self.tolerance * self.total_weight else None

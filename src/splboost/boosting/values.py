@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from splboost.boosting.base import effective_size
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.data import Samples
+from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
 from splboost.boosting.weak import (
     check_classifier,
@@ -33,7 +34,6 @@ from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
-ROUNDING = 1e-11
 MEANS, SHARES, VOTES = "means", "shares", "votes"
 
 
@@ -123,8 +123,8 @@ class BaseValueBooster(BaseBoostedClassifier):
     def _make_step(self, weight: FloatArray) -> Any:
         from splboost.boosting.value_steps import ValueStep
 
-        n_samples = effective_size(weight)
-        return ValueStep(self._link(n_samples), n_samples, self._tolerance)
+        link = self._link(effective_size(weight))
+        return ValueStep(link, float(weight.sum()), self._tolerance)
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.columns import ColumnsLearner
@@ -191,20 +191,10 @@ class BaseValueBooster(BaseBoostedClassifier):
             for codes, _ in _problems(samples.codes, classes.size, joint)
         ]
 
-    def _shape(self, output: FloatArray) -> FloatArray:
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         if self.classes_.size == 2:
             return output[:, 0]
         return level_ties(self._working_set().combine(output))
-
-
-def level_ties(score: FloatArray) -> FloatArray:
-    """Make scores equal that differ from the highest of their row by rounding alone.
-
-    The first of them is then the prediction, whatever the rounding.
-    """
-    highest = score.max(axis=1, keepdims=True)
-    slack = ROUNDING * np.maximum(np.abs(highest), 1.0)
-    return np.where(score >= highest - slack, highest, score)
 
 
 def _problems(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.additive import WorkingSet
 from splboost.boosting.working import (
+    MOST_MARGIN,
     work_out_exponential,
     work_out_fisher,
     work_out_logistic,
@@ -99,3 +101,40 @@ class Majoriser(WorkingSet):
 
     def work_out(self, *arrays) -> None:  # type: ignore[no-untyped-def]
         work_out_majoriser(*arrays)
+
+
+class FromMargins(WorkingSet):
+    """A booster of the user's: weights and targets from margins and labels.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+    weigh : callable
+        ``weigh(margin, y)`` returns weight and target of each sample.
+    booster : str
+        Its name, for errors.
+    """
+
+    def __init__(
+        self,
+        loss: MarginLoss,
+        weigh: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
+        booster: str,
+    ) -> None:
+        self.loss = loss
+        self.weigh = weigh
+        self.booster = booster
+
+    def work_out(self, score, codes, own, weight, target, loss) -> None:  # type: ignore[no-untyped-def]
+        y = np.where(codes == own, 1.0, -1.0)
+        margin = np.clip(y * score, -MOST_MARGIN, MOST_MARGIN)
+        weight[:], target[:] = self.weigh(margin, y)
+        loss[:] = self.loss.value(margin)
+        wrong = ~((weight >= 0) & np.isfinite(weight) & np.isfinite(target))
+        if wrong.any():
+            i = int(np.flatnonzero(wrong)[0])
+            raise ValueError(
+                f"{self.booster}.working_set gives weight={weight[i]} and "
+                f"target={target[i]} at margin={margin[i]:.6g}, y={y[i]:.0f}; weights "
+                "must be finite and not negative, targets finite."
+            )

@@ -93,8 +93,9 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
         )
     table = booster._read(X)
     names = getattr(booster, "feature_names_in_", table.names)
-    intercept = booster._shape(tables.intercept[None])[0]
-    cells = booster._shape(tables.cells)
+    time = booster._time_after(-1)
+    intercept = booster._shape(tables.intercept[None], time)[0]
+    cells = booster._shape(tables.cells, time)
     functions = []
     for f, lo, hi in zip(
         tables.features, tables.offset[:-1], tables.offset[1:], strict=True

@@ -157,13 +157,16 @@ class Scaled(Pace):
         """The regulariser for a class with that share of the data.
 
         If corrected, the cut moves to the loss at which a label has K * prior times the
-        probability that it has at the cut now, and the curves stretch with it. They
+        probability that it has at the cut now, and the curves stretch with it; where
+        the loss never gets as far as the cut, the plateau takes its place. They
         shrink no further than half of the way, in logarithms, from the loss of greatest
         influence down to that of an undecided sample; and not at all from below it.
         """
         if not self.prior_corrected:
             return self
         cut = self._cut(self.resolved_age)
+        if link.probability_at(cut, n_classes) == 0:  # a loss that has a limit below it
+            cut = self.resolved_plateau
         p = n_classes * prior * link.probability_at(cut, n_classes)
         if p == 0:  # nothing is dropped, or there is nothing to drop
             return self

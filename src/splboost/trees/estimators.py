@@ -377,9 +377,15 @@ class CARTRegressor(RegressorMixin, _BaseCART):
             scaled = centred / widest
             unit = float(np.sqrt(np.average(scaled**2, weights=weight))) or 1.0
             self.tree_ = self._grow(table, scaled / unit, 0, weight)
-            mean = self.tree_.value[:, 1] / self.tree_.value[:, 0]
+            mean = _means_of_nodes(self.tree_)
             self._node_mean = largest * (centre + widest * unit * mean)
         return self
+
+    def from_tree(self, tree: Any, *given: Any) -> Self:
+        """A fitted estimator like this one, around a tree that a booster has grown."""
+        fitted = super().from_tree(tree, *given)
+        fitted._node_mean = _means_of_nodes(tree)
+        return fitted
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Weighted mean of the training targets in the leaf of each row.
@@ -401,3 +407,8 @@ class CARTRegressor(RegressorMixin, _BaseCART):
         mean = np.where(np.abs(mean) < rounding, 0.0, mean)
         leaves = list(map(wording.mean_leaf, mean, weight))
         return outline_two_way(self.tree_, leaves, wording)
+
+
+def _means_of_nodes(tree: TreeEnsemble) -> NDArray[np.float64]:
+    """Weighted mean of the target in each node."""
+    return tree.value[:, 1] / tree.value[:, 0]

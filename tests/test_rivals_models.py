@@ -1,0 +1,156 @@
+"""What the models of boosters of values keep: each round as it was fitted, no more."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from splboost import (
+    BrownBoostClassifier,
+    GentleBoostClassifier,
+    L2BoostRegressor,
+    LogitBoostClassifier,
+    RBoostClassifier,
+    RealAdaBoostClassifier,
+    RobustBoostClassifier,
+    SavageBoostClassifier,
+)
+from splboost.datasets import flip_labels, make_gaussians
+from splboost.losses import Savage2
+from splboost.trees import C45Classifier
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    X, y = make_gaussians(150, random_state=0)
+    return X, flip_labels(y, 0.1, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    return make_classification(
+        2000, 8, n_informative=5, n_classes=3, flip_y=0.1, random_state=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("booster", "estimator"),
+    [
+        (GentleBoostClassifier, None),
+        (GentleBoostClassifier, DecisionTreeRegressor(max_depth=1)),
+        (RealAdaBoostClassifier, DecisionTreeClassifier(max_depth=1)),
+        (RealAdaBoostClassifier, C45Classifier(max_depth=2)),
+    ],
+)
+def test_a_new_learning_rate_leaves_earlier_rounds_as_they_were(
+    booster, estimator, noisy
+):
+    X, y = noisy
+    clf = booster(estimator, n_estimators=3, warm_start=True, random_state=0)
+    before = clf.fit(X, y).decision_function(X)
+    clf.set_params(n_estimators=4, learning_rate=0.1).fit(X, y)
+    stages = list(clf.staged_decision_function(X))
+    np.testing.assert_array_equal(stages[2], before)
+    assert not np.array_equal(stages[3], before)
+
+
+@pytest.mark.parametrize(
+    "estimator", [None, C45Classifier(max_depth=2), DecisionTreeClassifier(max_depth=2)]
+)
+def test_discrete_steps_are_shrunk_in_the_model_too(estimator, noisy):
+    X, y = noisy
+    clf = RBoostClassifier(
+        estimator, variant="discrete", n_estimators=4, learning_rate=0.25
+    ).fit(X, y)
+    margin = np.where(y == clf.classes_[1], 1, -1) * clf.decision_function(X)
+    total = Savage2().value(margin).sum()
+    assert total == pytest.approx(clf.latent_objective_[-1])
+
+
+@pytest.mark.parametrize("variant", ["gentle", "fisher", "mm", "discrete"])
+def test_rboost_does_not_depend_on_the_scale_of_weights(variant, noisy):
+    X, y = noisy
+    clf = RBoostClassifier(variant=variant, n_estimators=5)
+    score = clf.fit(X, y).decision_function(X)
+    light = clf.fit(X, y, np.full(y.size, 2.0**-30))
+    assert light.n_iter_ == 5
+    np.testing.assert_allclose(light.decision_function(X), score, atol=1e-9)
+
+
+def test_logitboost_converges_as_late_with_light_weights(noisy):
+    X, y = noisy
+    clf = LogitBoostClassifier(n_estimators=60, learning_rate=0.01)
+    assert clf.fit(X, y, np.full(y.size, 2.0**-40)).n_iter_ == 60
+
+
+@pytest.mark.parametrize(
+    "booster",
+    [GentleBoostClassifier(), RealAdaBoostClassifier(C45Classifier(max_depth=1))],
+)
+def test_rounds_do_not_keep_what_became_of_samples(booster, three_classes):
+    X, y = three_classes
+    booster.set_params(n_estimators=2).fit(X, y)  # compiles
+
+    def peak(n_estimators):
+        tracemalloc.start()
+        booster.set_params(n_estimators=n_estimators).fit(X, y)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    per_round = (peak(60) - peak(10)) / 50
+    assert per_round < 4 * y.size  # bytes: less than a leaf number for each sample
+
+
+@pytest.mark.parametrize("booster", [RealAdaBoostClassifier, SavageBoostClassifier])
+def test_two_samples_can_be_told_apart(booster):
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    assert booster(n_estimators=3).fit(X, y).score(X, y) == 1
+
+
+@pytest.mark.parametrize("booster", [LogitBoostClassifier, RBoostClassifier])
+def test_a_stopgap_has_a_weight_for_each_class(booster):
+    X, y = np.zeros((60, 2)), np.repeat([0, 1, 2], 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = booster(n_estimators=5).fit(X, y)
+    assert clf.estimator_weights_.shape == (clf.n_iter_, 3)
+
+
+def test_importances_weigh_the_learners_of_a_class_by_its_own_steps(three_classes):
+    X, y = three_classes
+    stump = DecisionTreeClassifier(max_depth=1)
+    clf = BrownBoostClassifier(stump, epsilon=0.5, n_estimators=15).fit(X, y)
+    expected = np.mean(
+        [
+            np.average(
+                [each[k].feature_importances_ for each in clf.estimators_ if each[k]],
+                axis=0,
+                weights=[
+                    weight[k]
+                    for weight, each in zip(
+                        clf.estimator_weights_, clf.estimators_, strict=True
+                    )
+                    if each[k]
+                ],
+            )
+            for k in range(3)
+        ],
+        axis=0,
+    )
+    np.testing.assert_allclose(clf.feature_importances_, expected)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e160])
+def test_targets_whose_squares_are_lost_are_refused(size):
+    X = np.arange(20.0)[:, None]
+    with pytest.raises(ValueError, match=r"scale y to between 1e-140 and 1e\+140"):
+        L2BoostRegressor(n_estimators=2).fit(X, size * X[:, 0])
+
+
+def test_a_booster_without_a_pace_has_no_parameters_of_one():
+    with pytest.raises(ValueError, match="Invalid parameter 'pace'"):
+        RobustBoostClassifier().set_params(pace__plateau=2.0)

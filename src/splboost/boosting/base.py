@@ -321,6 +321,10 @@ class BaseBooster(BaseEstimator):
         """Samples that are fitted to, and those validated on."""
         raise NotImplementedError
 
+    def _fixed_parameters(self) -> dict[str, Any]:
+        """Parameters that a warm start must not change, by name."""
+        return {}
+
     def _labels_of(self, samples: Samples) -> NDArray[Any]:
         """What the samples' y was."""
         raise NotImplementedError

@@ -236,6 +236,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     def _resolve_paces(self, samples: Samples) -> None:
         from splboost.boosting.residuals import (
             power_of_two,
+            robust_deviation,
             weighted_median,
         )
 
@@ -274,6 +275,11 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         if paced:  # by what outliers do not touch
             spread = robust_deviation(y, weight) or spread
         self._unit = power_of_two(spread)
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        pace = None if isinstance(self.pace, dict) else resolve_pace(self.pace)
+        paced = pace is not None and not pace.is_off
+        return {"pace": "something" if paced else None}  # says where it starts
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:

@@ -46,6 +46,7 @@ class BasePotentialBooster(BaseValueBooster):
 
     times_: FloatArray
     sample_potential_: FloatArray
+    _fitted_potential: RobustPotential | BrownPotential
 
     @abstractmethod
     def _potential(self) -> RobustPotential | BrownPotential:
@@ -62,7 +63,18 @@ class BasePotentialBooster(BaseValueBooster):
         raise NotImplementedError
 
     def _resolve_paces(self, samples: Samples) -> None:
-        self._potential()
+        if self.scoring == "loss":
+            raise ValueError(
+                f'scoring="loss" says nothing of {type(self).__name__}, which keeps '
+                "the average potential where it is; give None (accuracy), "
+                '"neg_log_loss" or another scorer.'
+            )
+        # What is fitted does not follow parameters that are set later.
+        self._fitted_potential = self._potential()
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        names = ("epsilon", "theta", "sigma", "variant")
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def _is_joint(self) -> bool:
         return False
@@ -71,7 +83,7 @@ class BasePotentialBooster(BaseValueBooster):
         from splboost.boosting.potential_steps import PotentialScores
 
         return PotentialScores(
-            self._potential(),
+            self._fitted_potential,
             samples.codes,
             self.classes_.size,
             samples.weight,
@@ -96,7 +108,7 @@ class BasePotentialBooster(BaseValueBooster):
     def _warn_of_samples(self, data: FitData) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
         # With more than two classes, of the one that has come least far.
-        gone = float(np.min(self.times_[-1])) / self._potential().end
+        gone = float(np.min(self.times_[-1])) / self._fitted_potential.end
         reached = self.stop_reason_ == GOAL_REACHED
         if reached and self.n_iter_ == 1 and gone > 1 - NEARLY:
             warn(
@@ -129,12 +141,12 @@ class BasePotentialBooster(BaseValueBooster):
         return self.times_[n]
 
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
-        score = output * decays(self._potential(), time)
+        score = output * decays(self._fitted_potential, time)
         return score[:, 0] if self.classes_.size == 2 else level_ties(score)
 
     def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
         # One time for all classes keeps the order of their scores.
-        own = self._potential().probability(score, float(np.min(time)))
+        own = self._fitted_potential.probability(score, float(np.min(time)))
         if score.ndim == 1:
             return np.column_stack([1 - own, own])
         own = np.maximum(own, LEAST_PROBABILITY)

@@ -288,7 +288,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.columns import ColumnsLearner
-        from splboost.boosting.value_learners import EstimatorValues, RegressionLearner
+        from splboost.boosting.row_learners import EstimatorValues
+        from splboost.boosting.value_learners import RegressionLearner
         from splboost.trees.binning import bin_table
 
         estimator = self._weak_learner()

@@ -166,7 +166,7 @@ def test_shape_functions_of_each_class_against_the_rest_are_refused():
 
 
 def test_learners_that_add_nothing_any_more_are_no_failure():
-    X, y = make_gaussians(random_state=0)
+    X, _ = make_gaussians(random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         booster = RBoostClassifier().fit(X, X[:, 0] > 0)
@@ -189,5 +189,5 @@ def test_parameters_set_later_do_not_move_a_fitted_potential():
     before = booster.predict_proba(X)
     booster.set_params(epsilon=0.3)
     np.testing.assert_array_equal(booster.predict_proba(X), before)
-    with pytest.raises(ValueError, match="epsilon=0.3, but in the fit before it was"):
+    with pytest.raises(ValueError, match=r"epsilon=0\.3, but in the fit before"):
         booster.set_params(n_estimators=8).fit(X, y)

@@ -299,10 +299,12 @@ def main() -> None:
         "*plain* LogitBoost that does the same follows the trees too, until 1 - p is "
         f"below {LEAST_OF_PLAIN:.0e} and the last digit of an exponential decides.",
         "Beside each tree ours grows its own. Where the first splits differ, gains are "
-        f"compared. Those of a *tie* are the same up to {DOUBLE.precision:.0e}, or "
-        f"{SINGLE.precision:.0e} in single precision, and the packages take the first "
-        "feature, or any, or what rounding decides. Splits that gain nothing are ties "
-        "too: some packages divide leaves that are pure already.",
+        f"compared. Those of a *tie* are the same up to {DOUBLE.precision:.0e} ("
+        f"{SINGLE.precision:.0e} in single precision), or up to {DOUBLE.rounding:.0e} "
+        f"({SINGLE.rounding:.0e}) of the sum of squares that they are computed from; "
+        "the packages take the first feature, or any, or what rounding decides. "
+        "Splits that gain nothing are ties too: some packages divide leaves that are "
+        "pure already.",
     ]
     for key, rows in found.items():
         if rows:

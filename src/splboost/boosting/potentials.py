@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
+from splboost.boosting.course import FARTHEST, Course
+
 FloatArray = NDArray[np.float64]
 
 OUTCOMES = "moved", "finished", "no edge", "stuck"
 NARROWEST = 1e-6  # width at the end
 NEARLY = 1e-3  # of the time, which leaves nothing to do
-FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
 
 
 class Move(NamedTuple):
@@ -35,18 +36,6 @@ class Move(NamedTuple):
     step: float
     duration: float
     outcome: str
-
-
-class Course(NamedTuple):
-    """A potential as kernels see it."""
-
-    pull: float  # rate at which margins fade
-    goal: float  # mean at the end
-    drift: float  # speed of the mean, beside what the pull does to it
-    spread: float  # width at the end
-    end: float
-    floor: float  # a is not less: 0 in a one-sided potential
-    height: float
 
 
 class _Potential:

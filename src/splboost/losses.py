@@ -62,6 +62,9 @@ class MarginLoss(ABC):
     def __init__(self, *, coupled: bool = False) -> None:
         self.coupled = coupled
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(coupled={self.coupled})"
+
     @abstractmethod
     def value(self, margin: FloatArray) -> FloatArray:
         """The loss at each margin."""

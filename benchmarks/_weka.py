@@ -32,13 +32,13 @@ def find_jar(path: Path | None = None) -> Path:
     return jar
 
 
-def _java(jar: Path, *arguments: str) -> str:
+def java(jar: Path, *arguments: str) -> str:
     command = ["java", "-cp", str(jar), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def weka_version(jar: Path) -> str:
-    return _java(jar, "weka.core.Version").split()[0]
+    return java(jar, "weka.core.Version").split()[0]
 
 
 def knows_option(jar: Path, option: str) -> bool:
@@ -65,8 +65,8 @@ def run_j48(
             asked, train, np.r_[train.X, test.X], np.r_[train.y, test.y].astype(int)
         )
         arguments = [J48, *options, "-t", str(fitted)]
-        tree = read_tree(_java(jar, *arguments, "-no-cv", "-v"), train)
-        answers = _java(jar, *arguments, "-T", str(asked), "-p", "0")
+        tree = read_tree(java(jar, *arguments, "-no-cv", "-v"), train)
+        answers = java(jar, *arguments, "-T", str(asked), "-p", "0")
     found = [PREDICTION.match(line) for line in answers.splitlines()]
     labels = np.array([int(match[1]) for match in found if match])
     if labels.size != len(train.y) + len(test.y):

@@ -631,7 +631,7 @@ def test_refusals_of_shape_functions():
         np.nan_to_num(X), y, estimator=DecisionTreeClassifier(max_depth=1)
     )
     for booster in (deep, foreign):
-        with pytest.raises(ValueError, match=r"CARTClassifier\(max_depth=1\)"):
+        with pytest.raises(ValueError, match=r"splboost\.trees of max_depth=1"):
             show(booster, np.nan_to_num(X))
     for options, message in {
         "class_": ("maybe", r"class_='maybe' is not a class .* \[0, 1\]"),

@@ -19,6 +19,7 @@ from splboost import (
     SavageBoostClassifier,
 )
 from splboost.datasets import flip_labels, make_gaussians
+from splboost.display import ShapeFunctionsDisplay
 from splboost.losses import Savage2
 from splboost.trees import C45Classifier
 
@@ -154,3 +155,39 @@ def test_targets_whose_squares_are_lost_are_refused(size):
 def test_a_booster_without_a_pace_has_no_parameters_of_one():
     with pytest.raises(ValueError, match="Invalid parameter 'pace'"):
         RobustBoostClassifier().set_params(pace__plateau=2.0)
+
+
+def test_shape_functions_of_each_class_against_the_rest_are_refused():
+    X, y = make_gaussians(random_state=0)
+    y = np.digitize(X[:, 0], [-0.3, 0.6])
+    booster = GentleBoostClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(ValueError, match="a model of its own for each of the classes"):
+        ShapeFunctionsDisplay.from_estimator(booster, X)
+
+
+def test_learners_that_add_nothing_any_more_are_no_failure():
+    X, _ = make_gaussians(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        booster = RBoostClassifier().fit(X, X[:, 0] > 0)
+    assert booster.stop_reason_ == "converged"
+
+
+def test_one_target_beyond_all_measure_is_dropped():
+    Z = np.random.default_rng(0).normal(size=(300, 5))
+    y = np.append(Z[:-1, 0], 1e30)
+    booster = L2BoostRegressor(pace="hard", warm_rounds=0).fit(Z, y)
+    assert booster.sample_pace_[-1] == 0
+    assert booster.score(Z[:-1], Z[:-1, 0]) > 0.95
+
+
+def test_parameters_set_later_do_not_move_a_fitted_potential():
+    X, y = make_gaussians(random_state=0)
+    booster = RobustBoostClassifier(epsilon=0.05, n_estimators=5, warm_start=True)
+    with pytest.warns(UserWarning, match="Raise epsilon"):
+        booster.fit(X, y)
+    before = booster.predict_proba(X)
+    booster.set_params(epsilon=0.3)
+    np.testing.assert_array_equal(booster.predict_proba(X), before)
+    with pytest.raises(ValueError, match=r"epsilon=0\.3, but in the fit before it was"):
+        booster.set_params(n_estimators=8).fit(X, y)

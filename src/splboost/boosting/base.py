@@ -203,7 +203,7 @@ class BaseBooster(BaseEstimator):
             fitting.continuation(of_all) if self.warm_start else None,
         )
         some_dropped = rounds[-1].n_selected < n_samples
-        warn_of_stop(reason, len(rounds), self.n_estimators, some_dropped=some_dropped)
+        self._warn_of_stop(len(rounds), some_dropped=some_dropped)
         scores = fitting.scores_after(n_kept, model)
         del fitting, watch, rounds  # and with them most of the memory
         self._set_samples(scores, data)
@@ -321,12 +321,21 @@ class BaseBooster(BaseEstimator):
         """Samples that are fitted to, and those validated on."""
         raise NotImplementedError
 
+    def _fixed_parameters(self) -> dict[str, Any]:
+        """Parameters that a warm start must not change, by name."""
+        return {}
+
     def _labels_of(self, samples: Samples) -> NDArray[Any]:
         """What the samples' y was."""
         raise NotImplementedError
 
     def _resolve_paces(self, samples: Samples) -> None:
         """Set the paces in use."""
+
+    def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
+        """Warn where boosting has stopped for want of something."""
+        reason, most = self.stop_reason_, self.n_estimators
+        warn_of_stop(reason, n_rounds, most, some_dropped=some_dropped)
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""

@@ -48,6 +48,7 @@ class Kind(NamedTuple):
     weak_learner: type
     validation: str | None
     scoring: Any
+    parameters: dict[str, Any]
 
     @classmethod
     def of(cls, booster: Any, weak_learner: Any, validation: str | None) -> Kind:
@@ -59,6 +60,7 @@ class Kind(NamedTuple):
             type(weak_learner),
             validation,
             None if validation is None else booster.scoring,
+            booster._fixed_parameters(),
         )
 
 
@@ -128,6 +130,13 @@ class Continuation:
                 f"was {old.scoring!r}; set it back, or set warm_start=False to start "
                 "anew."
             )
+        for name, value in kind.parameters.items():
+            if value != old.parameters[name]:
+                raise ValueError(
+                    f"warm_start=True: {name}={value!r}, but in the fit before it was "
+                    f"{old.parameters[name]!r}, on which all rounds depend; set it "
+                    "back, or set warm_start=False to start anew."
+                )
         if n_estimators < self.mark.n_done:
             raise ValueError(
                 f"warm_start=True: n_estimators={n_estimators} is less than the "

@@ -234,7 +234,11 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return samples.codes
 
     def _resolve_paces(self, samples: Samples) -> None:
-        from splboost.boosting.residuals import power_of_two, weighted_median
+        from splboost.boosting.residuals import (
+            power_of_two,
+            robust_deviation,
+            weighted_median,
+        )
 
         if isinstance(self.pace, dict):
             raise TypeError(
@@ -268,7 +272,14 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
                 "told from 0 or infinity; scale y to between "
                 f"{1 / LARGEST:.0e} and {LARGEST:.0e}."
             )
+        if paced:  # by what outliers do not touch
+            spread = robust_deviation(y, weight) or spread
         self._unit = power_of_two(spread)
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        pace = None if isinstance(self.pace, dict) else resolve_pace(self.pace)
+        paced = pace is not None and not pace.is_off
+        return {"pace": "something" if paced else None}  # says where it starts
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
@@ -277,7 +288,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.columns import ColumnsLearner
-        from splboost.boosting.value_learners import EstimatorValues, RegressionLearner
+        from splboost.boosting.row_learners import EstimatorValues
+        from splboost.boosting.value_learners import RegressionLearner
         from splboost.trees.binning import bin_table
 
         estimator = self._weak_learner()

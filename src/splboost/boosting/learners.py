@@ -22,8 +22,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from splboost.boosting.kernels import (
     judge_nodes,
@@ -42,7 +40,7 @@ from splboost.boosting.model import (
     encode_predictions,
 )
 from splboost.boosting.scores import Scores
-from splboost.boosting.weak import check_classifier
+from splboost.boosting.weak import check_classifier, fit_clone
 from splboost.trees.binning import Binned, bin_table
 from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.grower import C45Grower
@@ -53,7 +51,6 @@ from splboost.trees.grower import TreeGrower
 from splboost.trees.rows import Rows
 
 FloatArray = NDArray[np.float64]
-NEGLIGIBLE = 1e-12  # of the largest weight
 STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
 
 
@@ -335,21 +332,14 @@ class EstimatorLearner:
         return np.unique(self._codes[weight > 0]).size > 1
 
     def fit(self, weight: FloatArray) -> EstimatorTerm:
-        rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
-        if np.unique(self._codes[rows]).size < 2:
-            rows = np.flatnonzero(weight)
-        estimator = clone(self._estimator)
-        seeds = {
-            key: self._rng.randint(np.iinfo(np.int32).max)
-            for key in sorted(estimator.get_params(deep=True))
-            if key == "random_state" or key.endswith("__random_state")
-        }
-        estimator.set_params(**seeds)
-        kept = weight[rows] * (self._sample_weight[rows].sum() / weight[rows].sum())
-        estimator.fit(
-            _safe_indexing(self._X, rows),
-            self._classes[self._codes[rows]],
-            sample_weight=kept,
+        estimator = fit_clone(
+            self._estimator,
+            self._X,
+            self._classes[self._codes],
+            weight,
+            self._sample_weight,
+            self._rng,
+            of_classes=True,
         )
         predicted = encode_predictions(estimator, self._X, self._classes)
         return EstimatorTerm(estimator, predicted, self._codes, weight)

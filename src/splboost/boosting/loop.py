@@ -116,8 +116,8 @@ class Step(Protocol):
     def coefficient(self, proposal: Any) -> Any:
         """The move in the scale that users know, of each column if there are more."""
 
-    def reason_without_edge(self, proposal: Any) -> str:
-        """Why a proposal improves nothing."""
+    def reason_without_edge(self, proposal: Any, n_kept: int) -> str:
+        """Why a proposal improves nothing, after so many learners that did."""
 
     def ends_after(self, scores: Any, rounds: list[Round]) -> str | None:
         """A reason to add no more to these rounds, or None."""
@@ -167,7 +167,7 @@ def boost(
             history.n_skipped += 1
             if rows is not None and history.n_skipped < most_skipped:
                 continue
-            history.stop_reason = step.reason_without_edge(proposal)
+            history.stop_reason = step.reason_without_edge(proposal, n_kept)
             if n_kept == 0:  # a model needs a learner, be it of no consequence
                 nothing = 0.0 * step.coefficient(proposal)
                 rounds.append(_round(scores, proposal, 0.0, nothing))

@@ -26,8 +26,8 @@ _REASONS = {
     ),
     "epsilon": (
         "It is the average potential: near 0 there is no end of time, and from 1 on "
-        "the goal is met before boosting begins. It should be a little above the error "
-        "that can be attained."
+        "the goal is met before boosting begins. Start with one to two times the share "
+        "of wrong labels."
     ),
     "theta": "It is the margin that samples should end above; 0 is usual.",
     "sigma": "It is the width of the potential at the end; 0.1 is usual.",

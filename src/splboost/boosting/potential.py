@@ -46,6 +46,7 @@ class BasePotentialBooster(BaseValueBooster):
 
     times_: FloatArray
     sample_potential_: FloatArray
+    _fitted_potential: RobustPotential | BrownPotential
 
     @abstractmethod
     def _potential(self) -> RobustPotential | BrownPotential:
@@ -62,7 +63,18 @@ class BasePotentialBooster(BaseValueBooster):
         raise NotImplementedError
 
     def _resolve_paces(self, samples: Samples) -> None:
-        self._potential()
+        if self.scoring == "loss":
+            raise ValueError(
+                f'scoring="loss" says nothing of {type(self).__name__}, which keeps '
+                "the average potential where it is; give None (accuracy), "
+                '"neg_log_loss" or another scorer.'
+            )
+        # What is fitted does not follow parameters that are set later.
+        self._fitted_potential = self._potential()
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        names = ("epsilon", "theta", "sigma", "variant")
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def _is_joint(self) -> bool:
         return False
@@ -71,7 +83,7 @@ class BasePotentialBooster(BaseValueBooster):
         from splboost.boosting.potential_steps import PotentialScores
 
         return PotentialScores(
-            self._potential(),
+            self._fitted_potential,
             samples.codes,
             self.classes_.size,
             samples.weight,
@@ -90,10 +102,13 @@ class BasePotentialBooster(BaseValueBooster):
         self.times_ = times[:, 0] if scores.n_outputs == 1 else times
         self.sample_potential_ = data.spread(scores.potentials())
 
+    def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
+        """What is to be said is said when the times are known."""
+
     def _warn_of_samples(self, data: FitData) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
         # With more than two classes, of the one that has come least far.
-        gone = float(np.min(self.times_[-1])) / self._potential().end
+        gone = float(np.min(self.times_[-1])) / self._fitted_potential.end
         reached = self.stop_reason_ == GOAL_REACHED
         if reached and self.n_iter_ == 1 and gone > 1 - NEARLY:
             warn(
@@ -107,23 +122,31 @@ class BasePotentialBooster(BaseValueBooster):
                 "they do no sample is given up. Raise epsilon, or use a stronger "
                 "learner."
             )
-        elif self.stop_reason_ in (FINISHED, NO_EDGE) and gone < 1 - NEARLY:
+        elif self.stop_reason_ == NO_EDGE and gone < 1 - NEARLY:
             warn(
-                f"{name} ended ({self.stop_reason_}) with {gone:.0%} of the time "
-                "gone: until it is, hardly any sample is given up. Raise epsilon or "
-                "n_estimators."
+                f"{name} ended after {self.n_iter_} rounds with {gone:.0%} of the time "
+                "gone: no weak learner does better than guessing on the weighted "
+                "samples. Use a stronger learner; if it has an edge on none, the "
+                "features say nothing of the classes."
+            )
+        elif self.stop_reason_ == FINISHED and gone < 1 - NEARLY:
+            warn(
+                f"{name} has done its {self.n_iter_} rounds with {gone:.0%} of the "
+                "time gone: until it is, hardly any sample is given up. Raise epsilon "
+                "a little (if it then reaches its goal in one round, the right one is "
+                "in between), or n_estimators."
             )
 
     def _time_after(self, n: int) -> Any:
         return self.times_[n]
 
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
-        score = output * decays(self._potential(), time)
+        score = output * decays(self._fitted_potential, time)
         return score[:, 0] if self.classes_.size == 2 else level_ties(score)
 
     def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
         # One time for all classes keeps the order of their scores.
-        own = self._potential().probability(score, float(np.min(time)))
+        own = self._fitted_potential.probability(score, float(np.min(time)))
         if score.ndim == 1:
             return np.column_stack([1 - own, own])
         own = np.maximum(own, LEAST_PROBABILITY)

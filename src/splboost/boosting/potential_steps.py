@@ -248,7 +248,7 @@ class PotentialStep:
         """The step of each classifier."""
         return proposal.coefficient
 
-    def reason_without_edge(self, proposal: PotentialProposal) -> str:
+    def reason_without_edge(self, proposal: PotentialProposal, n_kept: int) -> str:
         return STUCK if STUCK in proposal.endings else NO_EDGE
 
     def ends_after(self, scores: PotentialScores, rounds: list[Round]) -> str | None:

@@ -29,6 +29,12 @@ def weighted_median(values: FloatArray, weight: FloatArray) -> float:
     return float(values[order[np.searchsorted(total, total[-1] / 2 * (1 - 1e-12))]])
 
 
+def robust_deviation(values: FloatArray, weight: FloatArray) -> float:
+    """The median absolute deviation, as that of a normal distribution."""
+    away = np.abs(values - weighted_median(values, weight))
+    return TO_DEVIATION * weighted_median(away, weight)
+
+
 def power_of_two(size: float) -> float:
     """The power of two next to a size; 1 for nothing."""
     return 2.0 ** round(math.log2(size)) if size > 0 else 1.0
@@ -102,7 +108,7 @@ class ResidualScores:
         self.latent = float(0.5 * self._unit**2 * (self.sample_weight @ residual**2))
         if not self._curves.is_plain:
             if paced and self.scale is None:
-                self.scale = self._robust_scale(residual)
+                self.scale = robust_deviation(residual, self.sample_weight)
             self.latent = math.nan
             if self.scale:
                 loss = self._loss(residual)
@@ -116,12 +122,6 @@ class ResidualScores:
         size = math.sqrt((self.weight[0] @ residual**2) / (self.weight[0].sum() or 1.0))
         self.scale_of_target = power_of_two(size)
         np.divide(residual, self.scale_of_target, out=self.target[0])
-
-    def _robust_scale(self, residual: FloatArray) -> float:
-        """The median absolute deviation, as that of a normal distribution."""
-        center = weighted_median(residual, self.sample_weight)
-        away = np.abs(residual - center)
-        return TO_DEVIATION * weighted_median(away, self.sample_weight)
 
     def _loss(self, residual: FloatArray) -> FloatArray:
         return 0.5 * (residual / (self.scale or 1.0)) ** 2

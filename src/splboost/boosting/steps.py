@@ -107,7 +107,7 @@ class DiscreteStep:
         """The full move in the scale of the papers: AdaBoost's alpha, SAMME's beta."""
         return (self.n_classes - 1) ** 2 * proposal.full
 
-    def reason_without_edge(self, proposal: Proposal) -> str:
+    def reason_without_edge(self, proposal: Proposal, n_kept: int) -> str:
         return NO_EDGE
 
     def ends_after(self, scores: Scores, rounds: list[Round]) -> str | None:

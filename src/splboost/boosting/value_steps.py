@@ -107,8 +107,8 @@ class ValueStep:
         """The factor of each learner before the learning rate."""
         return proposal.coefficient
 
-    def reason_without_edge(self, proposal: ValueProposal) -> str:
-        return NO_EDGE
+    def reason_without_edge(self, proposal: ValueProposal, n_kept: int) -> str:
+        return CONVERGED if n_kept else NO_EDGE
 
     def ends_after(self, scores: Any, rounds: list[Round]) -> str | None:
         """Whether the latent objective has settled."""

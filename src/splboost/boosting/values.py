@@ -147,12 +147,8 @@ class BaseValueBooster(BaseBoostedClassifier):
         self, estimator: Any, samples: Samples, rng: Any, joint: bool
     ) -> list[Any]:
         from splboost.boosting.learners import C45Learner, TreeLearner
-        from splboost.boosting.value_learners import (
-            MixtureLearner,
-            RegressionLearner,
-            ShareLearner,
-            VoteLearner,
-        )
+        from splboost.boosting.row_learners import MixtureLearner, VoteLearner
+        from splboost.boosting.value_learners import RegressionLearner, ShareLearner
         from splboost.trees.binning import bin_table
 
         table, weight, k = samples.table, samples.weight, self.classes_.size
@@ -178,7 +174,7 @@ class BaseValueBooster(BaseBoostedClassifier):
     def _fit_estimators(
         self, estimator: Any, samples: Samples, rng: Any, joint: bool
     ) -> list[Any]:
-        from splboost.boosting.value_learners import EstimatorValues
+        from splboost.boosting.row_learners import EstimatorValues
 
         X, weight, classes = samples.X, samples.weight, self.classes_
         if self._answers == MEANS:

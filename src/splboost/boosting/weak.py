@@ -1,14 +1,20 @@
-"""The weak learner that a user has asked for: what kind it is, and what it lacks."""
+"""The weak learner that a user has asked for: what it is, what it lacks, its fit."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import is_classifier, is_regressor
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
+
+FloatArray = NDArray[np.float64]
+NEGLIGIBLE = 1e-12  # of the largest weight
 
 
 def is_own_tree(estimator: Any) -> bool:
@@ -76,6 +82,35 @@ def check_regressor(estimator: Any) -> None:
             "numbers; give a scikit-learn regressor or splboost.trees.CARTRegressor."
         )
     _check_weights(estimator, "CARTRegressor")
+
+
+def fit_clone(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    weight: FloatArray,
+    sample_weight: FloatArray,
+    rng: np.random.RandomState,
+    *,
+    of_classes: bool,
+) -> Any:
+    """A fitted copy of a weak learner of scikit-learn, seeded anew.
+
+    Weights that are next to nothing beside the largest are left out, unless a class
+    would go with them; the others are scaled to sum to the samples' own.
+    """
+    rows = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
+    if of_classes and np.unique(y[rows]).size < 2:
+        rows = np.flatnonzero(weight)
+    copied = clone(estimator)
+    seeds = {
+        key: rng.randint(np.iinfo(np.int32).max)
+        for key in sorted(copied.get_params(deep=True))
+        if key == "random_state" or key.endswith("__random_state")
+    }
+    copied.set_params(**seeds)
+    kept = weight[rows] * (sample_weight[rows].sum() / weight[rows].sum())
+    return copied.fit(_safe_indexing(X, rows), y[rows], sample_weight=kept)
 
 
 def _check_object(estimator: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.boosting.columns import ColumnsModel
 from splboost.boosting.prediction import ScorePrediction
 from splboost.trees.columns import Table, is_missing
 
@@ -85,11 +86,18 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
     """
     _check_booster(booster)
     tables = booster._model.tables
+    if isinstance(booster._model, ColumnsModel):
+        raise ValueError(
+            f"{type(booster).__name__} has a model of its own for each of the classes "
+            f"{booster.classes_.tolist()}; only boosters that fit all classes together "
+            "(AdaBoost, SPLBoost, Real AdaBoost) can be drawn for more than two. Fit "
+            "one class against the rest, as fit(X, y == label), and draw that."
+        )
     if tables is None:
         raise ValueError(
             f"{type(booster).__name__} has weak learners that split more than once or "
             "are no trees of splboost, so that its score is no sum of functions of one "
-            "feature; fit it with trees of max_depth=1, as CARTClassifier(max_depth=1)."
+            "feature; fit it with trees of splboost.trees of max_depth=1."
         )
     table = booster._read(X)
     names = getattr(booster, "feature_names_in_", table.names)

@@ -23,7 +23,8 @@ from splboost import (
     boosting,
     trees,
 )
-from splboost.boosting import Progress, fitting, loop
+from splboost.boosting import Progress, loop
+from splboost.boosting.fit import fitting
 from splboost.display import LossDisplay, ShapeFunctionsDisplay, WeightDisplay
 from splboost.display.margin_curves import MarginCurve
 from splboost.display.shapes import ShapeFunction

@@ -17,12 +17,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-import splboost.boosting.reporting as reporting
+import splboost.boosting.fit.reporting as reporting
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.boosting import Progress
-from splboost.boosting.fitting import Fitting
-from splboost.boosting.scores import Scores
-from splboost.boosting.steps import DiscreteStep
+from splboost.boosting.fit.fitting import Fitting
+from splboost.boosting.scores.discrete_scores import Scores
+from splboost.boosting.steps.discrete_steps import DiscreteStep
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
 from splboost.trees import CARTClassifier
@@ -143,7 +143,7 @@ def test_models_are_made_only_when_asked_for(monkeypatch):
     X, y = data()
     made = []
     monkeypatch.setattr(
-        "splboost.boosting.fitting.Fitting.booster_after",
+        "splboost.boosting.fit.fitting.Fitting.booster_after",
         lambda *args: made.append(args),
     )
     SPLBoostClassifier(n_estimators=5, callback=lambda progress: None).fit(X, y)

@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from splboost.boosting.kernels import CHUNK, exponential, weigh, weigh_along_lines
-from splboost.boosting.scores import BLOCK, MAX_EXPONENT, Scores
+from splboost.boosting.scores.discrete_scores import BLOCK, MAX_EXPONENT, Scores
+from splboost.boosting.scores.kernels import (
+    CHUNK,
+    exponential,
+    weigh,
+    weigh_along_lines,
+)
 from splboost.pace import Hard, Linear, Pace
 
 

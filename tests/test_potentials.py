@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 from scipy.special import erfc
 from scipy.stats import norm
 
-from splboost.boosting.potential_kernels import place, weigh_and_rate
-from splboost.boosting.potential_search import search
-from splboost.boosting.potential_solve import CLEARANCE, survey
-from splboost.boosting.potentials import FARTHEST, BrownPotential, RobustPotential
+from splboost.boosting.potentials.kernels import place, weigh_and_rate
+from splboost.boosting.potentials.potentials import (
+    FARTHEST,
+    BrownPotential,
+    RobustPotential,
+)
+from splboost.boosting.potentials.search import search
+from splboost.boosting.potentials.solve import CLEARANCE, survey
 
 ONE_SIDED = RobustPotential(0.2)
 TWO_SIDED = RobustPotential(0.14, two_sided=True)

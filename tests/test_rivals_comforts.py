@@ -28,11 +28,11 @@ from splboost import (
     RobustBoostClassifier,
     SavageBoostClassifier,
 )
-from splboost.boosting.additive import AdditiveScores
-from splboost.boosting.columns import Terms
-from splboost.boosting.potential_steps import PotentialScores, PotentialStep
-from splboost.boosting.potentials import BrownPotential
-from splboost.boosting.working_sets import Gentle
+from splboost.boosting.learners.columns import Terms
+from splboost.boosting.potentials.potentials import BrownPotential
+from splboost.boosting.scores.additive import AdditiveScores
+from splboost.boosting.scores.working_sets import Gentle
+from splboost.boosting.steps.potential_steps import PotentialScores, PotentialStep
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor

@@ -1,4 +1,10 @@
-"""Boosters, all over one loop."""
+"""Boosters, all over one loop.
+
+A module for each booster or pair of them; beside them loop.py (the rounds), model.py
+and prediction.py (what is left of a fit), progress.py (what callbacks see), custom.py
+(a booster from a loss of one's own). The folders hold what they are made of:
+families, learners, scores, steps, potentials, fit.
+"""
 
 from splboost.boosting.ada import AdaBoostClassifier
 from splboost.boosting.gentle import GentleBoostClassifier

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from splboost.boosting.discrete import BaseDiscreteBooster
+from splboost.boosting.families.discrete import BaseDiscreteBooster
 from splboost.boosting.progress import Progress
 from splboost.pace import Pace
 

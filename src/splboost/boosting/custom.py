@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.values import MEANS, SHARES, BaseValueBooster
+from splboost.boosting.families.values import MEANS, SHARES, BaseValueBooster
 from splboost.losses import MarginLoss
 
 __all__ = ["MarginLoss", "MarginLossBooster"]
@@ -103,12 +103,12 @@ class MarginLossBooster(BaseValueBooster, ABC):
         return self.answers
 
     def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import FromMargins
+        from splboost.boosting.scores.working_sets import FromMargins
 
         return FromMargins(self.margin_loss(), self.working_set, type(self).__name__)
 
     def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.links import LogOdds, Mean
+        from splboost.boosting.scores.links import LogOdds, Mean
 
         if self._answers == MEANS:
             return Mean(self.learning_rate)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from splboost.boosting.documentation import documented
-from splboost.boosting.values import BaseValueBooster
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.families.values import BaseValueBooster
 
 
 @documented
@@ -44,11 +44,11 @@ class GentleBoostClassifier(BaseValueBooster):
     """
 
     def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import Gentle
+        from splboost.boosting.scores.working_sets import Gentle
 
         return Gentle()
 
     def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.links import Mean
+        from splboost.boosting.scores.links import Mean
 
         return Mean(self.learning_rate)

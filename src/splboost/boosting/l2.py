@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from splboost.boosting.base import BaseBooster
-from splboost.boosting.data import (
+from splboost.boosting.families.base import BaseBooster
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.fit.data import (
     FitData,
     Samples,
     ValidationArguments,
     divide_numbers,
     read_numbers,
 )
-from splboost.boosting.documentation import documented
+from splboost.boosting.learners.weak import check_own_tree, check_regressor, is_own_tree
 from splboost.boosting.progress import Progress
-from splboost.boosting.weak import check_own_tree, check_regressor, is_own_tree
 from splboost.pace import Pace, resolve_pace
 from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTRegressor
@@ -234,7 +234,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return samples.codes
 
     def _resolve_paces(self, samples: Samples) -> None:
-        from splboost.boosting.residuals import (
+        from splboost.boosting.scores.residuals import (
             power_of_two,
             robust_deviation,
             weighted_median,
@@ -287,9 +287,9 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return CARTRegressor(max_leaf_nodes=4)
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        from splboost.boosting.columns import ColumnsLearner
-        from splboost.boosting.row_learners import EstimatorValues
-        from splboost.boosting.value_learners import RegressionLearner
+        from splboost.boosting.learners.columns import ColumnsLearner
+        from splboost.boosting.learners.row_learners import EstimatorValues
+        from splboost.boosting.learners.value_learners import RegressionLearner
         from splboost.trees.binning import bin_table
 
         estimator = self._weak_learner()
@@ -308,7 +308,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         )
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.residuals import ResidualScores
+        from splboost.boosting.scores.residuals import ResidualScores
 
         # Samples to validate on count as they are.
         pace = None if all_outputs else self.pace_
@@ -322,8 +322,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         )
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.links import Mean
-        from splboost.boosting.residuals import ResidualStep
+        from splboost.boosting.scores.links import Mean
+        from splboost.boosting.scores.residuals import ResidualStep
 
         link = Mean(self.learning_rate)
         return ResidualStep(link, float(weight.sum()), self._unit)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.boosting.documentation import documented
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.families.values import BaseValueBooster
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import BaseValueBooster
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
@@ -117,7 +117,7 @@ class LogitBoostClassifier(BaseValueBooster):
         self.z_max = z_max
 
     def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import Logit
+        from splboost.boosting.scores.working_sets import Logit
 
         keep_gradient = self.z_clip == "gradient"
         return Logit(float(self.z_max), keep_gradient=keep_gradient)
@@ -129,7 +129,7 @@ class LogitBoostClassifier(BaseValueBooster):
         return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
     def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.links import Mean
+        from splboost.boosting.scores.links import Mean
 
         # For more classes the factor is in how the columns combine.
         return Mean(self.learning_rate * (0.5 if self.classes_.size == 2 else 1.0))

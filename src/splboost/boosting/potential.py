@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.advice import warn
-from splboost.boosting.data import FitData, Samples
-from splboost.boosting.documentation import documented
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.families.values import VOTES, BaseValueBooster
+from splboost.boosting.fit.data import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
-from splboost.boosting.potentials import (
+from splboost.boosting.potentials.potentials import (
     NEARLY,
     BrownPotential,
     RobustPotential,
@@ -23,7 +24,6 @@ from splboost.boosting.potentials import (
 )
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import VOTES, BaseValueBooster
 from splboost.losses import LEAST_PROBABILITY, MarginLoss
 from splboost.trees.threads import count_threads
 
@@ -80,7 +80,7 @@ class BasePotentialBooster(BaseValueBooster):
         return False
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.potential_steps import PotentialScores
+        from splboost.boosting.steps.potential_steps import PotentialScores
 
         return PotentialScores(
             self._fitted_potential,
@@ -91,7 +91,7 @@ class BasePotentialBooster(BaseValueBooster):
         )
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.potential_steps import PotentialStep
+        from splboost.boosting.steps.potential_steps import PotentialStep
 
         return PotentialStep()
 

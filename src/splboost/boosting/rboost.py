@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.boosting.base import effective_size
-from splboost.boosting.documentation import documented
+from splboost.boosting.families.base import effective_size
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.families.values import MEANS, VOTES, BaseValueBooster
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import MEANS, VOTES, BaseValueBooster
 from splboost.losses import Savage2
 from splboost.pace import Pace
 
@@ -123,7 +123,7 @@ class RBoostClassifier(BaseValueBooster):
         return VOTES if self.variant == "discrete" else MEANS
 
     def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import BySlope, Fisher, Majoriser
+        from splboost.boosting.scores.working_sets import BySlope, Fisher, Majoriser
 
         if self.variant == "fisher":
             return Fisher(float(self.z_max))
@@ -136,7 +136,7 @@ class RBoostClassifier(BaseValueBooster):
         return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
     def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.links import Mean, Vote
+        from splboost.boosting.scores.links import Mean, Vote
 
         return (Vote if self.variant == "discrete" else Mean)(self.learning_rate)
 
@@ -144,7 +144,7 @@ class RBoostClassifier(BaseValueBooster):
         return 1.5 if self.variant in ("gentle", "mm") else 2.0
 
     def _make_step(self, weight: Any) -> Any:
-        from splboost.boosting.searches import FlatStep, VoteStep
+        from splboost.boosting.steps.searches import FlatStep, VoteStep
 
         link = self._link(effective_size(weight))
         step = VoteStep if self.variant == "discrete" else FlatStep

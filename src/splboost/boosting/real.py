@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from splboost.boosting.documentation import documented
-from splboost.boosting.values import SHARES, BaseValueBooster
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.families.values import SHARES, BaseValueBooster
 
 
 @documented
@@ -49,11 +49,11 @@ class RealAdaBoostClassifier(BaseValueBooster):
     _answers = SHARES
 
     def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import Real
+        from splboost.boosting.scores.working_sets import Real
 
         return Real()
 
     def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.links import LogOdds
+        from splboost.boosting.scores.links import LogOdds
 
         return LogOdds(self.learning_rate, 1 / max(n_samples, self.classes_.size + 1))

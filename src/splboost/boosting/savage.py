@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from splboost.boosting.base import effective_size
-from splboost.boosting.documentation import documented
+from splboost.boosting.families.base import effective_size
+from splboost.boosting.families.documentation import documented
+from splboost.boosting.families.values import SHARES, BaseValueBooster
 from splboost.boosting.progress import Progress
-from splboost.boosting.values import SHARES, BaseValueBooster
 from splboost.losses import Savage
 from splboost.pace import Pace
 
@@ -103,12 +103,12 @@ class SavageBoostClassifier(BaseValueBooster):
         self.line_search = line_search
 
     def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import BySlope
+        from splboost.boosting.scores.working_sets import BySlope
 
         return BySlope(Savage())
 
     def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.links import LogOdds
+        from splboost.boosting.scores.links import LogOdds
 
         return LogOdds(self.learning_rate, 1 / max(n_samples, 3))
 
@@ -118,7 +118,7 @@ class SavageBoostClassifier(BaseValueBooster):
     def _make_step(self, weight: Any) -> Any:
         if not self.line_search:
             return super()._make_step(weight)
-        from splboost.boosting.searches import HalvingStep
+        from splboost.boosting.steps.searches import HalvingStep
 
         link = self._link(effective_size(weight))
         return HalvingStep(link, float(weight.sum()), self.learning_rate)

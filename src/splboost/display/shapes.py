@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.boosting.columns import ColumnsModel
+from splboost.boosting.learners.columns import ColumnsModel
 from splboost.boosting.prediction import ScorePrediction
 from splboost.trees.columns import Table, is_missing
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.boosting.kernels import exponential
+from splboost.boosting.scores.kernels import exponential
 from splboost.compiled import kernel
 from splboost.trees.split import TIE
 

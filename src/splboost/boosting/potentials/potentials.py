@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.course import FARTHEST, Course
+from splboost.boosting.potentials.course import FARTHEST, Course
 
 FloatArray = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class _Potential:
         time : float
         weight : array of float64, written to
         """
-        from splboost.boosting.potential_kernels import weigh_samples
+        from splboost.boosting.potentials.kernels import weigh_samples
 
         return weigh_samples(margin, sample_weight, self._course, time, weight)
 
@@ -129,7 +129,7 @@ class _Potential:
         -------
         Move
         """
-        from splboost.boosting.potential_solve import solve
+        from splboost.boosting.potentials.solve import solve
 
         right = vote.astype(np.bool_, copy=False)
         outcome, step, duration = solve(
@@ -166,7 +166,7 @@ class RobustPotential(_Potential):
     Examples
     --------
     >>> import numpy as np
-    >>> from splboost.boosting.potentials import RobustPotential
+    >>> from splboost.boosting.potentials.potentials import RobustPotential
     >>> potential = RobustPotential(epsilon=0.2)
     >>> margin, weight = np.zeros(100), np.ones(100)
     >>> right = np.arange(100) < 70
@@ -232,7 +232,7 @@ class BrownPotential(_Potential):
 
     Examples
     --------
-    >>> from splboost.boosting.potentials import BrownPotential
+    >>> from splboost.boosting.potentials.potentials import BrownPotential
     >>> potential = BrownPotential(epsilon=0.3)
     >>> round(potential.end, 4), round(float(potential.value(0.0, 0.0)), 9)
     (0.5371, 0.3)

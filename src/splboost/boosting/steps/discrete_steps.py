@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.loop import NO_EDGE, PERFECT, Round
-from splboost.boosting.scores import Scores, on_grid
+from splboost.boosting.scores.discrete_scores import Scores, on_grid
 
 LEAST_EDGE = 1e-12
 SMALLEST_ERROR = 1e-10

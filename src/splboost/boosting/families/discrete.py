@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from splboost.boosting.base import effective_size
-from splboost.boosting.classifier import BaseBoostedClassifier
-from splboost.boosting.data import Samples
-from splboost.boosting.weak import check_own_tree, is_own_tree
+from splboost.boosting.families.base import effective_size
+from splboost.boosting.families.classifier import BaseBoostedClassifier
+from splboost.boosting.fit.data import Samples
+from splboost.boosting.learners.weak import check_own_tree, is_own_tree
 from splboost.losses import Exponential
 from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier
@@ -41,7 +41,7 @@ class BaseDiscreteBooster(BaseBoostedClassifier):
         return CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.steps import DiscreteStep
+        from splboost.boosting.steps.discrete_steps import DiscreteStep
 
         perfect_stops = self.on_perfect == "stop"
         return DiscreteStep(
@@ -53,7 +53,7 @@ class BaseDiscreteBooster(BaseBoostedClassifier):
         )
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.scores import Scores
+        from splboost.boosting.scores.discrete_scores import Scores
 
         return Scores(
             samples.codes,
@@ -65,7 +65,11 @@ class BaseDiscreteBooster(BaseBoostedClassifier):
         )
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        from splboost.boosting.learners import C45Learner, EstimatorLearner, TreeLearner
+        from splboost.boosting.learners.discrete_learners import (
+            C45Learner,
+            EstimatorLearner,
+            TreeLearner,
+        )
 
         estimator = self._weak_learner()
         codes, weight = samples.codes, samples.weight

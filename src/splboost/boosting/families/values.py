@@ -15,17 +15,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.base import effective_size
-from splboost.boosting.classifier import BaseBoostedClassifier
-from splboost.boosting.data import Samples
-from splboost.boosting.prediction import level_ties
-from splboost.boosting.progress import Progress
-from splboost.boosting.weak import (
+from splboost.boosting.families.base import effective_size
+from splboost.boosting.families.classifier import BaseBoostedClassifier
+from splboost.boosting.fit.data import Samples
+from splboost.boosting.learners.weak import (
     check_classifier,
     check_own_tree,
     check_regressor,
     is_own_tree,
 )
+from splboost.boosting.prediction import level_ties
+from splboost.boosting.progress import Progress
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.trees.c45.estimator import C45Classifier
@@ -109,7 +109,7 @@ class BaseValueBooster(BaseBoostedClassifier):
         return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.additive import AdditiveScores
+        from splboost.boosting.scores.additive import AdditiveScores
 
         return AdditiveScores(
             self._working_set(),
@@ -121,13 +121,13 @@ class BaseValueBooster(BaseBoostedClassifier):
         )
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.value_steps import ValueStep
+        from splboost.boosting.steps.value_steps import ValueStep
 
         link = self._link(effective_size(weight))
         return ValueStep(link, float(weight.sum()), self._tolerance)
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        from splboost.boosting.columns import ColumnsLearner
+        from splboost.boosting.learners.columns import ColumnsLearner
 
         estimator = self._weak_learner()
         if self._answers == MEANS:
@@ -146,9 +146,12 @@ class BaseValueBooster(BaseBoostedClassifier):
     def _grow_trees(
         self, estimator: Any, samples: Samples, rng: Any, joint: bool
     ) -> list[Any]:
-        from splboost.boosting.learners import C45Learner, TreeLearner
-        from splboost.boosting.row_learners import MixtureLearner, VoteLearner
-        from splboost.boosting.value_learners import RegressionLearner, ShareLearner
+        from splboost.boosting.learners.discrete_learners import C45Learner, TreeLearner
+        from splboost.boosting.learners.row_learners import MixtureLearner, VoteLearner
+        from splboost.boosting.learners.value_learners import (
+            RegressionLearner,
+            ShareLearner,
+        )
         from splboost.trees.binning import bin_table
 
         table, weight, k = samples.table, samples.weight, self.classes_.size
@@ -174,7 +177,7 @@ class BaseValueBooster(BaseBoostedClassifier):
     def _fit_estimators(
         self, estimator: Any, samples: Samples, rng: Any, joint: bool
     ) -> list[Any]:
-        from splboost.boosting.row_learners import EstimatorValues
+        from splboost.boosting.learners.row_learners import EstimatorValues
 
         X, weight, classes = samples.X, samples.weight, self.classes_
         if self._answers == MEANS:

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.kernels import weigh, weigh_along_lines
-from splboost.boosting.witnesses import Witnesses
-from splboost.boosting.working import GRID
+from splboost.boosting.scores.kernels import weigh, weigh_along_lines
+from splboost.boosting.scores.witnesses import Witnesses
+from splboost.boosting.scores.working import GRID
 from splboost.losses import Exponential
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves

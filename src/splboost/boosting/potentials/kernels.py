@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.course import FARTHEST
-from splboost.boosting.kernels import exponential
+from splboost.boosting.potentials.course import FARTHEST
+from splboost.boosting.scores.kernels import exponential
 from splboost.compiled import kernel
 
 

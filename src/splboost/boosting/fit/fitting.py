@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from splboost.boosting.continuation import Continuation, Kind, Mark
-from splboost.boosting.data import FitData, Samples
+from splboost.boosting.fit.continuation import Continuation, Kind, Mark
+from splboost.boosting.fit.data import FitData, Samples
+from splboost.boosting.fit.validation import Validation
 from splboost.boosting.loop import (
     INTERRUPTED,
     History,
@@ -19,7 +20,6 @@ from splboost.boosting.loop import (
     boost,
 )
 from splboost.boosting.model import Model
-from splboost.boosting.validation import Validation
 
 NOT_FINISHED = "not finished"
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.advice import warn
-from splboost.boosting.data import Samples
+from splboost.boosting.fit.data import Samples
 from splboost.boosting.loop import Round
 
 FloatArray = NDArray[np.float64]

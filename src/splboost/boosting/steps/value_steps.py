@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.additive import AdditiveScores
-from splboost.boosting.columns import ColumnsLearner, Terms, weights_to_fit
-from splboost.boosting.links import Link
+from splboost.boosting.learners.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
+from splboost.boosting.scores.additive import AdditiveScores
+from splboost.boosting.scores.links import Link
 
 NO_VALUE = 1e-12
 

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.learners import TreeLearner
-from splboost.boosting.links import Link
+from splboost.boosting.learners.discrete_learners import TreeLearner
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     TreeModel,
 )
-from splboost.boosting.working import (
+from splboost.boosting.scores.links import Link
+from splboost.boosting.scores.working import (
     add_leaf_outputs,
     are_positive,
     means_of,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.boosting.loop import Round
 from splboost.boosting.model import Model
-from splboost.boosting.working import drop_negligible
+from splboost.boosting.scores.working import drop_negligible
 from splboost.trees.blocks import Coding
 from splboost.trees.columns import Table
 

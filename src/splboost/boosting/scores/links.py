@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.working import half_log_odds
+from splboost.boosting.scores.working import half_log_odds
 
 FloatArray = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.columns import ColumnsLearner, Terms, weights_to_fit
-from splboost.boosting.links import Vote
+from splboost.boosting.learners.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
-from splboost.boosting.potentials import NEARLY, decays
+from splboost.boosting.potentials.potentials import NEARLY, decays
 from splboost.boosting.prediction import level_ties
+from splboost.boosting.scores.links import Vote
 
 FloatArray = NDArray[np.float64]
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.prediction import level_ties
-from splboost.boosting.scores import BLOCK, WORK_PER_ROW
-from splboost.boosting.witnesses import Witnesses
-from splboost.boosting.working import believe_along_lines
+from splboost.boosting.scores.discrete_scores import BLOCK, WORK_PER_ROW
+from splboost.boosting.scores.witnesses import Witnesses
+from splboost.boosting.scores.working import believe_along_lines
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves

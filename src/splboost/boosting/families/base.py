@@ -12,20 +12,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.boosting.advice import warn_of_no_rounds, warn_of_stop
-from splboost.boosting.continuation import Continuation, Kind
-from splboost.boosting.data import (
+from splboost.boosting.families.advice import warn_of_no_rounds, warn_of_stop
+from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.fit.continuation import Continuation, Kind
+from splboost.boosting.fit.data import (
     GIVEN,
     HELD_OUT,
     FitData,
     Samples,
     ValidationArguments,
 )
+from splboost.boosting.fit.validation import EarlyStopping, find_scorer
+from splboost.boosting.learners.weak import categorical_features_of
 from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
-from splboost.boosting.parameters import check_parameters
-from splboost.boosting.validation import EarlyStopping, find_scorer
-from splboost.boosting.weak import categorical_features_of
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.scaled import DEFAULT_PLATEAU
 from splboost.trees.labels import all_or_nothing
@@ -141,8 +141,8 @@ class BaseBooster(BaseEstimator):
         sample_weight: ArrayLike | None,
         given: ValidationArguments,
     ) -> None:
-        from splboost.boosting.fitting import Fitting
-        from splboost.boosting.watch import make_watch
+        from splboost.boosting.fit.fitting import Fitting
+        from splboost.boosting.fit.watch import make_watch
 
         check_parameters(self)
         scorer, stopping = find_scorer(self.scoring), self._early_stopping()

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.learners import C45Learner
-from splboost.boosting.links import Link
+from splboost.boosting.learners.discrete_learners import C45Learner
+from splboost.boosting.learners.weak import fit_clone
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     EstimatorModel,
@@ -22,7 +22,7 @@ from splboost.boosting.model import (
     MultiwayModel,
     encode_predictions,
 )
-from splboost.boosting.weak import fit_clone
+from splboost.boosting.scores.links import Link
 from splboost.trees.blocks import Coding
 from splboost.trees.c45.trees import shares_of_rows, votes_of_rows
 from splboost.trees.columns import Table

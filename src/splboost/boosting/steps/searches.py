@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from splboost.boosting.additive import AdditiveScores
-from splboost.boosting.links import Link
-from splboost.boosting.value_steps import ValueStep
-from splboost.boosting.working import best_vote_step, savage2_slope, savage_totals
+from splboost.boosting.scores.additive import AdditiveScores
+from splboost.boosting.scores.links import Link
+from splboost.boosting.scores.working import (
+    best_vote_step,
+    savage2_slope,
+    savage_totals,
+)
+from splboost.boosting.steps.value_steps import ValueStep
 
 NO_SLOPE = (
     1e-6  # summed slope of the loss, per unit of weight, that leaves nothing to do

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.additive import WorkingSet
-from splboost.boosting.working import (
+from splboost.boosting.scores.additive import WorkingSet
+from splboost.boosting.scores.working import (
     MOST_MARGIN,
     work_out_exponential,
     work_out_fisher,

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from splboost.boosting.potential_kernels import (
+from splboost.boosting.potentials.kernels import (
     NO_OTHERS,
     Crowd,
     Sums,
@@ -19,7 +19,7 @@ from splboost.boosting.potential_kernels import (
     draw_tangent,
     place,
 )
-from splboost.boosting.potential_search import (
+from splboost.boosting.potentials.search import (
     EXACT,
     FINISHED,
     GRID,

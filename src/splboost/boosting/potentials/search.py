@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from splboost.boosting.potential_kernels import add_up_after, draw_tangent, place
+from splboost.boosting.potentials.kernels import add_up_after, draw_tangent, place
 from splboost.compiled import kernel
 
 MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)

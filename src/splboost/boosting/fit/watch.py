@@ -6,12 +6,12 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Self
 
-from splboost.boosting.continuation import Mark
-from splboost.boosting.fitting import Fitting
+from splboost.boosting.fit.continuation import Mark
+from splboost.boosting.fit.fitting import Fitting
+from splboost.boosting.fit.reporting import Report, make_report
+from splboost.boosting.fit.validation import EarlyStopping
 from splboost.boosting.loop import CALLBACK, NO_IMPROVEMENT, History
 from splboost.boosting.progress import Progress
-from splboost.boosting.reporting import Report, make_report
-from splboost.boosting.validation import EarlyStopping
 
 
 def make_watch(

@@ -10,9 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from splboost.advice import warn
-from splboost.boosting.advice import warn_of_collapse
-from splboost.boosting.base import BaseBooster
-from splboost.boosting.data import (
+from splboost.boosting.families.advice import warn_of_collapse
+from splboost.boosting.families.base import BaseBooster
+from splboost.boosting.fit.data import (
     FitData,
     Samples,
     ValidationArguments,

@@ -23,13 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.kernels import (
-    judge_nodes,
-    move_margins,
-    move_scores,
-    scale_cases,
-    weight_missed,
-)
+from splboost.boosting.learners.weak import check_classifier, fit_clone
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     EstimatorModel,
@@ -39,8 +33,14 @@ from splboost.boosting.model import (
     Votes,
     encode_predictions,
 )
-from splboost.boosting.scores import Scores
-from splboost.boosting.weak import check_classifier, fit_clone
+from splboost.boosting.scores.discrete_scores import Scores
+from splboost.boosting.scores.kernels import (
+    judge_nodes,
+    move_margins,
+    move_scores,
+    scale_cases,
+    weight_missed,
+)
 from splboost.trees.binning import Binned, bin_table
 from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.grower import C45Grower

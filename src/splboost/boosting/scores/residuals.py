@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.links import Link
-from splboost.boosting.value_steps import ValueStep
+from splboost.boosting.scores.links import Link
+from splboost.boosting.steps.value_steps import ValueStep
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
 

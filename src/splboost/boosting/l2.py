@@ -290,7 +290,6 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         from splboost.boosting.learners.columns import ColumnsLearner
         from splboost.boosting.learners.row_learners import EstimatorValues
         from splboost.boosting.learners.value_learners import RegressionLearner
-        from splboost.trees.binning import bin_table
 
         estimator = self._weak_learner()
         check_regressor(estimator)
@@ -301,7 +300,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
             return ColumnsLearner([own])
         check_own_tree(self, estimator)
         n_threads = count_threads(self.n_jobs)
-        binned = bin_table(samples.table, weight, n_threads=n_threads)
+        binned = samples.binned(n_threads)
         seed = rng.randint(2**31 - 1)
         return ColumnsLearner(
             [RegressionLearner(estimator, binned, n_threads=n_threads, seed=seed)]

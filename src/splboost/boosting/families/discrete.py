@@ -77,16 +77,11 @@ class BaseDiscreteBooster(BaseBoostedClassifier):
             X, classes = samples.X, self.classes_
             return EstimatorLearner(estimator, X, codes, classes, weight, rng)
         check_own_tree(self, estimator)
-        make = C45Learner if isinstance(estimator, C45Classifier) else TreeLearner
-        return make(
-            estimator,
-            samples.table,
-            codes,
-            self.classes_.size,
-            weight,
-            n_threads=count_threads(self.n_jobs),
-            seed=rng.randint(2**31 - 1),
-        )
+        k, n_threads = self.classes_.size, count_threads(self.n_jobs)
+        options = {"n_threads": n_threads, "seed": rng.randint(2**31 - 1)}
+        if isinstance(estimator, C45Classifier):
+            return C45Learner(estimator, samples.table, codes, k, weight, **options)
+        return TreeLearner(estimator, samples.binned(n_threads), codes, k, **options)
 
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         k = self.classes_.size

@@ -152,25 +152,24 @@ class BaseValueBooster(BaseBoostedClassifier):
             RegressionLearner,
             ShareLearner,
         )
-        from splboost.trees.binning import bin_table
 
         table, weight, k = samples.table, samples.weight, self.classes_.size
         n_threads, seed = count_threads(self.n_jobs), rng.randint(2**31 - 1)
         options: dict[str, Any] = {"n_threads": n_threads, "seed": seed}
         if not isinstance(estimator, C45Classifier):
-            binned = bin_table(table, weight, n_threads=n_threads)
+            binned = samples.binned(n_threads)
         if self._answers == MEANS:
             return [RegressionLearner(estimator, binned, **options)] * (
                 1 if joint else k
             )
         columns: list[Any] = []
         for codes, n_classes in _problems(samples.codes, k, joint):
-            given = estimator, table, codes, n_classes, weight
             if isinstance(estimator, C45Classifier):
                 make = MixtureLearner if self._answers == SHARES else VoteLearner
+                given = estimator, table, codes, n_classes, weight
                 columns.append(make(C45Learner(*given, **options), table))
             else:
-                learner = TreeLearner(*given, **options, binned=binned)
+                learner = TreeLearner(estimator, binned, codes, n_classes, **options)
                 columns.append(ShareLearner(learner))
         return columns
 

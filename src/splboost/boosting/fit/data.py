@@ -44,12 +44,14 @@ class Samples:
         codes: NDArray[Any],
         weight: FloatArray,
         rows: NDArray[np.intp] | None = None,
+        binned: Any = None,
     ) -> None:
         self.table = table
         self.codes = codes
         self.weight = weight
         self._X = X
         self._rows = rows
+        self._binned = binned
 
     @cached_property
     def X(self) -> Any:
@@ -61,12 +63,32 @@ class Samples:
             return X
         return _safe_indexing(X, self._rows)
 
+    def binned(self, n_threads: int = 1) -> Any:
+        """The table, binned when first asked for."""
+        if self._binned is None:
+            from splboost.trees.binning import bin_table
+
+            self._binned = bin_table(self.table, self.weight, n_threads=n_threads)
+        return self._binned
+
+    def weighing(self, weight: FloatArray) -> Samples:
+        """The same samples with other weights."""
+        return Samples(
+            self.table, self._X, self.codes, weight, self._rows, self._binned
+        )
+
     def take(self, kept: NDArray[np.bool_]) -> Samples:
-        """Some of the samples."""
+        """Some of the samples, in the same bins if there are any."""
         if kept.all():
             return self
-        table, rows = self.table.take(kept), np.flatnonzero(kept)
-        return Samples(table, self.X, self.codes[kept], self.weight[kept], rows)
+        return Samples(
+            self.table.take(kept),
+            self.X,
+            self.codes[kept],
+            self.weight[kept],
+            np.flatnonzero(kept),
+            None if self._binned is None else self._binned.take(kept),
+        )
 
 
 @dataclass(frozen=True)
@@ -135,7 +157,7 @@ def divide(
     """
     classes, codes, class_weight = booster.classes_, samples.codes, booster.class_weight
     weight = weigh_classes(class_weight, classes, codes, samples.weight)
-    weighed = Samples(samples.table, samples.X, codes, weight)
+    weighed = samples.weighing(weight)
     used, validation = weight > 0, None
     if split_seed is not None:
         fraction = booster.validation_fraction

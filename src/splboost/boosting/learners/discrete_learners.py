@@ -41,7 +41,7 @@ from splboost.boosting.scores.kernels import (
     scale_cases,
     weight_missed,
 )
-from splboost.trees.binning import Binned, bin_table
+from splboost.trees.binning import Binned
 from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.grower import C45Grower
 from splboost.trees.c45.trees import votes_of_rows
@@ -132,17 +132,13 @@ class TreeLearner:
     def __init__(
         self,
         estimator: Any,
-        table: Table,
+        binned: Binned,
         codes: NDArray[np.integer],
         n_classes: int,
-        sample_weight: FloatArray,
         *,
         n_threads: int,
         seed: int,
-        binned: Binned | None = None,
     ) -> None:
-        if binned is None:
-            binned = bin_table(table, sample_weight, n_threads=n_threads)
         self.binned = binned
         self._estimator = estimator
         self._codes = codes
@@ -152,7 +148,7 @@ class TreeLearner:
             self.binned,
             codes,
             n_classes,
-            estimator.tree_options(table.n_features),
+            estimator.tree_options(binned.n_bins.size),
             n_threads=n_threads,
             seed=seed,
         )

@@ -14,6 +14,7 @@ from splboost.boosting import (
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
+from splboost.selection import PaceSearchCV, spl_path
 
 __version__ = version("splboost")
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "GentleBoostClassifier",
     "L2BoostRegressor",
     "LogitBoostClassifier",
+    "PaceSearchCV",
     "RBoostClassifier",
     "RealAdaBoostClassifier",
     "RobustBoostClassifier",
     "SPLBoostClassifier",
     "SavageBoostClassifier",
     "__version__",
+    "spl_path",
 ]

@@ -167,6 +167,7 @@ class BaseBooster(BaseEstimator):
         n_samples = data.fitted.codes.size
         self._check_subsample(n_samples)
         self._resolve_paces(data.fitted)
+        self._warn_of_paces()
 
         fitting = Fitting(
             kind,
@@ -331,6 +332,9 @@ class BaseBooster(BaseEstimator):
 
     def _resolve_paces(self, samples: Samples) -> None:
         """Set the paces in use."""
+
+    def _warn_of_paces(self) -> None:
+        """Warn of paces that are too strict from the start."""
 
     def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
         """Warn where boosting has stopped for want of something."""

@@ -56,7 +56,10 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         self.paces_ = paces_of_classes(
             self.pace, priors, self._loss, default_plateau=default
         )
+
+    def _warn_of_paces(self) -> None:
         if self.learning_rate == 1:
+            k, default = self.classes_.size, self._default_plateau()
             given = [
                 None if pace is None else pace.for_loss(k, self._loss, default)
                 for pace in self._given_paces()

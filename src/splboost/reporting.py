@@ -1,0 +1,105 @@
+"""How far long work has come: a bar on a terminal, else lines, both on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.util import find_spec
+from typing import Any, Protocol, Self
+
+SECONDS = 0.1  # between two states of the bar
+N_LINES = 10
+
+
+class Report(Protocol):
+    """Shows how far work has come; a context manager that tidies up in the end."""
+
+    def show(self, done: int, text: str = "") -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def make_report(verbose: int, total: int, title: str) -> Report:
+    """A bar where one can be shown; lines elsewhere; nothing unless ``verbose``."""
+    if not verbose:
+        return Silence()
+    if sys.stderr.isatty() and find_spec("rich") is not None:
+        return Bar(total, title)
+    return Lines(total, title)
+
+
+class Silence:
+    """Shows nothing."""
+
+    def show(self, done: int, text: str = "") -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class Lines(Silence):
+    """A line for every tenth of the work."""
+
+    def __init__(self, total: int, title: str) -> None:
+        self._total = total
+        self._title = title
+        self._due = 0.0
+
+    def show(self, done: int, text: str = "") -> None:
+        if done >= min(self._due, self._total):
+            self._due = done + self._total / N_LINES
+            width = len(str(self._total))
+            line = f"{self._title}: {done:{width}d} of {self._total}"
+            print(f"{line}  {text}".rstrip(), file=sys.stderr, flush=True)
+
+
+class Bar(Silence):
+    """A progress bar, drawn anew some ten times a second."""
+
+    def __init__(self, total: int, title: str) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self._bar: Any = Progress(
+            TextColumn(title),
+            BarColumn(bar_width=16),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            auto_refresh=False,
+        )
+        self._task = self._bar.add_task("", total=total)
+        self._last = 0, ""
+        self._due = 0.0
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def show(self, done: int, text: str = "") -> None:
+        self._last = done, text
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + SECONDS
+            self._draw()
+
+    def __exit__(self, *error: object) -> None:
+        self._draw()
+        self._bar.stop()
+
+    def _draw(self) -> None:
+        done, text = self._last
+        self._bar.update(self._task, completed=done, description=text, refresh=True)

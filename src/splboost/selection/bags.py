@@ -1,0 +1,127 @@
+"""Bags of rows: what a model is fitted on, and what is left to judge it by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import column_or_1d
+
+
+class StratifiedBags:
+    """Random parts of the rows, with the same share of every class.
+
+    A splitter as those of scikit-learn: each split gives the rows of a bag and the rows
+    out of it. A class of one row is in every bag, so that none lacks it; it is never
+    out of bag then.
+
+    Parameters
+    ----------
+    n_bags : int, default=20
+    share : float in (0, 1), default=0.5
+        Share of the rows of each class that a bag gets; with groups, of the groups.
+    random_state : int, RandomState or None, default=None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splboost.selection import StratifiedBags
+    >>> y = np.array(["a"] * 6 + ["b"] * 2)
+    >>> for bag, rest in StratifiedBags(2, random_state=0).split(y, y):
+    ...     print(y[bag].tolist(), y[rest].tolist())
+    ['a', 'a', 'a', 'b'] ['a', 'a', 'a', 'b']
+    ['a', 'a', 'a', 'b'] ['a', 'a', 'a', 'b']
+    """
+
+    def __init__(
+        self, n_bags: int = 20, *, share: float = 0.5, random_state: Any = None
+    ) -> None:
+        self.n_bags = n_bags
+        self.share = share
+        self.random_state = random_state
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.n_bags!r}, share={self.share!r}, "
+            f"random_state={self.random_state!r})"
+        )
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of bags."""
+        return self.n_bags
+
+    def split(
+        self, X: Any, y: ArrayLike, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Rows of each bag and rows out of it.
+
+        Parameters
+        ----------
+        X : ignored
+        y : array-like of shape (n_samples,)
+            Class labels.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are in a bag together or not at all.
+
+        Yields
+        ------
+        bag, rest : arrays of row numbers
+        """
+        for inside in draw_bags(
+            y, groups, self.n_bags, self.share, check_random_state(self.random_state)
+        ):
+            yield np.flatnonzero(inside), np.flatnonzero(~inside)
+
+
+def draw_bags(
+    y: ArrayLike,
+    groups: ArrayLike | None,
+    n_bags: int,
+    share: float,
+    rng: np.random.RandomState,
+) -> NDArray[np.bool_]:
+    """Mask of the rows in each bag, as an array of shape (n_bags, n_samples)."""
+    if not isinstance(n_bags, Integral) or n_bags < 1:
+        raise ValueError(f"n_bags={n_bags!r} must be a whole number from 1 on.")
+    if not isinstance(share, Real) or not 0 < share < 1:
+        raise ValueError(
+            f"share={share!r} must be above 0 and below 1: a bag needs rows, and some "
+            "have to be left to judge it by."
+        )
+    codes = np.unique(column_or_1d(y), return_inverse=True)[1]
+    if groups is None:
+        units, of_row = np.arange(codes.size), np.arange(codes.size)
+        class_of_unit = codes
+    else:
+        groups = column_or_1d(groups)
+        if groups.size != codes.size:
+            raise ValueError(
+                f"groups has {groups.size} entries for {codes.size} rows; give one "
+                "for each row."
+            )
+        units, of_row = np.unique(groups, return_inverse=True)
+        class_of_unit = _class_of_groups(codes, of_row, units.size)
+    inside = np.zeros((n_bags, units.size), dtype=bool)
+    for k in np.unique(class_of_unit):
+        members = np.flatnonzero(class_of_unit == k)
+        size = max(1, round(share * members.size))
+        if members.size > 1:
+            size = min(size, members.size - 1)
+        for bag in inside:
+            bag[rng.permutation(members)[:size]] = True
+    return inside[:, of_row]
+
+
+def _class_of_groups(
+    codes: NDArray[np.intp], of_row: NDArray[np.intp], n_groups: int
+) -> NDArray[np.intp]:
+    """The class to which a group is counted: the rarest among its rows."""
+    n_classes = int(codes.max()) + 1
+    counts = np.zeros((n_groups, n_classes))
+    np.add.at(counts, (of_row, codes), 1)
+    total = counts.sum(axis=0)
+    return np.where(counts > 0, total, np.inf).argmin(axis=1)

@@ -1,0 +1,257 @@
+"""A grid of hundreds of boosters as if it were one fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from splboost.boosting import SPLBoostClassifier
+from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.fit.validation import find_scorer
+from splboost.frames import make_frame
+from splboost.selection.grid import PLATEAUS, make_paces
+from splboost.selection.parts import check_booster, check_depths, divide_rows
+from splboost.trees.threads import count_threads
+
+FloatArray = NDArray[np.float64]
+
+BEST, ONE_STANDARD_ERROR = "best", "one standard error"
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One point of a path.
+
+    Attributes
+    ----------
+    pace : the pace, None for none
+    max_depth : of the trees; None where it was not chosen
+    n_estimators : number of rounds
+    score : mean over the parts of the data
+    """
+
+    pace: Any
+    max_depth: int | None
+    n_estimators: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class PacePath:
+    """What ``spl_path`` found.
+
+    Attributes
+    ----------
+    scale : str
+        What ``values`` are: "plateau", "age" or "pace".
+    values : list
+        The grid.
+    paces : list
+        The pace for each of them.
+    depths : list
+        Depths of the trees; [None] where these were left as they are.
+    scores : array of shape (n_depths, n_values, n_parts, n_rounds)
+        Score of each booster on the rows of a part that it was not fitted to, after
+        each round. Greater is better. A booster that has ended before keeps its last.
+    """
+
+    scale: str
+    values: list[Any]
+    paces: list[Any]
+    depths: list[int | None]
+    scores: FloatArray
+
+    @property
+    def n_models(self) -> int:
+        """Boosters that were fitted."""
+        return int(np.prod(self.scores.shape[:3]))
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the parts, as an array of shape (n_depths, n_values, n_rounds)."""
+        return self.scores.mean(axis=2)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Of the mean; 0 where there is one part only."""
+        n = self.scores.shape[2]
+        if n == 1:
+            return np.zeros_like(self.mean)
+        return self.scores.std(axis=2, ddof=1) / math.sqrt(n)
+
+    def choose(self, rule: str = BEST) -> Setting:
+        """The setting to take.
+
+        Parameters
+        ----------
+        rule : {"best", "one standard error"}, default="best"
+            The highest mean; or the simplest of those that are less than a standard
+            error below. Simpler are shallower trees, then fewer rounds, then a pace
+            that drops less. Of settings that are equal it is the simplest, too.
+
+        Returns
+        -------
+        Setting
+        """
+        if rule not in (BEST, ONE_STANDARD_ERROR):
+            raise ValueError(
+                f"rule={rule!r} is unknown; give {BEST!r} or {ONE_STANDARD_ERROR!r}."
+            )
+        mean = self.mean
+        if np.isnan(mean).all():
+            raise ValueError("No setting has a score; see ``scores``.")
+        best = np.unravel_index(np.nanargmax(mean), mean.shape)
+        least = mean[best]
+        if rule == ONE_STANDARD_ERROR:
+            least = least - self.standard_error[best]
+        good = np.argwhere(mean >= least)
+        # Grids run from paces that drop much to paces that drop little.
+        d, p, t = min(good.tolist(), key=lambda at: (at[0], at[2], -at[1]))
+        return Setting(self.paces[p], self.depths[d], t + 1, float(mean[d, p, t]))
+
+    def to_frame(self) -> Any:
+        """One row for each setting, in pandas or polars, whichever is installed."""
+        n_depths, n_values, n_parts, n_rounds = self.scores.shape
+        depth, value, t = (
+            index.ravel() for index in np.indices((n_depths, n_values, n_rounds))
+        )
+        mean = self.mean.ravel()
+        columns: dict[str, Any] = {
+            f"param_{self.scale}": [self.values[k] for k in value],
+            "param_max_depth": [self.depths[k] for k in depth],
+            "param_n_estimators": t + 1,
+            "mean_test_score": mean,
+            "std_test_score": self.scores.std(axis=2).ravel(),
+            "rank_test_score": _ranks(mean),
+        }
+        for k in range(n_parts):
+            columns[f"split{k}_test_score"] = self.scores[:, :, k].ravel()
+        return make_frame(columns)
+
+
+def _ranks(score: FloatArray) -> NDArray[np.intp]:
+    """1 for the best; equal scores share the better rank."""
+    order = np.sort(-score)
+    return 1 + np.searchsorted(order, -score)
+
+
+def spl_path(
+    X: Any,
+    y: ArrayLike,
+    *,
+    plateaus: Any = PLATEAUS,
+    depths: Iterable[int] | None = (1, 2, 3),
+    booster: Any = None,
+    cv: Any = 5,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> PacePath:
+    """Fit boosters at every plateau and depth on parts of the data.
+
+    All share one binned table, boosters that differ in the pace alone share the rounds
+    before it sets in, and each is judged after every round on the rows that it was not
+    fitted to. Boosters are fitted in parallel, one thread each; the result is the same
+    for any number of threads.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    plateaus : sequence, "plateau", "paper" or None
+        Plateaus of the booster's regulariser (``Hard`` where it has none), where
+        infinity is the plain booster. "paper" are the ages 1 to 6 of the SPLBoost
+        paper. A sequence of paces is taken as it is; None leaves the booster its own.
+    depths : sequence of int or None, default=(1, 2, 3)
+        Depths of the trees; None leaves the booster its own weak learner.
+    booster : default=None
+        What to fit, with all its other parameters; None is
+        ``SPLBoostClassifier(n_estimators=200)``.
+    cv : int, splitter or iterable of (train, test), default=5
+        Stratified folds, shuffled; or a splitter of scikit-learn;
+        ``splboost.selection.StratifiedBags`` draws bags.
+    groups : array-like of shape (n_samples,), default=None
+        Passed to the splitter; with ``cv`` a number, no group is divided.
+    sample_weight : array-like of shape (n_samples,), default=None
+    scoring : str, callable or None, default=None
+        None is the accuracy, "loss" the booster's loss; otherwise as scikit-learn's.
+    n_jobs : int or None, default=None
+        Threads; -1 uses all cores.
+    random_state : int, RandomState or None, default=None
+        Draws folds and features.
+    verbose : int, default=0
+        1 shows how far it is.
+
+    Returns
+    -------
+    PacePath
+
+    Examples
+    --------
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> from splboost.selection import spl_path
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, _ = flip_labels(y, 0.2, random_state=0)
+    >>> path = spl_path(X, y_noisy, plateaus=[2, 3], depths=[1, 2], random_state=0)
+    >>> path.n_models, path.scores.shape
+    (20, (2, 2, 5, 200))
+    >>> path.choose().score > 0.7
+    True
+    """
+    from splboost.selection.runs import Part, follow
+    from splboost.selection.workers import work_through
+
+    booster = SPLBoostClassifier(n_estimators=200) if booster is None else booster
+    booster = clone(booster).set_params(n_jobs=None, verbose=0, callback=None)
+    check_booster(booster, plateaus)
+    count_threads(n_jobs)  # refuses 0
+    check_parameters(booster)
+    scale, values, paces = make_paces(getattr(booster, "pace", None), plateaus)
+    chosen = check_depths(booster, depths)
+    scorer = find_scorer(scoring)
+    booster.scoring = scoring
+    rng = check_random_state(random_state)
+    samples = booster._read_samples(X, y, sample_weight)
+    parts = [
+        Part(*masks)
+        for masks in divide_rows(booster, X, y, cv, groups, rng, samples.weight.size)
+    ]
+    seeds = rng.randint(2**31 - 1, size=(len(parts), len(chosen)))
+    kept = samples.weight > 0
+    if not kept.all():
+        samples = samples.take(kept)
+        parts = [Part(part.fitted[kept], part.judging[kept]) for part in parts]
+    samples.binned(count_threads(n_jobs))
+    # The longest first, so that no thread is left alone with it in the end.
+    order = [
+        (d, k)
+        for d in sorted(range(len(chosen)), key=lambda d: -(chosen[d] or 0))
+        for k in range(len(parts))
+    ]
+    results = work_through(
+        follow,
+        [
+            (booster, chosen[d], paces, samples, parts[k], scorer, int(seeds[k, d]))
+            for d, k in order
+        ],
+        n_jobs=n_jobs,
+        verbose=verbose,
+        title="path",
+        unit="boosters",
+        worth=len(paces),
+    )
+    shape = len(chosen), len(paces), len(parts), booster.n_estimators
+    scores = np.empty(shape)
+    for (d, k), result in zip(order, results, strict=True):
+        scores[d, :, k] = result
+    return PacePath(scale, values, paces, chosen, scores)

@@ -1,0 +1,153 @@
+"""Boosters of one kind on some of the rows, one for each pace, judged on the others.
+
+Until the pace sets in they are all the same, so these rounds are done once.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from splboost.boosting.fit.continuation import Continuation, Kind
+from splboost.boosting.fit.data import GIVEN, FitData, Samples
+from splboost.boosting.fit.fitting import Fitting
+from splboost.boosting.loop import History, Schedule
+from splboost.selection.workers import Stop
+from splboost.trees.labels import weigh_classes, weights_of_classes
+
+FloatArray = NDArray[np.float64]
+
+STOPPED = "stopped"
+
+
+class Part(NamedTuple):
+    """The rows that are fitted to, and those that judge, as masks."""
+
+    fitted: NDArray[np.bool_]
+    judging: NDArray[np.bool_]
+
+
+class Watch:
+    """Judges every round; ends a run when the search is to stop."""
+
+    def __init__(self, fitting: Fitting, booster: Any, stop: Stop) -> None:
+        self._fitting = fitting
+        self._booster = booster
+        self._stop = stop
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def __call__(self, history: History) -> str | None:
+        fitting, n = self._fitting, len(history.rounds)
+        if fitting.validation is not None:
+            fitting.validation.follow(
+                history.rounds[-1],
+                lambda: fitting.booster_after(self._booster, n, None),
+            )
+        return STOPPED if self._stop.is_set else None
+
+    def keeps_interrupted(self) -> bool:
+        return False
+
+
+def follow(
+    booster: Any,
+    depth: int | None,
+    paces: list[Any],
+    samples: Samples,
+    part: Part,
+    scorer: Any,
+    seed: int,
+    stop: Stop,
+) -> FloatArray:
+    """Score of each pace after each round, as an array (n_paces, n_rounds).
+
+    Parameters
+    ----------
+    booster : one that has read the samples
+    depth : of its trees; None leaves them as they are
+    paces : what to set ``pace`` to
+    samples : Samples
+    part : Part
+    scorer : as ``find_scorer`` gives it
+    seed : int
+    stop : Stop
+    """
+    booster = copy(booster)
+    if depth is not None:
+        booster.estimator = clone(booster._weak_learner()).set_params(max_depth=depth)
+    fitted, judging = divide(booster, samples, part)
+    data = FitData(fitted, judging, part.fitted)
+    rng = np.random.RandomState(seed)
+    learner = booster._make_learner(fitted, rng)
+    start, draws_seed = learner.state, rng.randint(2**31 - 1)
+    kind = Kind.of(booster, booster._weak_learner(), GIVEN)
+
+    def run(paced: Any, n_rounds: int, earlier: Continuation | None) -> Any:
+        draws = np.random.default_rng(draws_seed)
+        make_scores = paced._make_scores
+        fitting = Fitting(kind, data, learner, make_scores, draws, split_seed=None)
+        fitting.validate(paced, judging, scorer)
+        if earlier is None:
+            learner.state = start
+        else:
+            fitting.go_on_from(earlier)
+        schedule = Schedule(n_rounds, paced.warm_rounds, paced.subsample)
+        step = paced._make_step(fitted.weight)
+        fitting.run(step, schedule, Watch(fitting, paced, stop))
+        return fitting
+
+    scores = np.empty((len(paces), booster.n_estimators))
+    n_warm = min(booster.warm_rounds, booster.n_estimators)
+    shared: list[tuple[dict[str, Any], Continuation]] = []
+    for of_pace, pace in zip(scores, paces, strict=True):
+        paced = copy(booster)
+        if paced.pace is not pace:
+            paced.pace = pace
+        paced._resolve_paces(fitted)
+        start_of = paced._fixed_parameters()  # what the first rounds depend on
+        earlier = next((warm for of, warm in shared if of == start_of), None)
+        if earlier is None and n_warm > 0 and len(paces) > 1:
+            warm = run(paced, n_warm, None)
+            model = warm.model_after(len(warm.history.rounds))
+            earlier = warm.continuation(model).without_stopgap()
+            shared.append((start_of, earlier))
+        history = run(paced, paced.n_estimators, earlier).validation.history
+        if stop.is_set:
+            break
+        of_pace[: len(history)] = history
+        of_pace[len(history) :] = history[-1]
+    return scores
+
+
+def divide(booster: Any, samples: Samples, part: Part) -> tuple[Samples, Samples]:
+    """The samples of a part, weighed as the booster would weigh them alone."""
+    classes = getattr(booster, "classes_", None)
+    fitted = samples.take(part.fitted & (samples.weight > 0))
+    judging = samples.take(part.judging & (samples.weight > 0))
+    if classes is not None:
+        given = booster.class_weight, classes, fitted.codes, fitted.weight
+        of_class = weights_of_classes(*given)
+        fitted = fitted.weighing(weigh_classes(*given))
+        if of_class is not None:
+            judging = judging.weighing(judging.weight * of_class[judging.codes])
+        _check_classes(fitted, classes)
+    return fitted, judging
+
+
+def _check_classes(fitted: Samples, classes: NDArray[Any]) -> None:
+    there = np.unique(fitted.codes[fitted.weight > 0])
+    if there.size < min(2, classes.size):
+        raise ValueError(
+            f"cv gives a part of the data that has rows of {classes[there].tolist()} "
+            f"only, of the classes {classes.tolist()}; give fewer folds, stratified "
+            "ones, or more data."
+        )

@@ -1,0 +1,301 @@
+"""Pace and rounds by cross-validation: the procedure of the SPLBoost paper."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from splboost.boosting import SPLBoostClassifier
+from splboost.boosting.families.parameters import check_parameters
+from splboost.selection.path import BEST, ONE_STANDARD_ERROR, PacePath, spl_path
+from splboost.trees.labels import all_or_nothing
+
+FloatArray = NDArray[np.float64]
+
+
+def _has(name: str) -> Any:
+    def check(self: Any) -> bool:
+        booster = getattr(self, "best_estimator_", None) or self._booster()
+        getattr(booster, name)  # its own error says why there is none
+        return True
+
+    return check
+
+
+class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
+    """A booster whose pace, rounds and depth are chosen by cross-validation.
+
+    Every pace of a grid is fitted at every depth on every fold, and judged after every
+    round; the best is then fitted to all data. It takes hundreds of fits, which are
+    done as one (``splboost.selection.spl_path``). With ``grid="paper"`` it is what the
+    SPLBoost paper does.
+
+    Where many labels are wrong, so are those that judge, and the choice is uncertain:
+    ``SPLForestClassifier`` averages over many settings instead.
+
+    Parameters
+    ----------
+    booster : default=None
+        What to fit, with all its other parameters; None is ``SPLBoostClassifier()``.
+        Its ``n_estimators`` is the largest number of rounds to choose.
+    grid : {"plateau", "paper"}, sequence or None, default="plateau"
+        "plateau" are plateaus from 1.25 to 6 and infinity, which is the plain booster;
+        "paper" are the ages 1, 1.5, ... 6 of the paper. A sequence of numbers are
+        plateaus; paces are taken as they are. None leaves the booster its own pace.
+    depths : sequence of int or None, default=None
+        Depths of the trees to choose from; None leaves the booster its own.
+    cv : int, splitter or iterable of (train, test), default=5
+        Stratified folds, shuffled, which divide no group; or as scikit-learn has them.
+    scoring : str, callable or None, default=None
+        None is the accuracy, "loss" the booster's loss; otherwise as scikit-learn's.
+    rule : {"best", "one standard error"}, default="best"
+        Take the setting of the highest mean score; or the simplest of those less than a
+        standard error below: shallower trees, then fewer rounds, then a pace that drops
+        less.
+    n_jobs : int or None, default=None
+        Threads; -1 uses all cores. Nothing but the time depends on it.
+    random_state : int, RandomState or None, default=None
+        Draws folds and features.
+    verbose : int, default=0
+        1 shows how far it is.
+
+    Attributes
+    ----------
+    best_estimator_ : the booster fitted to all data
+    best_params_ : dict
+        What was chosen, as parameters of the booster.
+    best_score_ : float
+        Mean score of the choice over the folds. It is the best of many, hence a little
+        too good to be true.
+    cv_results_ : frame
+        One row for each setting: pace, depth, rounds; mean, standard deviation and rank
+        of the score, and the score in each fold. In pandas or polars, whichever is
+        installed; else a dict of columns.
+    path_ : PacePath
+        The same as arrays.
+    classes_ : array of shape (n_classes,)
+        Only of a classifier.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from splboost import PaceSearchCV, SPLBoostClassifier
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, _ = flip_labels(y, 0.2, random_state=0)
+    >>> search = PaceSearchCV(SPLBoostClassifier(n_estimators=50), random_state=0)
+    >>> search = search.fit(X, y_noisy)
+    >>> sorted(search.best_params_)
+    ['n_estimators', 'pace']
+    >>> search.score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "booster": [BaseEstimator, None],
+        "rule": [StrOptions({BEST, ONE_STANDARD_ERROR})],
+        "cv": ["cv_object"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        booster: Any = None,
+        *,
+        grid: Any = "plateau",
+        depths: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = BEST,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.booster = booster
+        self.grid = grid
+        self.depths = depths
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    best_score_: float
+    path_: PacePath
+
+    def _booster(self) -> Any:
+        return SPLBoostClassifier() if self.booster is None else self.booster
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        own = self._booster().__sklearn_tags__()
+        tags.estimator_type = own.estimator_type
+        tags.classifier_tags, tags.regressor_tags = (
+            own.classifier_tags,
+            own.regressor_tags,
+        )
+        tags.target_tags, tags.input_tags = own.target_tags, own.input_tags
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose, and fit what was chosen to all data.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Counts in fitting and in judging.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group stay in one fold.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        check_parameters(self)
+        rng = check_random_state(self.random_state)
+        seed = rng.randint(2**31 - 1)
+        booster = clone(self._booster())
+        self.path_ = spl_path(
+            X,
+            y,
+            booster=booster,
+            plateaus=self.grid,
+            depths=self.depths,
+            cv=self.cv,
+            groups=groups,
+            sample_weight=sample_weight,
+            scoring=self.scoring,
+            n_jobs=self.n_jobs,
+            random_state=rng,
+            verbose=self.verbose,
+        )
+        chosen = self.path_.choose(self.rule)
+        self.best_score_ = chosen.score
+        self.best_params_ = {"n_estimators": chosen.n_estimators}
+        if self.grid is not None:
+            self.best_params_["pace"] = chosen.pace
+        if chosen.max_depth is not None:
+            self.best_params_["estimator__max_depth"] = chosen.max_depth
+        if booster.random_state is None:
+            booster.set_params(random_state=seed)
+        if booster.n_jobs is None:
+            booster.set_params(n_jobs=self.n_jobs)
+        booster.set_params(
+            **{k: clone(v, safe=False) for k, v in self.best_params_.items()}
+        )
+        self.best_estimator_ = booster.fit(X, y, sample_weight)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(booster, name):
+                setattr(self, name, getattr(booster, name))
+
+    @property
+    def cv_results_(self) -> Any:
+        """One row for each setting."""
+        check_is_fitted(self)
+        return self.path_.to_frame()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the chosen booster predicts for each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict_log_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score of each row, or of each row and class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Accuracy of the chosen booster, or R² of a regressor.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        return float(self.best_estimator_.score(X, y, sample_weight))

@@ -1,0 +1,103 @@
+"""Many independent pieces of work: in parallel, with a bar, and with an orderly end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from splboost.reporting import make_report
+
+
+class Stop:
+    """Tells workers to end early, and knows how many are at work.
+
+    A copy in another process is on its own: it is never set.
+    """
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._working = 0
+        self._changed = threading.Condition()
+
+    def __reduce__(self) -> Any:
+        return Stop, ()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._working += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._changed:
+            self._working -= 1
+            self._changed.notify_all()
+
+    def set_and_wait(self) -> None:
+        """Let all workers of this process come to their end."""
+        self.is_set = True
+        with self._changed:
+            self._changed.wait_for(lambda: self._working == 0)
+
+
+def _work(function: Callable[..., Any], number: int, given: Any, stop: Stop) -> Any:
+    with stop:
+        return number, None if stop.is_set else function(*given, stop)
+
+
+def work_through(
+    function: Callable[..., Any],
+    pieces: Iterable[tuple[Any, ...]],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+    title: str,
+    unit: str,
+    worth: int = 1,
+) -> list[Any]:
+    """``function(*piece, stop)`` for each piece, in order.
+
+    Threads do it, or whatever joblib is told to use. Ctrl-C ends them all before it is
+    passed on, with the number of pieces that were done.
+
+    Parameters
+    ----------
+    function : callable
+        Looks at ``stop.is_set`` now and then, and returns at once if it is.
+    pieces : tuples of arguments
+    n_jobs : int or None
+    verbose : int
+        Whether to show a bar.
+    title, unit : what the bar says is done, and of what; ``worth`` to a piece
+    """
+    pieces = list(pieces)
+    results: list[Any] = [None] * len(pieces)
+    stop, n_done = Stop(), 0
+    parallel = Parallel(
+        n_jobs=n_jobs,
+        prefer="threads",
+        return_as="generator_unordered",
+        pre_dispatch="2 * n_jobs",
+    )
+    report = make_report(verbose, worth * len(pieces), title)
+    try:
+        with report:
+            finished = parallel(
+                delayed(_work)(function, number, given, stop)
+                for number, given in enumerate(pieces)
+            )
+            for number, result in finished:
+                results[number] = result
+                n_done += 1
+                report.show(worth * n_done)
+    except KeyboardInterrupt:
+        stop.set_and_wait()
+        total = worth * len(pieces)
+        raise KeyboardInterrupt(
+            f"{title} was interrupted after {worth * n_done} of {total} {unit}."
+        ) from None
+    except BaseException:
+        stop.set_and_wait()
+        raise
+    return results

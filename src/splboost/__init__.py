@@ -14,7 +14,7 @@ from splboost.boosting import (
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
-from splboost.selection import PaceSearchCV, spl_path
+from splboost.selection import PaceSearchCV, SPLForestClassifier, spl_path
 
 __version__ = version("splboost")
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "RealAdaBoostClassifier",
     "RobustBoostClassifier",
     "SPLBoostClassifier",
+    "SPLForestClassifier",
     "SavageBoostClassifier",
     "__version__",
     "spl_path",

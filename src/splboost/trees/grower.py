@@ -15,6 +15,7 @@ from splboost.trees.grow import advance, advance_stump
 from splboost.trees.search import search
 from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
 from splboost.trees.workspace import (
+    N_NODES,
     UNLIMITED,
     Data,
     Limits,
@@ -61,6 +62,7 @@ class TreeGrower:
     ----------
     leaf : int32 array of shape (n_rows,)
         The node of the last tree in which each row ended.
+    memory : what kernels grow trees in
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class TreeGrower:
         self.work = make_workspace(binned, self.data.y, self.limits)
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
-        self._memory = as_reference(Memory(self.data, self.limits, self.work))
+        self.memory = as_reference(Memory(self.data, self.limits, self.work))
         self._advance = advance_stump if self.limits.max_depth == 1 else advance
         self._has_categories = any(c is not None for c in binned.categories)
 
@@ -126,11 +128,15 @@ class TreeGrower:
         """
         if target is None:
             target = weight
-        size = self._advance(self._memory, weight, target, self.leaf)
+        size = self._advance(self.memory, weight, target, self.leaf)
         while not size:
             self._search_in_threads()
-            size = self._advance(self._memory, weight, target, self.leaf)
-        work = self.work
+            size = self._advance(self.memory, weight, target, self.leaf)
+        return self.last_tree()
+
+    def last_tree(self) -> GrownTree:
+        """The tree that was grown last, by ``grow`` or by a kernel on ``memory``."""
+        work, size = self.work, int(self.work.progress[N_NODES])
         return GrownTree(
             work.node[:size].copy(),
             work.number[:size].copy(),
@@ -147,5 +153,5 @@ class TreeGrower:
         bounds[-1] = d
         threads.run(
             search,
-            [(self._memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
+            [(self.memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )

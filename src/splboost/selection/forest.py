@@ -1,0 +1,345 @@
+"""A classifier without knobs, for labels that are partly wrong."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.fit.data import Samples
+from splboost.frames import make_frame
+from splboost.selection.bags import draw_bags
+from splboost.selection.calibration import find_temperature, sharpen
+from splboost.trees.columns import read_table
+from splboost.trees.labels import (
+    all_or_nothing,
+    check_weights,
+    encode_labels,
+    weigh_classes,
+)
+from splboost.trees.threads import count_threads
+
+FloatArray = NDArray[np.float64]
+
+
+class SPLForestClassifier(ClassifierMixin, BaseEstimator):
+    """A bag of self-paced boosters that choose their own settings.
+
+    Boosters and forests of many kinds are fitted to many small bags of the rows: with
+    and without a pace, of several depths, leaf sizes and numbers of rounds. Each is
+    judged by the rows that were not in its bags, so that no rows have to be held out,
+    and every training row gets an honest score. The settings are averaged: each counts
+    by how often it is the best when rows count for more or less at random.
+
+    There is nothing to tune. ``n_bags`` buys accuracy with time.
+
+    Parameters
+    ----------
+    n_bags : int, default=30
+        Bags of each size.
+    paced : bool, default=True
+        Whether the pool has boosters with a pace. Without, it shows what a pace adds.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, in fitting and in judging.
+    categorical_features : array-like or None, default=None
+        Names, positions or a mask of categorical columns, beside those of categorical
+        dtype.
+    n_jobs : int or None, default=None
+        Threads; -1 uses all cores. Nothing but the time depends on it.
+    random_state : int, RandomState or None, default=None
+        Draws bags and features.
+    verbose : int, default=0
+        1 shows how far it is.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    settings_ : frame
+        What was chosen: kind, plateau, depth or leaf size, rounds, the share of the
+        rows in a bag, out-of-bag Brier score, and how much it counts.
+    oob_decision_function_ : array of shape (n_samples, n_classes)
+        Probabilities of the classes for each training row, by bags without it. NaN for
+        rows of weight zero, and for those that were in all bags.
+    oob_score_ : float
+        Accuracy of these, on the labels as they were given.
+    label_quality_ : array of shape (n_samples,)
+        Probability of each row's given label, by bags without it.
+    noise_rate_ : float
+        Estimated share of wrong labels.
+    noise_rate_std_ : float
+        Standard deviation of the estimate over random reweightings of the rows.
+    feature_importances_ : array of shape (n_features,)
+        Share of the removed impurity by feature.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from splboost import SPLForestClassifier
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
+    >>> clf = SPLForestClassifier(n_bags=10, random_state=0).fit(X, y_noisy)
+    >>> clf.score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_bags": [Interval(Integral, 2, None, closed="left")],
+        "paced": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "categorical_features": ["array-like", None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_bags: int = 30,
+        paced: bool = True,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_bags = n_bags
+        self.paced = paced
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    classes_: NDArray[Any]
+    settings_: Any
+    oob_decision_function_: FloatArray
+    oob_score_: float
+    label_quality_: FloatArray
+    noise_rate_: float
+    noise_rate_std_: float
+    feature_importances_: FloatArray
+    _mixture: Any
+    _temperature: float
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        trusted: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the pool, judge it out of bag, keep what is good.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts for, in fitting and in judging.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, say of one person, are in a bag together or not at all;
+            out of bag then means that no row of the group was seen.
+        trusted : array-like of bool of shape (n_samples,), default=None
+            Rows whose labels are known to be right: no pace drops them.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._fit(X, y, sample_weight, groups, trusted)
+        return self
+
+    def _fit(
+        self, X: Any, y: ArrayLike, sample_weight: Any, groups: Any, trusted: Any
+    ) -> None:
+        from splboost.selection.members import Ground
+        from splboost.selection.pool import grow, judge, make_members, scout
+
+        check_parameters(self)
+        n_threads = count_threads(self.n_jobs)
+        rng = check_random_state(self.random_state)
+        table = read_table(self, X, self.categorical_features, reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
+        self.classes_, codes = encode_labels(self, y, weight)
+        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        units = _units(groups, table.n_rows)
+        known = _check_trusted(trusted, table.n_rows)
+        used = weight > 0
+        samples = Samples(table, X, codes, weight).take(used)
+        units, codes = np.unique(units[used], return_inverse=True)[1], samples.codes
+        ground = Ground(
+            samples.binned(n_threads), codes, self.classes_.size, known[used]
+        )
+        members = make_members(paced=self.paced)
+        bags = self._draw(samples, units, len(members), rng, grouped=groups is not None)
+        options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        scouted = scout(ground, members, bags, **options)
+        draws = np.random.default_rng(rng.randint(2**31 - 1))
+        choice, oob = judge(
+            *scouted, codes, self.classes_.size, samples.weight, units, draws
+        )
+        del scouted
+        self._mixture = grow(ground, choice, bags, **options)
+        self._describe(choice)
+        self._set_rows(oob, samples, used, codes)
+
+    def _draw(
+        self,
+        samples: Samples,
+        units: NDArray[np.intp],
+        n_members: int,
+        rng: np.random.RandomState,
+        *,
+        grouped: bool,
+    ) -> list[Any]:
+        from splboost.selection.pool import SHARES, Bag
+
+        groups = units if grouped else None
+        bags = []
+        for size, share in enumerate(SHARES):
+            for inside in draw_bags(samples.codes, groups, self.n_bags, share, rng):
+                seeds = rng.randint(2**31 - 1, size=n_members)
+                bags.append(Bag(size, samples.weight * inside, seeds))
+        return bags
+
+    def _describe(self, choice: Any) -> None:
+        from splboost.selection.pool import SHARES
+
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("kind", "max_depth", "min_samples_leaf", "plateau")
+        }
+        for setting in choice.settings:
+            about = setting.member.describe()
+            for name, values in columns.items():
+                values.append(about.get(name))
+        self.settings_ = make_frame(
+            {
+                **columns,
+                "n_estimators": [setting.n_rounds for setting in choice.settings],
+                "bag_share": [SHARES[setting.size] for setting in choice.settings],
+                "oob_brier": choice.brier,
+                "count": choice.count,
+            }
+        )
+        self.feature_importances_ = self._mixture.importances(self.n_features_in_)
+
+    def _set_rows(
+        self,
+        oob: FloatArray,
+        samples: Samples,
+        used: NDArray[np.bool_],
+        codes: NDArray[np.integer],
+    ) -> None:
+        self._temperature = find_temperature(oob, codes, samples.weight)
+        oob = sharpen(oob, self._temperature)
+        n, k = used.size, self.classes_.size
+        self.oob_decision_function_ = np.full((n, k), np.nan)
+        self.oob_decision_function_[used] = oob
+        own = oob[np.arange(codes.size), codes]
+        self.label_quality_ = np.full(n, np.nan)
+        self.label_quality_[used] = own
+        there = ~np.isnan(own)
+        if not there.any():
+            raise ValueError(
+                "No row is out of any bag: every class has a single row. Give more "
+                "rows."
+            )
+        right = oob[there].argmax(axis=1) == codes[there]
+        self.oob_score_ = float(np.average(right, weights=samples.weight[there]))
+
+    def _read(self, X: Any) -> Any:
+        check_is_fitted(self)
+        categorical = self._mixture.categorical_features
+        return read_table(self, X, categorical, reset=False)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class, that it is the label that would be given.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probability : array of shape (n_samples, n_classes)
+            Calibrated on out-of-bag scores, and hence on labels as they were given:
+            where a fifth of these are wrong, few probabilities are above 0.8.
+        """
+        table = self._read(X)
+        mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
+        return sharpen(mean, self._temperature)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(axis=1)]
+
+
+def _units(groups: Any, n_rows: int) -> NDArray[np.intp]:
+    """The number of each row's group; of its own without groups."""
+    if groups is None:
+        return np.arange(n_rows)
+    groups = column_or_1d(groups)
+    if groups.size != n_rows:
+        raise ValueError(
+            f"groups has {groups.size} entries for {n_rows} rows; give one for each "
+            "row of X."
+        )
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def _check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
+    if trusted is None:
+        return np.zeros(n_rows, dtype=bool)
+    mask = column_or_1d(trusted)
+    if mask.size != n_rows or mask.dtype.kind not in "b":
+        raise ValueError(
+            f"trusted has {mask.size} entries of type {mask.dtype} for {n_rows} rows; "
+            "give True or False for each row of X."
+        )
+    return mask.astype(bool)

@@ -5,10 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from splboost import (
+    AdaBoostClassifier,
     BrownBoostClassifier,
     GentleBoostClassifier,
     L2BoostRegressor,
@@ -191,3 +193,12 @@ def test_parameters_set_later_do_not_move_a_fitted_potential():
     np.testing.assert_array_equal(booster.predict_proba(X), before)
     with pytest.raises(ValueError, match=r"epsilon=0\.3, but in the fit before"):
         booster.set_params(n_estimators=8).fit(X, y)
+
+
+@pytest.mark.parametrize("booster", [AdaBoostClassifier, RealAdaBoostClassifier])
+def test_both_adaboosts_have_scores_of_one_scale(booster, three_classes):
+    X, y = three_classes
+    clf = booster(n_estimators=10).fit(X, y)
+    share = softmax(clf.decision_function(X) / 2, axis=1)
+    np.testing.assert_allclose(clf.predict_proba(X), share, rtol=1e-12)
+    np.testing.assert_array_equal(clf.predict(X), share.argmax(axis=1))

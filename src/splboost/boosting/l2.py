@@ -59,8 +59,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     warm_rounds : int, default=5
         Rounds before the pace sets in. Too few hardly know the data yet; too many have
         learned the outliers by heart.
-    subsample : float in (0, 1], default=1.0
-        Share of the samples that each learner is fitted on, drawn anew every round.
+    {subsample}
     {comforts of regressors}
 
     Attributes
@@ -76,25 +75,11 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         a unit of its own, a power of two near their size.
     pace_ : Pace or None
         The pace in use.
-    sample_pace_ : array of shape (n_samples,)
-        v of each training sample at the final scores, which one more round would use:
-        0 means dropped as an outlier. NaN for samples of weight zero or held out.
-    n_selected_ : array of shape (n_iter_,)
-        Number of samples with v > 0 in each round.
+    {sample paces}
     latent_objective_ : array of shape (n_iter_,)
         Summed latent loss after each round, in squared deviations; NaN before these are
         known. It never rises. Without a pace it is half the sum of squared residuals.
-    n_iter_ : int
-        Rounds kept.
-    stop_reason_ : str
-        Why boosting ended; ``docs/attributes.md`` lists the reasons.
-    validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of those after the best
-        one, which are not kept. Only where there are such data.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
+    {ending}
 
     References
     ----------

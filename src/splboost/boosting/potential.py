@@ -183,42 +183,12 @@ class RobustBoostClassifier(BasePotentialBooster):
     variant : {"one-sided", "two-sided"}, default="one-sided"
         Whether samples behind the mean of the potential have no weight ("one-sided", as
         in the author's own implementation) or keep one.
-    subsample : float in (0, 1], default=1.0
-        Share of the samples that each learner is fitted on, drawn anew every round.
+    {subsample}
     {comforts}
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    estimators_ : list of the fitted weak learners
-        With more than two classes a list of one for each class in every round, None
-        where a class has got none.
-    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Step of each learner, before scores have faded.
-    estimator_errors_ : array of shape (n_iter_,)
-        Weighted error of each learner, over all samples. Only with two classes.
-    times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Time after each round.
-    sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end: near 1 where it has been given
-        up. NaN for samples of weight zero or held out.
-    n_selected_ : array of shape (n_iter_,)
-        Number of samples of positive weight in each round.
-    latent_objective_ : array of shape (n_iter_,)
-        Summed potential after each round, which stays where it was but for the last;
-        with more than two classes the mean over these.
-    n_iter_ : int
-        Rounds kept.
-    stop_reason_ : str
-        Why boosting ended: "goal reached" if time has run out, "stuck", or others that
-        ``docs/attributes.md`` lists.
-    validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of those after the best
-        one, which are not kept. Only where there are such data.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
+    {attributes against the clock}
 
     References
     ----------
@@ -306,42 +276,12 @@ class BrownBoostClassifier(BasePotentialBooster):
     epsilon : float in (0, 1), default=0.1
         Average potential, two times the error to end with. It sets the time to spend:
         the smaller, the longer. If it cannot be attained, boosting gets stuck.
-    subsample : float in (0, 1], default=1.0
-        Share of the samples that each learner is fitted on, drawn anew every round.
+    {subsample}
     {comforts}
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    estimators_ : list of the fitted weak learners
-        With more than two classes a list of one for each class in every round, None
-        where a class has got none.
-    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Step of each learner, before scores have faded.
-    estimator_errors_ : array of shape (n_iter_,)
-        Weighted error of each learner, over all samples. Only with two classes.
-    times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Time after each round.
-    sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end, from 0 to 2. NaN for samples of
-        weight zero or held out.
-    n_selected_ : array of shape (n_iter_,)
-        Number of samples of positive weight in each round.
-    latent_objective_ : array of shape (n_iter_,)
-        Summed potential after each round, which stays where it was but for the last;
-        with more than two classes the mean over these.
-    n_iter_ : int
-        Rounds kept.
-    stop_reason_ : str
-        Why boosting ended: "goal reached" if time has run out, "stuck", or others that
-        ``docs/attributes.md`` lists.
-    validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of those after the best
-        one, which are not kept. Only where there are such data.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
+    {attributes against the clock}
 
     References
     ----------

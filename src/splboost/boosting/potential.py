@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.advice import warn
 from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import VOTES, BaseValueBooster
+from splboost.boosting.families.values import VOTES, BaseColumnsBooster
 from splboost.boosting.fit.data import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
 from splboost.boosting.potentials.potentials import (
@@ -24,43 +24,67 @@ from splboost.boosting.potentials.potentials import (
 )
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
-from splboost.losses import LEAST_PROBABILITY, MarginLoss
+from splboost.losses import LEAST_PROBABILITY
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
 
-class BasePotentialBooster(BaseValueBooster):
+class BasePotentialBooster(BaseColumnsBooster):
     """A booster whose potential changes with time; it takes no pace."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: constraint
-        for name, constraint in BaseValueBooster._parameter_constraints.items()
+        for name, constraint in BaseColumnsBooster._parameter_constraints.items()
         if name not in ("pace", "warm_rounds", "learning_rate")
-    }
+    } | {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
     _answers = VOTES
     pace = None
     warm_rounds = 0
     learning_rate = 1.0
-    epsilon: float
 
     times_: FloatArray
     sample_potential_: FloatArray
     _fitted_potential: RobustPotential | BrownPotential
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        epsilon: float = 0.1,
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.epsilon = epsilon
+        self.subsample = subsample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
     @abstractmethod
     def _potential(self) -> RobustPotential | BrownPotential:
         """The potential, its parameters checked."""
-
-    @property
-    def _loss(self) -> MarginLoss:  # type: ignore[override]
-        raise AttributeError(f"{type(self).__name__} has a potential, not a loss.")
-
-    def _working_set(self) -> Any:
-        raise NotImplementedError
-
-    def _link(self, n_samples: float) -> Any:
-        raise NotImplementedError
 
     def _resolve_paces(self, samples: Samples) -> None:
         if self.scoring == "loss":
@@ -75,9 +99,6 @@ class BasePotentialBooster(BaseValueBooster):
     def _fixed_parameters(self) -> dict[str, Any]:
         names = ("epsilon", "theta", "sigma", "variant")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
-
-    def _is_joint(self) -> bool:
-        return False
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
         from splboost.boosting.steps.potential_steps import PotentialScores
@@ -207,7 +228,6 @@ class RobustBoostClassifier(BasePotentialBooster):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BasePotentialBooster._parameter_constraints,
-        "epsilon": [Interval(Real, 0, 1, closed="neither")],
         "theta": [Real],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"one-sided", "two-sided"})],
@@ -235,24 +255,26 @@ class RobustBoostClassifier(BasePotentialBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.epsilon = epsilon
+        super().__init__(
+            estimator,
+            n_estimators=n_estimators,
+            epsilon=epsilon,
+            subsample=subsample,
+            n_iter_no_change=n_iter_no_change,
+            validation_fraction=validation_fraction,
+            tol=tol,
+            scoring=scoring,
+            class_weight=class_weight,
+            categorical_features=categorical_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            warm_start=warm_start,
+            callback=callback,
+            verbose=verbose,
+        )
         self.theta = theta
         self.sigma = sigma
         self.variant = variant
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _potential(self) -> RobustPotential:
         two_sided = self.variant == "two-sided"
@@ -298,46 +320,6 @@ class BrownBoostClassifier(BasePotentialBooster):
     >>> clf.score(X, y) > 0.9
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BasePotentialBooster._parameter_constraints,
-        "epsilon": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 200,
-        epsilon: float = 0.1,
-        subsample: float = 1.0,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        tol: float = 1e-7,
-        scoring: Any = None,
-        class_weight: Any = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        callback: Callable[[Progress], Any] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.epsilon = epsilon
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _potential(self) -> BrownPotential:
         return BrownPotential(self.epsilon)

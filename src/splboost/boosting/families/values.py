@@ -1,9 +1,9 @@
 """Boosters whose learners add values: what they share.
 
-A booster of this kind says what a round has to fit (``_working_set``), what to make of
-a weak learner's answer (``_link``), and which answers it needs (``_answers``). With
-more than two classes it sets each against the rest, unless its working set couples
-them.
+With more than two classes there is a column of scores for each, and a booster says
+which answers of its weak learners it needs (``_answers``). One of a margin loss also
+says what a round has to fit (``_working_set``) and what to make of an answer
+(``_link``). It sets each class against the rest, unless its working set couples them.
 """
 
 from __future__ import annotations
@@ -37,94 +37,23 @@ FloatArray = NDArray[np.float64]
 MEANS, SHARES, VOTES = "means", "shares", "votes"
 
 
-class BaseValueBooster(BaseBoostedClassifier):
-    """A booster whose learners add values."""
+class BaseColumnsBooster(BaseBoostedClassifier):
+    """A booster with a column of scores for each class, to which learners add.
+
+    Two classes have one column.
+    """
 
     _answers: ClassVar[str] = MEANS
-    _tolerance: ClassVar[float] = 0.0
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 1.0,
-        pace: Pace | str | dict[Any, Any] | None = None,
-        warm_rounds: int = 3,
-        subsample: float = 1.0,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        tol: float = 1e-7,
-        scoring: Any = None,
-        class_weight: Any = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        callback: Callable[[Progress], Any] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.pace = pace
-        self.warm_rounds = warm_rounds
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
-
-    # ------------------------------------------------------- what a booster supplies
-
-    @abstractmethod
-    def _working_set(self) -> Any:
-        """What a round has to fit: a ``WorkingSet``."""
-
-    @abstractmethod
-    def _link(self, n_samples: float) -> Any:
-        """What a weak learner's answer adds to the scores: a ``Link``."""
-
-    # --------------------------------------------------------------- what follows
 
     def _is_joint(self) -> bool:
         """Whether one learner serves all classes."""
-        return self._working_set().joint
-
-    @property
-    def _loss(self) -> MarginLoss:  # type: ignore[override]
-        return self._working_set().loss
+        return False
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
         tree = CARTRegressor if self._answers == MEANS else CARTClassifier
         return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
-
-    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.scores.additive import AdditiveScores
-
-        return AdditiveScores(
-            self._working_set(),
-            samples.codes,
-            self.classes_.size,
-            samples.weight,
-            list(self.paces_.values()),
-            n_threads=count_threads(self.n_jobs),
-        )
-
-    def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.steps.value_steps import ValueStep
-
-        link = self._link(effective_size(weight))
-        return ValueStep(link, float(weight.sum()), self._tolerance)
 
     def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
         from splboost.boosting.learners.columns import ColumnsLearner
@@ -189,6 +118,88 @@ class BaseValueBooster(BaseBoostedClassifier):
             EstimatorValues(estimator, X, codes, names, weight, rng, votes=votes)
             for codes, _ in _problems(samples.codes, classes.size, joint)
         ]
+
+
+class BaseValueBooster(BaseColumnsBooster):
+    """A booster of a margin loss, whose learners add values."""
+
+    _tolerance: ClassVar[float] = 0.0
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 1.0,
+        pace: Pace | str | dict[Any, Any] | None = None,
+        warm_rounds: int = 3,
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.pace = pace
+        self.warm_rounds = warm_rounds
+        self.subsample = subsample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    # ------------------------------------------------------- what a booster supplies
+
+    @abstractmethod
+    def _working_set(self) -> Any:
+        """What a round has to fit: a ``WorkingSet``."""
+
+    @abstractmethod
+    def _link(self, n_samples: float) -> Any:
+        """What a weak learner's answer adds to the scores: a ``Link``."""
+
+    # --------------------------------------------------------------- what follows
+
+    def _is_joint(self) -> bool:
+        return self._working_set().joint
+
+    @property
+    def _loss(self) -> MarginLoss:  # type: ignore[override]
+        return self._working_set().loss
+
+    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
+        from splboost.boosting.scores.additive import AdditiveScores
+
+        return AdditiveScores(
+            self._working_set(),
+            samples.codes,
+            self.classes_.size,
+            samples.weight,
+            list(self.paces_.values()),
+            n_threads=count_threads(self.n_jobs),
+        )
+
+    def _make_step(self, weight: FloatArray) -> Any:
+        from splboost.boosting.steps.value_steps import ValueStep
+
+        link = self._link(effective_size(weight))
+        return ValueStep(link, float(weight.sum()), self._tolerance)
 
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         if self.classes_.size == 2:

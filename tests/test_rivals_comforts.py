@@ -612,7 +612,7 @@ def test_shares_of_classes_that_a_draw_lacks():
         share = np.zeros((y.size, 3))
         share[:, weak.classes_] = weak.predict_proba(X)
         log_share = np.log(np.clip(share, 1 / y.size, 1 - 2 / y.size))
-        score += log_share - log_share.mean(axis=1, keepdims=True)
+        score += 2 * (log_share - log_share.mean(axis=1, keepdims=True))
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-9)
 
 

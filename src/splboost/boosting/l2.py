@@ -78,7 +78,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     {sample paces}
     latent_objective_ : array of shape (n_iter_,)
         Summed latent loss after each round, in squared deviations; NaN before these are
-        known. It never rises. Without a pace it is half the sum of squared residuals.
+        known. Without a pace it is half the sum of squared residuals. With trees of
+        this library, and without ``subsample``, it never rises.
     {ending}
 
     References
@@ -312,6 +313,11 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
         link = Mean(self.learning_rate)
         return ResidualStep(link, float(weight.sum()), self._unit)
+
+    def _learner_shares(self) -> FloatArray:
+        """By squares: variance is removed in the square of each learner's unit."""
+        weights = self.estimator_weights_
+        return (weights / (weights.max() or 1.0)) ** 2
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         super()._set_samples(scores, data)

@@ -302,12 +302,15 @@ class BaseBooster(BaseEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of the removed impurity by feature, learners by their coefficients."""
+        """Share of the removed impurity by feature, over all learners."""
         check_is_fitted(self)
+        return self._model.importances(self.n_features_in_, self._learner_shares())
+
+    def _learner_shares(self) -> FloatArray:
+        """What each learner counts for in the importances: by its coefficient."""
         weights = self.estimator_weights_
         total = weights.sum(axis=0)
-        share = weights / np.where(total > 0, total, 1.0)
-        return self._model.importances(self.n_features_in_, share)
+        return weights / np.where(total > 0, total, 1.0)
 
     # ------------------------------------------------------- what a family supplies
 

@@ -24,6 +24,7 @@ from scipy.special import expit, log_softmax, logit, softmax
 FloatArray = NDArray[np.float64]
 
 MOST = 700.0  # exponent that still gives a number
+MOST_AHEAD = 600.0  # the same where a sum over all classes must be one, too
 LEAST_PROBABILITY = 1e-300
 
 
@@ -127,7 +128,7 @@ class MarginLoss(ABC):
         if self.coupled:  # the sum of exp(G_k - G_y) over the other classes
             ahead = score - score[rows, codes][:, None]
             ahead[rows, codes] = -np.inf
-            return np.exp(np.minimum(ahead, 600)).sum(axis=1)
+            return np.exp(np.minimum(ahead, MOST_AHEAD)).sum(axis=1)
         own = np.maximum(self.link(score), LEAST_PROBABILITY)
         return (own.sum(axis=1) - own[rows, codes]) / own[rows, codes]
 

@@ -27,6 +27,7 @@ from splboost import (
     RealAdaBoostClassifier,
     RobustBoostClassifier,
     SavageBoostClassifier,
+    SPLBoostClassifier,
 )
 from splboost.boosting.learners.columns import Terms
 from splboost.boosting.potentials.potentials import BrownPotential
@@ -932,6 +933,47 @@ def test_what_is_guaranteed_never_to_rise(name):
     else:
         latent = quiet_fit(make(name, pace="linear"), X, y).latent_objective_
         assert latent[-1] < latent[0]
+
+
+# -- warnings -------------------------------------------------------------------------
+
+
+@each_paced
+def test_a_pace_that_no_round_has_felt_is_warned_of(name):
+    X, y = data(0 if name == "l2" else 2)
+    model = make(name, pace=Hard(plateau=3.0), n_estimators=3, warm_rounds=3)
+    message = (
+        r"pace=Hard\(plateau=3\.0\) has had no effect: all 3 rounds were among the "
+        r"warm_rounds=3 .* Give fewer warm_rounds or a larger n_estimators"
+    )
+    with pytest.warns(UserWarning, match=message):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_estimators": 4},
+        {"warm_rounds": 2},
+        {"pace": None},
+        {"pace": Hard(plateau=np.inf)},
+        {"n_iter_no_change": 5},
+        {"warm_start": True},
+        {"callback": lambda progress: True},
+    ],
+    ids=str,
+)
+def test_of_others_it_is_not(options):
+    given = {"pace": Hard(plateau=3.0), "n_estimators": 3, "warm_rounds": 3, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make("gentle", **given).fit(*data())
+
+
+def test_of_a_default_it_is_not():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SPLBoostClassifier(n_estimators=3).fit(*data())
 
 
 # -- errors ---------------------------------------------------------------------------

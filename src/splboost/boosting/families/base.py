@@ -12,7 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.boosting.families.advice import warn_of_no_rounds, warn_of_stop
+from splboost.boosting.families.advice import (
+    warn_of_no_rounds,
+    warn_of_stop,
+    warn_of_warm_rounds,
+)
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.continuation import Continuation, Kind
 from splboost.boosting.fit.data import (
@@ -212,8 +216,7 @@ class BaseBooster(BaseEstimator):
     def _early_stopping(self) -> EarlyStopping | None:
         if self.n_iter_no_change is None:
             return None
-        paced = any(pace and not pace.is_off for pace in self._given_paces())
-        n_warm = self.warm_rounds if paced else 0
+        n_warm = self.warm_rounds if self._is_paced() else 0
         return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
 
     def _default_plateau(self) -> float:
@@ -266,6 +269,10 @@ class BaseBooster(BaseEstimator):
         """The paces of the user, before any correction."""
         given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
         return [resolve_pace(pace) for pace in given]
+
+    def _is_paced(self) -> bool:
+        """Whether any pace leaves something out."""
+        return any(pace and not pace.is_off for pace in self._given_paces())
 
     def _set_rounds(
         self,
@@ -339,6 +346,7 @@ class BaseBooster(BaseEstimator):
         """Warn where boosting has stopped for want of something."""
         reason, most = self.stop_reason_, self.n_estimators
         warn_of_stop(reason, n_rounds, most, some_dropped=some_dropped)
+        warn_of_warm_rounds(self, n_rounds)
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""

@@ -188,6 +188,10 @@ class RobustBoostClassifier(BasePotentialBooster):
     just above the error that can be attained; both failures are warned of. More than
     two classes are set one against the rest, each with a time of its own.
 
+    There is no ``pace``, since the potential itself gives samples up, and no
+    ``learning_rate``, since the goal fixes how far to go: steps and time are solved for
+    together, and a shorter step would not keep the average potential.
+
     Parameters
     ----------
     {classification tree}
@@ -288,7 +292,9 @@ class BrownBoostClassifier(BasePotentialBooster):
     Each round moves the scores along a weak classifier, and time forward by as much as
     keeps the average potential at ``epsilon`` (Freund 2001). Where little time is left,
     samples far behind have no weight. More than two classes are set one against the
-    rest, each with a time of its own.
+    rest, each with a time of its own. As in ``RobustBoostClassifier`` there is no
+    ``pace``, since the potential itself gives samples up, and no ``learning_rate``,
+    since steps and time are solved for together.
 
     Parameters
     ----------

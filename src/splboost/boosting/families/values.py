@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,9 +61,13 @@ class BaseColumnsBooster(BaseBoostedClassifier):
 
         estimator = self._weak_learner()
         if self._answers == MEANS:
-            check_regressor(estimator)
+            check_regressor(estimator, remedy=self._kinds_by_variant())
         else:
-            check_classifier(estimator, probabilities=self._answers == SHARES)
+            check_classifier(
+                estimator,
+                probabilities=self._answers == SHARES,
+                remedy=self._kinds_by_variant(),
+            )
         k = self.classes_.size
         joint = k == 2 or self._is_joint()
         if is_own_tree(estimator):
@@ -71,6 +76,20 @@ class BaseColumnsBooster(BaseBoostedClassifier):
         else:
             columns = self._fit_estimators(estimator, samples, rng, joint)
         return ColumnsLearner(columns)
+
+    def _kinds_by_variant(self) -> str:
+        """A sentence on which variants take which learners, where that differs."""
+        kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
+        for constraint in self._parameter_constraints.get("variant", []):
+            for variant in sorted(getattr(constraint, "options", [])):
+                other = copy(self)
+                other.variant = variant
+                kind = "regressors" if other._answers == MEANS else "classifiers"
+                kinds[kind].append(repr(variant))
+        if not all(kinds.values()):
+            return ""
+        taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
+        return f" {type(self).__name__} takes {' and '.join(taken)}."
 
     def _grow_trees(
         self, estimator: Any, samples: Samples, rng: Any, joint: bool

@@ -265,7 +265,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     def _fixed_parameters(self) -> dict[str, Any]:
         pace = None if isinstance(self.pace, dict) else resolve_pace(self.pace)
         paced = pace is not None and not pace.is_off
-        return {"pace": "something" if paced else None}  # says where it starts
+        return {"pace": "given" if paced else None}  # says where it starts
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:

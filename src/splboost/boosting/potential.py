@@ -209,7 +209,7 @@ class RobustBoostClassifier(BasePotentialBooster):
         Whether samples behind the mean of the potential have no weight ("one-sided", as
         in the author's own implementation) or keep one.
     {subsample}
-    {comforts}
+    {comforts against the clock}
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ class BrownBoostClassifier(BasePotentialBooster):
         Average potential, two times the error to end with. It sets the time to spend:
         the smaller, the longer. If it cannot be attained, boosting gets stuck.
     {subsample}
-    {comforts}
+    {comforts against the clock}
 
     Attributes
     ----------

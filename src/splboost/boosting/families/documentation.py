@@ -7,17 +7,24 @@ from typing import TypeVar
 Booster = TypeVar("Booster", bound=type)
 
 
-def _comforts(*, drawn: str, score: str, class_weight: str = "") -> str:
+_AFTER_WARM_ROUNDS = """\
+        Where there is a pace, only rounds after the warm ones count.
+"""
+
+
+def _comforts(
+    *, drawn: str, score: str, early: str = _AFTER_WARM_ROUNDS, class_weight: str = ""
+) -> str:
     """Parameters that all boosters end with.
 
-    ``drawn`` is what is held out, ``score`` how it is judged.
+    ``drawn`` is what is held out, ``score`` how it is judged, ``early`` what an early
+    end means.
     """
     return f"""\
     n_iter_no_change : int, default=None
         Stop early: after so many rounds that did not raise the score of the validation
         data, which are given to ``fit`` or held out. The model keeps the best round.
-        Where there is a pace, only rounds after the warm ones count. None does all
-        rounds.
+{early}        None does all rounds.
     validation_fraction : float in (0, 1), default=0.1
         Share of {drawn} that is held out to stop early, unless
         validation data are given.
@@ -39,9 +46,10 @@ def _comforts(*, drawn: str, score: str, class_weight: str = "") -> str:
     warm_start : bool, default=False
         With True a further ``fit`` goes on where the last one (with True, too) ended,
         up to ``n_estimators`` rounds in all; the result is that of a single fit. Data
-        and other parameters should be the same. A fit that a callback or Ctrl-C ended
-        is taken up again; one that ended because nothing was left to improve stays as
-        it is.
+        should be the same. Other parameters may change for the rounds to come, but for
+        those on which all rounds depend (``docs/boosters.md`` lists them). A fit that a
+        callback or Ctrl-C ended is taken up again; one that ended because nothing was
+        left to improve stays as it is.
     callback : callable, default=None
         Called after each round as ``callback(progress)``, with a
         ``splboost.boosting.Progress``; returns True to stop. After Ctrl-C it is called
@@ -130,6 +138,15 @@ _TEXTS = {
     "{comforts}": _comforts(
         drawn="each class (at least a sample)",
         score='the accuracy; "loss" the latent objective per unit of weight, negated',
+        class_weight=_CLASS_WEIGHT,
+    ),
+    "{comforts against the clock}": _comforts(
+        drawn="each class (at least a sample)",
+        score='the accuracy; "loss" is refused, for the mean potential does not fall',
+        early="""\
+        That may be before time has run out, and the goal is lost then: until the end
+        hardly any sample is given up, and no error is promised.
+""",
         class_weight=_CLASS_WEIGHT,
     ),
     "{comforts of regressors}": _comforts(

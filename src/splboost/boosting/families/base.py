@@ -26,6 +26,7 @@ from splboost.boosting.fit.data import (
     Samples,
     ValidationArguments,
 )
+from splboost.boosting.fit.reporting import announcing_compilation
 from splboost.boosting.fit.validation import EarlyStopping, find_scorer
 from splboost.boosting.learners.weak import categorical_features_of
 from splboost.boosting.loop import Round, Schedule
@@ -133,7 +134,7 @@ class BaseBooster(BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), announcing_compilation(self.verbose):
             given = ValidationArguments(X_val, y_val, sample_weight_val)
             self._fit(X, y, sample_weight, given)
         return self

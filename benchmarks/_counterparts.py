@@ -49,8 +49,8 @@ def scale_logitboost(scores: Scores) -> Scores:
 
 
 def scale_samme(scores: Scores) -> Scores:
-    """log p1 - log p0 of two classes; (K - 1) (log p - mean log p) of more."""
-    return halve(scores) if scores.ndim == 2 else scores / (scores.shape[2] - 1)
+    """log p1 - log p0 of two classes; of more the same score."""
+    return halve(scores) if scores.ndim == 2 else scores
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ PEERS = {
         RealAdaBoostClassifier,
         scale_samme,
         DOUBLE,
-        "Its score is twice ours of two classes, and K - 1 times ours of K. It clips "
-        "shares at 2e-16, ours at 1/n, so the data are as for OpenCV's Real AdaBoost.",
+        "Its score is twice ours of two classes, and the same of more. It clips shares "
+        "at 2e-16, ours at 1/n, so the data are as for OpenCV's Real AdaBoost.",
     ),
 }
 

@@ -12,6 +12,7 @@ import time
 import warnings
 from importlib.util import find_spec
 
+import numba
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -467,8 +468,15 @@ def test_a_real_interrupt(kind, keep, said, wait):
 # -- verbose --------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def compiled():
+    """Nothing is left to compile, which would be shown."""
+    X, y = data()
+    AdaBoostClassifier(n_estimators=5).fit(X, y, X_val=X, y_val=y)
+
+
 @pytest.mark.parametrize("verbose", [1, 2, True])
-def test_lines(capsys, verbose):
+def test_lines(capsys, compiled, verbose):
     X, y = data()
     model = AdaBoostClassifier(n_estimators=45, verbose=verbose).fit(X, y)
     out, err = capsys.readouterr()
@@ -490,7 +498,7 @@ def test_silence(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_lines_of_a_fit_that_stops(capsys):
+def test_lines_of_a_fit_that_stops(capsys, compiled):
     AdaBoostClassifier(
         n_estimators=100, verbose=1, callback=lambda progress: progress.round == 13
     ).fit(*data())
@@ -499,6 +507,22 @@ def test_lines_of_a_fit_that_stops(capsys):
         "round  10 of 100",
         "round  13 of 100",
     ]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(("verbose", "times"), [(0, 0), (1, 1)])
+def test_compiling_is_announced_once(capsys, compiled, verbose, times):
+    def compile_something(progress):
+        kernels = numba.njit(lambda x: x + 1), numba.njit(lambda x: 2 * x)
+        return sum(kernel(1) for kernel in kernels) == 0
+
+    model = AdaBoostClassifier(n_estimators=3, verbose=verbose)
+    model.fit(*data())
+    assert "compiling" not in capsys.readouterr().err
+    model.set_params(callback=compile_something).fit(*data())
+    assert capsys.readouterr().err.count("compiling, as on first use") == times
+    numba.njit(lambda x: x - 1)(1)
+    assert not capsys.readouterr().err
 
 
 class Terminal(io.StringIO):
@@ -557,7 +581,7 @@ def test_the_bar_is_tidied_up(monkeypatch, error):
     assert text.count("\x1b[?25h") == text.count("\x1b[?25l") == 1
 
 
-def test_a_terminal_without_rich(monkeypatch):
+def test_a_terminal_without_rich(monkeypatch, compiled):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(reporting, "find_spec", lambda name: None)
     AdaBoostClassifier(n_estimators=10, verbose=1).fit(*data())

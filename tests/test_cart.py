@@ -25,7 +25,7 @@ from helpers import (
     read_data,
 )
 from splboost.trees import CARTClassifier, CARTRegressor
-from splboost.trees.estimators import _count_features
+from splboost.trees.cart import count_features
 from splboost.trees.grow import advance
 
 every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
@@ -317,7 +317,7 @@ def test_adult_by_pandas_polars_and_codes(adult):
     ids=str,
 )
 def test_number_of_features(max_features, number):
-    assert _count_features(max_features, 10) == number
+    assert count_features(max_features, 10) == number
 
 
 @every_cart

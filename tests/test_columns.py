@@ -326,7 +326,11 @@ BAD = {
     "no columns": (pd.DataFrame(index=[0, 1]), "0 feature"),
     "one dimension": (np.arange(3.0), "Expected 2D array"),
     "complex": (np.ones((2, 1), dtype=complex), "Complex data not supported"),
-    "string array": (np.array([["a"], ["b"]]), "not compatible with arrays of bytes"),
+    "string array": (
+        np.array([["a"], ["b"]]),
+        "Column 0 of X holds 'a', which is no n",
+    ),
+    "strings of numbers": (np.array([["1"], ["2"]]), "arrays of bytes"),
 }
 
 

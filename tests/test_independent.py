@@ -132,3 +132,19 @@ def test_l2boost_is_gradient_boosting_of_squares(depth, weighted):
     expected = list(theirs.fit(X, y, weight).staged_predict(X))
     predictions = list(ours.fit(X, y, weight).staged_predict(X))
     np.testing.assert_allclose(predictions, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_importances_of_l2boost_are_those_of_gradient_boosting(depth):
+    """In leaves of some size, lest two features divide the same few rows alike."""
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(300, 4)), 1)
+    y = 50 * (X[:, 0] + 0.7 * X[:, 1] ** 2 + 0.5 * rng.normal(size=300))
+    options = {"n_estimators": 50, "learning_rate": 0.3}
+    size = {"max_depth": depth, "min_samples_leaf": 20}
+    theirs = GradientBoostingRegressor(random_state=0, **size, **options).fit(X, y)
+    ours = L2BoostRegressor(CARTRegressor(**size), **options).fit(X, y)
+    assert len(set(ours.estimator_weights_)) > 1
+    np.testing.assert_allclose(
+        ours.feature_importances_, theirs.feature_importances_, rtol=1e-8
+    )

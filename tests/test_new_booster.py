@@ -25,7 +25,7 @@ from splboost import (
 )
 from splboost.boosting.custom import MarginLoss, MarginLossBooster
 from splboost.datasets import flip_labels, make_gaussians
-from splboost.losses import Exponential, Logistic, Savage, Savage2
+from splboost.losses import Exponential, Logistic, Savage, Savage2, check_margin_loss
 from splboost.pace import Hard, Linear
 from splboost.trees import CARTRegressor
 
@@ -281,6 +281,7 @@ def test_weights_are_slopes(loss):
     m = np.linspace(-4, 4, 81)
     slope = (loss.value(m - 1e-6) - loss.value(m + 1e-6)) / 2e-6
     np.testing.assert_allclose(loss.weight(m), slope, rtol=1e-6, atol=1e-8)
+    assert all(each.endswith("holds") for each in check_margin_loss(loss))
 
 
 @every_loss
@@ -308,3 +309,117 @@ def test_odds_of_losses(loss):
 def test_odds_beyond_a_loss():
     assert example.Tangent().odds_at(4.5) == np.inf
     assert example.Tangent().odds_at(0.0) == 0.0
+
+
+class Hinge(MarginLoss):
+    """With a kink, and a weight that is not the slope but three times it."""
+
+    def value(self, margin):
+        return np.maximum(0, 1 - margin)
+
+    def weight(self, margin):
+        return 3.0 * (margin < 1)
+
+
+def test_kinks_and_factors_are_no_fault():
+    assert len(check_margin_loss(Hinge())) == 6
+
+
+FAULTS = {
+    "shape of the value": (
+        {"value": lambda loss, m: np.exp(-m).sum()},
+        r"value must give a number for each margin, but for an array of shape \(601,\) "
+        r"it gives float64 of shape \(\)\. Compute on whole arrays",
+    ),
+    "shape of the weight": (
+        {"weight": lambda loss, m: np.ones((m.size, 1))},
+        r"weight must give a number for each margin, .* ndarray of shape \(601, 1\)",
+    ),
+    "complex": (
+        {"weight": lambda loss, m: ["a"] * m.size},
+        "weight must give real numbers, .* Return an array of floats",
+    ),
+    "not a number": (
+        {"weight": lambda loss, m: np.sqrt(1 - m)},
+        r"weight must be finite, but weight\(1\.1\) = nan\. Rewrite it",
+    ),
+    "infinite": (
+        {"value": lambda loss, m: np.exp(m**4)},
+        r"value must be finite, but value\(-30\) = inf",
+    ),
+    "negative": (
+        {"value": lambda loss, m: 1 - m},
+        r"value must not be negative, but value\(1\.1\) = -0\.1\. Add a constant",
+    ),
+    "no weight": (
+        {"weight": lambda loss, m: 0 * m},
+        "some weight must be positive, but none is .* Return how fast the value falls",
+    ),
+    "wrong sign": (
+        {"value": lambda loss, m: np.exp(m), "weight": lambda loss, m: np.exp(m)},
+        r"value must fall where the weight is positive, but weight\(-\S+\) = .* look "
+        "at the signs",
+    ),
+    "wrong slope": (
+        {"value": lambda loss, m: np.logaddexp(0, -m), "weight": Logistic().weight},
+        "weight must be minus the derivative of the value, .* Derive the value once",
+    ),
+    "flat": (
+        {"value": lambda loss, m: np.ones_like(m)},
+        r"weight must be minus the derivative .* weight\(-30\) = 3, .* falls by 0 per",
+    ),
+    "no probability": (
+        {"link": lambda loss, F: F / 40 + 0.5},
+        r"link must be a probability, but link\(-30\) = -0\.25\. Clip it",
+    ),
+    "falling link": (
+        {"link": lambda loss, F: expit(-F)},
+        r"link must rise with the score, but link\(-\S+\) = 1 and link\(-\S+\)",
+    ),
+    "another link": (
+        {"link": lambda loss, F: expit(F)},
+        r"inverse_link must be the inverse of link, but inverse_link\(0\.01\) = "
+        r"-2\.29756, and link\(-2\.29756\) = 0\.0913\d+\. Write both",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_losses_with_a_fault(fault):
+    methods, message = FAULTS[fault]
+    loss = type("Faulty", (Hinge,), methods)()
+    with pytest.raises(ValueError, match=f"Faulty is no margin loss: (the )?{message}"):
+        check_margin_loss(loss)
+
+
+def test_what_is_no_loss():
+    with pytest.raises(TypeError, match="loss=3 is a int; give an object"):
+        check_margin_loss(3)
+    with pytest.raises(TypeError, match="Hinge'> is a class; give an object"):
+        check_margin_loss(Hinge)
+
+    class Bare(Hinge):
+        def __init__(self):
+            pass
+
+    with pytest.raises(ValueError, match=r"Bare .* call super\(\).__init__\(\)"):
+        check_margin_loss(Bare())
+
+
+@pytest.mark.parametrize("fault", ["shape of the value", "not a number", "complex"])
+def test_a_fit_refuses_such_losses(noisy, fault):
+    loss = type("Faulty", (Hinge,), FAULTS[fault][0])()
+    with pytest.raises(ValueError, match=r"Faulty is no margin loss: (value|weight)"):
+        Rebuilt(loss=loss).fit(*noisy[:2])
+
+
+@pytest.mark.parametrize(
+    "answer", [(1.0, 1.0, 1.0), (np.ones(3), 1.0), (1.0, np.ones((9, 1)))]
+)
+def test_a_fit_refuses_working_sets_of_other_shapes(noisy, answer):
+    class Faulty(TangentBoostClassifier):
+        def working_set(self, margin, y):
+            return answer
+
+    with pytest.raises(ValueError, match=r"Faulty.working_set gives arrays of .* \(9,"):
+        Faulty().fit(*noisy[:2])

@@ -562,10 +562,11 @@ def test_nothing_to_warn_of(options):
     assert warnings_of(SPLBoostClassifier(**options), X, y) == []
 
 
-def test_no_warning_before_the_pace_sets_in():
+def test_no_warning_of_classes_before_the_pace_sets_in():
     X, y = rare_class(make_ringnorm, 0)
     model = SPLBoostClassifier(n_estimators=3, pace="hard")
-    assert warnings_of(model, X, y) == []
+    (message,) = warnings_of(model, X, y)
+    assert "pace='hard' has had no effect" in str(message)
     assert (model.sample_pace_[y == "upper"] == 0).all()
 
 

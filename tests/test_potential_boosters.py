@@ -180,3 +180,9 @@ def test_bad_parameters(options, message):
     X, y = make_gaussians(random_state=0)
     with pytest.raises(ValueError, match=message):
         RobustBoostClassifier(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [RobustBoostClassifier, BrownBoostClassifier])
+def test_a_potential_is_no_loss(cls):
+    """What boosters of margin losses supply is not theirs."""
+    assert not any(hasattr(cls(), name) for name in ("_loss", "_working_set", "_link"))

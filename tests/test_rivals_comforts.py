@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from helpers import CATEGORICAL, mixed_data
 from splboost import (
+    AdaBoostClassifier,
     BrownBoostClassifier,
     GentleBoostClassifier,
     L2BoostRegressor,
@@ -27,6 +28,7 @@ from splboost import (
     RealAdaBoostClassifier,
     RobustBoostClassifier,
     SavageBoostClassifier,
+    SPLBoostClassifier,
 )
 from splboost.boosting.learners.columns import Terms
 from splboost.boosting.potentials.potentials import BrownPotential
@@ -612,7 +614,7 @@ def test_shares_of_classes_that_a_draw_lacks():
         share = np.zeros((y.size, 3))
         share[:, weak.classes_] = weak.predict_proba(X)
         log_share = np.log(np.clip(share, 1 / y.size, 1 - 2 / y.size))
-        score += log_share - log_share.mean(axis=1, keepdims=True)
+        score += 2 * (log_share - log_share.mean(axis=1, keepdims=True))
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-9)
 
 
@@ -934,6 +936,47 @@ def test_what_is_guaranteed_never_to_rise(name):
         assert latent[-1] < latent[0]
 
 
+# -- warnings -------------------------------------------------------------------------
+
+
+@each_paced
+def test_a_pace_that_no_round_has_felt_is_warned_of(name):
+    X, y = data(0 if name == "l2" else 2)
+    model = make(name, pace=Hard(plateau=3.0), n_estimators=3, warm_rounds=3)
+    message = (
+        r"pace=Hard\(plateau=3\.0\) has had no effect: all 3 rounds were among the "
+        r"warm_rounds=3 .* Give fewer warm_rounds or a larger n_estimators"
+    )
+    with pytest.warns(UserWarning, match=message):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_estimators": 4},
+        {"warm_rounds": 2},
+        {"pace": None},
+        {"pace": Hard(plateau=np.inf)},
+        {"n_iter_no_change": 5},
+        {"warm_start": True},
+        {"callback": lambda progress: True},
+    ],
+    ids=str,
+)
+def test_of_others_it_is_not(options):
+    given = {"pace": Hard(plateau=3.0), "n_estimators": 3, "warm_rounds": 3, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make("gentle", **given).fit(*data())
+
+
+def test_of_a_default_it_is_not():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SPLBoostClassifier(n_estimators=3).fit(*data())
+
+
 # -- errors ---------------------------------------------------------------------------
 
 
@@ -993,6 +1036,73 @@ def test_bad_parameters(name, options, message):
 def test_a_regression_has_no_classes():
     with pytest.raises(TypeError, match=r"pace=\{0: 'hard'\} is a dict by class"):
         L2BoostRegressor(pace={0: "hard"}).fit(*data(0))
+
+
+@pytest.mark.parametrize(
+    ("variant", "estimator", "fault"),
+    [
+        ("gentle", CARTClassifier(), "not a regressor, .* fits numbers"),
+        ("discrete", CARTRegressor(), "not a classifier"),
+    ],
+)
+def test_variants_say_which_learners_they_take(variant, estimator, fault):
+    remedy = (
+        "RBoostClassifier takes classifiers with variant='discrete' and regressors "
+        "with variant='fisher' or 'gentle' or 'mm'"
+    )
+    with pytest.raises(TypeError, match=f"{fault}.* {remedy}"):
+        RBoostClassifier(estimator, variant=variant).fit(*data())
+    with pytest.raises(TypeError) as caught:
+        RobustBoostClassifier(CARTRegressor()).fit(*data())
+    assert "variant" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["gentle", "real", "ada"])
+@pytest.mark.parametrize("frames", [pd, pl])
+def test_foreign_learners_that_cannot_read_categories(name, frames):
+    X, y = data()
+    colour = np.where(y, "red", "green").tolist()
+    if frames is pd:
+        frame = pd.DataFrame({"size": X[:, 0], "colour": pd.Categorical(colour)})
+    else:
+        texts = pl.Series(colour, dtype=pl.Categorical)
+        frame = pl.DataFrame({"size": X[:, 0], "colour": texts})
+    model = (
+        AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=3)
+        if name == "ada"
+        else make(name, "foreign")
+    )
+    message = (
+        r"estimator=DecisionTree\w+\(.*\) cannot read the categories of X in 'colour': "
+        "could not convert string to float: '(red|green)'. Encode them, .* or boost a "
+        "tree of splboost.trees"
+    )
+    with pytest.raises(ValueError, match=message):
+        model.fit(frame, y)
+    assert not hasattr(model, "n_iter_")
+    quiet_fit(model, frame[["size"]], y)  # and what it can read is read
+
+
+def test_other_faults_of_foreign_learners_are_their_own():
+    X, y = data()
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"^Input X contains NaN"):
+        AdaBoostClassifier(LogisticRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "cells", [np.array([[1.0, "red"], [2.0, "7"]] * 20, dtype=object), None]
+)
+@pytest.mark.parametrize("learner", [None, DecisionTreeClassifier()])
+def test_texts_among_numbers_are_named(cells, learner):
+    if cells is None:
+        cells = [["1.5", "red"], ["2", "7"]] * 20
+    message = (
+        "Column 1 of X holds 'red', which is no number; encode it, or use trees of "
+        "splboost.trees and list the column in categorical_features"
+    )
+    with pytest.raises(ValueError, match=message):
+        AdaBoostClassifier(learner).fit(cells, [0, 1] * 20)
 
 
 @pytest.mark.parametrize("name", BOOSTERS)

@@ -1,14 +1,18 @@
 """What the models of boosters of values keep: each round as it was fitted, no more."""
 
+import pickle
 import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
+from scipy.special import softmax
+from sklearn.base import is_regressor
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from splboost import (
+    AdaBoostClassifier,
     BrownBoostClassifier,
     GentleBoostClassifier,
     L2BoostRegressor,
@@ -191,3 +195,77 @@ def test_parameters_set_later_do_not_move_a_fitted_potential():
     np.testing.assert_array_equal(booster.predict_proba(X), before)
     with pytest.raises(ValueError, match=r"epsilon=0\.3, but in the fit before"):
         booster.set_params(n_estimators=8).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("booster", "change"),
+    [
+        (LogitBoostClassifier(), {"z_max": 2.0}),
+        (LogitBoostClassifier(), {"z_clip": "gradient"}),
+        (LogitBoostClassifier(), {"pace": "hard"}),
+        (LogitBoostClassifier(pace="hard"), {"pace": None}),
+        (LogitBoostClassifier(pace="hard"), {"warm_rounds": 7}),
+        (RBoostClassifier(), {"variant": "fisher"}),
+        (SavageBoostClassifier(), {"line_search": True}),
+        (GentleBoostClassifier(), {"subsample": 0.5}),
+        (GentleBoostClassifier(), {"estimator__max_depth": 2}),
+        (L2BoostRegressor(pace="linear", warm_rounds=2), {"pace": "hard"}),
+        (BrownBoostClassifier(epsilon=0.2), {"subsample": 0.5}),
+    ],
+    ids=str,
+)
+def test_what_may_change_between_fits_holds_for_rounds_to_come(booster, change, noisy):
+    X, y = noisy
+    booster.set_params(n_estimators=5, warm_start=True).fit(X, y)
+    unchanged = pickle.loads(pickle.dumps(booster)).set_params(n_estimators=9).fit(X, y)
+    booster.set_params(n_estimators=9, **change).fit(X, y)
+    ours, theirs = (
+        list(
+            each.staged_predict(X)
+            if is_regressor(each)
+            else each.staged_decision_function(X)
+        )
+        for each in (booster, unchanged)
+    )
+    np.testing.assert_array_equal(ours[:5], theirs[:5])
+    assert not np.array_equal(ours[-1], theirs[-1])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("booster", "change", "message"),
+    [
+        (RobustBoostClassifier(), {"theta": 0.2}, r"theta=0\.2, but .* was 0\.0"),
+        (RobustBoostClassifier(), {"sigma": 0.2}, r"sigma=0\.2, but .* was 0\.1"),
+        (RobustBoostClassifier(), {"variant": "two-sided"}, "was 'one-sided'"),
+        (BrownBoostClassifier(), {"epsilon": 0.2}, r"epsilon=0\.2, but .* was 0\.1"),
+        (L2BoostRegressor(), {"pace": "hard"}, "pace='given', but .* was None"),
+        (L2BoostRegressor(pace="hard"), {"pace": None}, "pace=None, but .* 'given'"),
+        (RBoostClassifier(), {"variant": "discrete"}, "estimator is a CARTClassifier"),
+        (
+            GentleBoostClassifier(n_iter_no_change=5),
+            {"validation_fraction": 0.3},
+            r"validation_fraction=0\.3, but .* was 0\.1, on which all rounds depend",
+        ),
+        (GentleBoostClassifier(n_iter_no_change=5), {"scoring": "loss"}, "scoring="),
+        (GentleBoostClassifier(), {"n_iter_no_change": 5}, "data are held out"),
+    ],
+    ids=str,
+)
+def test_what_must_not_change_between_fits_is_refused(booster, change, message, noisy):
+    X, y = noisy
+    booster.set_params(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    booster.set_params(n_estimators=9, **change)
+    with pytest.raises(ValueError, match=message):
+        booster.fit(X, y)
+    assert booster.n_iter_ <= 5
+
+
+@pytest.mark.parametrize("booster", [AdaBoostClassifier, RealAdaBoostClassifier])
+def test_both_adaboosts_have_scores_of_one_scale(booster, three_classes):
+    X, y = three_classes
+    clf = booster(n_estimators=10).fit(X, y)
+    share = softmax(clf.decision_function(X) / 2, axis=1)
+    np.testing.assert_allclose(clf.predict_proba(X), share, rtol=1e-12)
+    np.testing.assert_array_equal(clf.predict(X), share.argmax(axis=1))

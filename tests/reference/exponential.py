@@ -35,10 +35,10 @@ def real_boost(
 ) -> Rival:
     """Real AdaBoost: F += half the log odds of the learner's class shares.
 
-    For more classes (or two with two_columns) SAMME.R, a column of G per class: shares
-    p_k clipped to [1/n, 1 - (K-1)/n], G_k += log p_k - mean_j log p_j, weights
-    exp(-G_y). ``weak(X, y, D)`` returns a function to class shares; options are those
-    of ``set_up``.
+    For more classes (or two with two_columns) SAMME.R, a column of F per class: shares
+    p_k clipped to [1/n, 1 - (K-1)/n], F_k += (K-1) (log p_k - mean_j log p_j), weights
+    exp(-F_y / (K-1)). ``weak(X, y, D)`` returns a function to class shares; options are
+    those of ``set_up``.
     """
     s = set_up(X, y, **options)
     K = s.n_classes
@@ -56,17 +56,18 @@ def real_boost(
 
     def centred_log_shares(p):
         log_p = np.log(np.clip(p, 1.0 / s.size, 1.0 - (K - 1.0) / s.size))
-        return log_p - log_p.mean(axis=1, keepdims=True)
+        return (K - 1.0) * (log_p - log_p.mean(axis=1, keepdims=True))
 
-    def samme_step(y, G, v, rows, first) -> Step:
-        predict = fit_weighted(s, weak, y, y, -G[every_row, y], v, rows, first)
+    def samme_step(y, F, v, rows, first) -> Step:
+        exponent = -F[every_row, y] / (K - 1.0)
+        predict = fit_weighted(s, weak, y, y, exponent, v, rows, first)
         stop_without_edge(centred_log_shares(predict(s.X)))
         return Step(lambda X: s.learning_rate * centred_log_shares(predict(X)), predict)
 
     if K == 2 and not two_columns:
         paced = Paced(s, lambda F: pace_loss(F, s.y))
         return run(s, Repeated(s, real_step), paced, np.zeros(len(s.y)))
-    paced = Paced(s, lambda G: pace_loss((K - 1.0) * G, s.y))
+    paced = Paced(s, lambda F: pace_loss(F, s.y))
     return run(s, Repeated(s, samme_step), paced, np.zeros((len(s.y), K)))
 
 

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.families.values import MEANS, SHARES, BaseValueBooster
+from splboost.boosting.fit.data import Samples
 from splboost.losses import MarginLoss
+from splboost.losses.checks import check_numbers
 
 __all__ = ["MarginLoss", "MarginLossBooster"]
 
@@ -44,6 +46,7 @@ class MarginLossBooster(BaseValueBooster, ABC):
     See Also
     --------
     splboost.losses.MarginLoss : A loss, and its link to probabilities.
+    splboost.losses.check_margin_loss : Tests one of your own.
 
     Examples
     --------
@@ -85,6 +88,19 @@ class MarginLossBooster(BaseValueBooster, ABC):
         """
         return self.margin_loss().weight(margin), y
 
+    def _check_numbers(self) -> None:
+        """Refuse a loss or a working set whose answers no round could use."""
+        margin = np.linspace(-4.0, 4.0, 9)
+        check_numbers(self.margin_loss(), margin)
+        answer = self.working_set(margin, np.where(np.arange(9) % 2, 1.0, -1.0))
+        shapes = [np.shape(each) for each in answer]
+        if len(shapes) != 2 or not set(shapes) <= {(), margin.shape}:
+            raise ValueError(
+                f"{type(self).__name__}.working_set gives arrays of the shapes "
+                f"{shapes} for margins of the shape {margin.shape}; return a weight "
+                "and a target, with a number for each margin."
+            )
+
     # --------------------------------------------------- what the base class asks for
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -101,6 +117,10 @@ class MarginLossBooster(BaseValueBooster, ABC):
                 f"weak learner; set it to {MEANS!r} or {SHARES!r}."
             )
         return self.answers
+
+    def _resolve_paces(self, samples: Samples) -> None:
+        self._check_numbers()
+        super()._resolve_paces(samples)
 
     def _working_set(self) -> Any:
         from splboost.boosting.scores.working_sets import FromMargins

@@ -59,8 +59,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     warm_rounds : int, default=5
         Rounds before the pace sets in. Too few hardly know the data yet; too many have
         learned the outliers by heart.
-    subsample : float in (0, 1], default=1.0
-        Share of the samples that each learner is fitted on, drawn anew every round.
+    {subsample}
     {comforts of regressors}
 
     Attributes
@@ -76,25 +75,12 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         a unit of its own, a power of two near their size.
     pace_ : Pace or None
         The pace in use.
-    sample_pace_ : array of shape (n_samples,)
-        v of each training sample at the final scores, which one more round would use:
-        0 means dropped as an outlier. NaN for samples of weight zero or held out.
-    n_selected_ : array of shape (n_iter_,)
-        Number of samples with v > 0 in each round.
+    {sample paces}
     latent_objective_ : array of shape (n_iter_,)
         Summed latent loss after each round, in squared deviations; NaN before these are
-        known. It never rises. Without a pace it is half the sum of squared residuals.
-    n_iter_ : int
-        Rounds kept.
-    stop_reason_ : str
-        Why boosting ended; ``docs/attributes.md`` lists the reasons.
-    validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of those after the best
-        one, which are not kept. Only where there are such data.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
+        known. Without a pace it is half the sum of squared residuals. With trees of
+        this library, and without ``subsample``, it never rises.
+    {ending}
 
     References
     ----------
@@ -279,7 +265,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
     def _fixed_parameters(self) -> dict[str, Any]:
         pace = None if isinstance(self.pace, dict) else resolve_pace(self.pace)
         paced = pace is not None and not pace.is_off
-        return {"pace": "something" if paced else None}  # says where it starts
+        return {"pace": "given" if paced else None}  # says where it starts
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
@@ -326,6 +312,11 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
         link = Mean(self.learning_rate)
         return ResidualStep(link, float(weight.sum()), self._unit)
+
+    def _learner_shares(self) -> FloatArray:
+        """By squares: variance is removed in the square of each learner's unit."""
+        weights = self.estimator_weights_
+        return (weights / (weights.max() or 1.0)) ** 2
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         super()._set_samples(scores, data)

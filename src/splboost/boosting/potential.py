@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.advice import warn
 from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import VOTES, BaseValueBooster
+from splboost.boosting.families.values import VOTES, BaseColumnsBooster
 from splboost.boosting.fit.data import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
 from splboost.boosting.potentials.potentials import (
@@ -24,43 +24,67 @@ from splboost.boosting.potentials.potentials import (
 )
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
-from splboost.losses import LEAST_PROBABILITY, MarginLoss
+from splboost.losses import LEAST_PROBABILITY
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
 
-class BasePotentialBooster(BaseValueBooster):
+class BasePotentialBooster(BaseColumnsBooster):
     """A booster whose potential changes with time; it takes no pace."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: constraint
-        for name, constraint in BaseValueBooster._parameter_constraints.items()
+        for name, constraint in BaseColumnsBooster._parameter_constraints.items()
         if name not in ("pace", "warm_rounds", "learning_rate")
-    }
+    } | {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
     _answers = VOTES
     pace = None
     warm_rounds = 0
     learning_rate = 1.0
-    epsilon: float
 
     times_: FloatArray
     sample_potential_: FloatArray
     _fitted_potential: RobustPotential | BrownPotential
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 200,
+        epsilon: float = 0.1,
+        subsample: float = 1.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.epsilon = epsilon
+        self.subsample = subsample
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
     @abstractmethod
     def _potential(self) -> RobustPotential | BrownPotential:
         """The potential, its parameters checked."""
-
-    @property
-    def _loss(self) -> MarginLoss:  # type: ignore[override]
-        raise AttributeError(f"{type(self).__name__} has a potential, not a loss.")
-
-    def _working_set(self) -> Any:
-        raise NotImplementedError
-
-    def _link(self, n_samples: float) -> Any:
-        raise NotImplementedError
 
     def _resolve_paces(self, samples: Samples) -> None:
         if self.scoring == "loss":
@@ -75,9 +99,6 @@ class BasePotentialBooster(BaseValueBooster):
     def _fixed_parameters(self) -> dict[str, Any]:
         names = ("epsilon", "theta", "sigma", "variant")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
-
-    def _is_joint(self) -> bool:
-        return False
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
         from splboost.boosting.steps.potential_steps import PotentialScores
@@ -167,6 +188,10 @@ class RobustBoostClassifier(BasePotentialBooster):
     just above the error that can be attained; both failures are warned of. More than
     two classes are set one against the rest, each with a time of its own.
 
+    There is no ``pace``, since the potential itself gives samples up, and no
+    ``learning_rate``, since the goal fixes how far to go: steps and time are solved for
+    together, and a shorter step would not keep the average potential.
+
     Parameters
     ----------
     {classification tree}
@@ -183,42 +208,12 @@ class RobustBoostClassifier(BasePotentialBooster):
     variant : {"one-sided", "two-sided"}, default="one-sided"
         Whether samples behind the mean of the potential have no weight ("one-sided", as
         in the author's own implementation) or keep one.
-    subsample : float in (0, 1], default=1.0
-        Share of the samples that each learner is fitted on, drawn anew every round.
-    {comforts}
+    {subsample}
+    {comforts against the clock}
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    estimators_ : list of the fitted weak learners
-        With more than two classes a list of one for each class in every round, None
-        where a class has got none.
-    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Step of each learner, before scores have faded.
-    estimator_errors_ : array of shape (n_iter_,)
-        Weighted error of each learner, over all samples. Only with two classes.
-    times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Time after each round.
-    sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end: near 1 where it has been given
-        up. NaN for samples of weight zero or held out.
-    n_selected_ : array of shape (n_iter_,)
-        Number of samples of positive weight in each round.
-    latent_objective_ : array of shape (n_iter_,)
-        Summed potential after each round, which stays where it was but for the last;
-        with more than two classes the mean over these.
-    n_iter_ : int
-        Rounds kept.
-    stop_reason_ : str
-        Why boosting ended: "goal reached" if time has run out, "stuck", or others that
-        ``docs/attributes.md`` lists.
-    validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of those after the best
-        one, which are not kept. Only where there are such data.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
+    {attributes against the clock}
 
     References
     ----------
@@ -237,7 +232,6 @@ class RobustBoostClassifier(BasePotentialBooster):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BasePotentialBooster._parameter_constraints,
-        "epsilon": [Interval(Real, 0, 1, closed="neither")],
         "theta": [Real],
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"one-sided", "two-sided"})],
@@ -265,24 +259,26 @@ class RobustBoostClassifier(BasePotentialBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.epsilon = epsilon
+        super().__init__(
+            estimator,
+            n_estimators=n_estimators,
+            epsilon=epsilon,
+            subsample=subsample,
+            n_iter_no_change=n_iter_no_change,
+            validation_fraction=validation_fraction,
+            tol=tol,
+            scoring=scoring,
+            class_weight=class_weight,
+            categorical_features=categorical_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            warm_start=warm_start,
+            callback=callback,
+            verbose=verbose,
+        )
         self.theta = theta
         self.sigma = sigma
         self.variant = variant
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _potential(self) -> RobustPotential:
         two_sided = self.variant == "two-sided"
@@ -296,7 +292,9 @@ class BrownBoostClassifier(BasePotentialBooster):
     Each round moves the scores along a weak classifier, and time forward by as much as
     keeps the average potential at ``epsilon`` (Freund 2001). Where little time is left,
     samples far behind have no weight. More than two classes are set one against the
-    rest, each with a time of its own.
+    rest, each with a time of its own. As in ``RobustBoostClassifier`` there is no
+    ``pace``, since the potential itself gives samples up, and no ``learning_rate``,
+    since steps and time are solved for together.
 
     Parameters
     ----------
@@ -306,42 +304,12 @@ class BrownBoostClassifier(BasePotentialBooster):
     epsilon : float in (0, 1), default=0.1
         Average potential, two times the error to end with. It sets the time to spend:
         the smaller, the longer. If it cannot be attained, boosting gets stuck.
-    subsample : float in (0, 1], default=1.0
-        Share of the samples that each learner is fitted on, drawn anew every round.
-    {comforts}
+    {subsample}
+    {comforts against the clock}
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    estimators_ : list of the fitted weak learners
-        With more than two classes a list of one for each class in every round, None
-        where a class has got none.
-    estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Step of each learner, before scores have faded.
-    estimator_errors_ : array of shape (n_iter_,)
-        Weighted error of each learner, over all samples. Only with two classes.
-    times_ : array of shape (n_iter_,) or (n_iter_, n_classes)
-        Time after each round.
-    sample_potential_ : array of shape (n_samples,)
-        Potential of each training sample at the end, from 0 to 2. NaN for samples of
-        weight zero or held out.
-    n_selected_ : array of shape (n_iter_,)
-        Number of samples of positive weight in each round.
-    latent_objective_ : array of shape (n_iter_,)
-        Summed potential after each round, which stays where it was but for the last;
-        with more than two classes the mean over these.
-    n_iter_ : int
-        Rounds kept.
-    stop_reason_ : str
-        Why boosting ended: "goal reached" if time has run out, "stuck", or others that
-        ``docs/attributes.md`` lists.
-    validation_scores_ : array of shape (n_rounds,)
-        Score of the validation data after each round, also of those after the best
-        one, which are not kept. Only where there are such data.
-    feature_importances_ : array of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
+    {attributes against the clock}
 
     References
     ----------
@@ -358,46 +326,6 @@ class BrownBoostClassifier(BasePotentialBooster):
     >>> clf.score(X, y) > 0.9
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BasePotentialBooster._parameter_constraints,
-        "epsilon": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 200,
-        epsilon: float = 0.1,
-        subsample: float = 1.0,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        tol: float = 1e-7,
-        scoring: Any = None,
-        class_weight: Any = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        callback: Callable[[Progress], Any] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.epsilon = epsilon
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _potential(self) -> BrownPotential:
         return BrownPotential(self.epsilon)

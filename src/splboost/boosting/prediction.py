@@ -164,6 +164,23 @@ class ScorePrediction:
         return self._loss.probability(score)
 
 
+class CoupledPrediction(ScorePrediction):
+    """The same with K > 2 classes coupled by the exponential loss.
+
+    What users see is F = (K - 1) G; models add up to G, whose softmax are the
+    probabilities (``Exponential``).
+    """
+
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        score = super()._shape(output, time)
+        return score if score.ndim == 1 else score * (self.classes_.size - 1)
+
+    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
+        if score.ndim == 2:
+            score = score / (self.classes_.size - 1)
+        return super()._probability(score, time)
+
+
 def level_ties(score: FloatArray) -> FloatArray:
     """Make scores equal that differ from the highest of their row by rounding alone.
 

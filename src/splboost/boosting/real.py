@@ -6,10 +6,11 @@ from typing import Any
 
 from splboost.boosting.families.documentation import documented
 from splboost.boosting.families.values import SHARES, BaseValueBooster
+from splboost.boosting.prediction import CoupledPrediction
 
 
 @documented
-class RealAdaBoostClassifier(BaseValueBooster):
+class RealAdaBoostClassifier(CoupledPrediction, BaseValueBooster):
     """Real AdaBoost: learners add half the log-odds of the classes.
 
     Each round fits class probabilities with AdaBoost's weights, and adds half their

@@ -47,8 +47,20 @@ def read_table(
     if categorical_features is not None and _is_object_array(X):
         X = validate_data(estimator, X, reset=reset, dtype=object, **_FINITE)
         return ObjectTable(X, categorical_features)
-    X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
+    try:
+        X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
+    except ValueError as why:
+        raise _naming_text(X, why) from why
     return ArrayTable(X, categorical_features)
+
+
+def names_of_categories(X: Any) -> list[str]:
+    """The columns of a frame whose dtype says that they are categories."""
+    frame = _as_frame(X)
+    if not isinstance(frame, nw.DataFrame):
+        return []
+    table = FrameTable(frame, None)
+    return [table.names[j] for j in np.flatnonzero(table.is_categorical)]
 
 
 def _as_frame(X: Any) -> Any:
@@ -69,6 +81,26 @@ _FINITE = {"ensure_all_finite": "allow-nan"}
 def _is_object_array(X: Any) -> bool:
     dtype = getattr(X, "dtype", None)
     return dtype is not None and getattr(dtype, "kind", "") in "OUS"
+
+
+def _naming_text(X: Any, why: ValueError) -> ValueError:
+    """The error, or where cells of X are texts, one that names the first of these."""
+    cells = np.asarray(X) if _is_object_array(X) or isinstance(X, list) else X
+    if not _is_object_array(cells) or cells.ndim != 2:
+        return why
+    for j, column in enumerate(cells.T):
+        for cell in column:
+            try:
+                float(cell)
+            except ValueError:
+                return ValueError(
+                    f"Column {j} of X holds {str(cell)!r}, which is no number; encode "
+                    "it, or use trees of splboost.trees and list the column in "
+                    "categorical_features."
+                )
+            except TypeError:
+                return why
+    return why
 
 
 class Table:

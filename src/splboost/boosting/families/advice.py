@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
+from typing import Any
 
 from splboost.advice import warn
 from splboost.boosting.loop import (
@@ -59,6 +61,25 @@ def warn_of_stop(
         warn(
             f"Boosting stopped after {n_done} of {n_estimators} rounds: {reason}. "
             f"{_REMEDIES[reason]}"
+        )
+
+
+def warn_of_warm_rounds(booster: Any, n_rounds: int) -> None:
+    """Warn of a pace of the user's own that no round has felt, nor is about to."""
+    default = inspect.signature(type(booster)).parameters["pace"].default
+    if (
+        booster.pace != default
+        and booster._is_paced()
+        and n_rounds <= booster.warm_rounds
+        and booster.stop_reason_ == FINISHED
+        and booster.n_iter_no_change is None
+        and not booster.warm_start
+    ):
+        warn(
+            f"pace={booster.pace!r} has had no effect: all {n_rounds} rounds were "
+            f"among the warm_rounds={booster.warm_rounds} before it sets in, and "
+            "sample_pace_ only says what a further one would believe. Give fewer "
+            "warm_rounds or a larger n_estimators."
         )
 
 

@@ -12,7 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.boosting.families.advice import warn_of_no_rounds, warn_of_stop
+from splboost.boosting.families.advice import (
+    warn_of_no_rounds,
+    warn_of_stop,
+    warn_of_warm_rounds,
+)
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.continuation import Continuation, Kind
 from splboost.boosting.fit.data import (
@@ -22,6 +26,7 @@ from splboost.boosting.fit.data import (
     Samples,
     ValidationArguments,
 )
+from splboost.boosting.fit.reporting import announcing_compilation
 from splboost.boosting.fit.validation import EarlyStopping, find_scorer
 from splboost.boosting.learners.weak import categorical_features_of
 from splboost.boosting.loop import Round, Schedule
@@ -129,7 +134,7 @@ class BaseBooster(BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), announcing_compilation(self.verbose):
             given = ValidationArguments(X_val, y_val, sample_weight_val)
             self._fit(X, y, sample_weight, given)
         return self
@@ -213,8 +218,7 @@ class BaseBooster(BaseEstimator):
     def _early_stopping(self) -> EarlyStopping | None:
         if self.n_iter_no_change is None:
             return None
-        paced = any(pace and not pace.is_off for pace in self._given_paces())
-        n_warm = self.warm_rounds if paced else 0
+        n_warm = self.warm_rounds if self._is_paced() else 0
         return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
 
     def _default_plateau(self) -> float:
@@ -268,6 +272,10 @@ class BaseBooster(BaseEstimator):
         given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
         return [resolve_pace(pace) for pace in given]
 
+    def _is_paced(self) -> bool:
+        """Whether any pace leaves something out."""
+        return any(pace and not pace.is_off for pace in self._given_paces())
+
     def _set_rounds(
         self,
         rounds: list[Round],
@@ -303,12 +311,15 @@ class BaseBooster(BaseEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of the removed impurity by feature, learners by their coefficients."""
+        """Share of the removed impurity by feature, over all learners."""
         check_is_fitted(self)
+        return self._model.importances(self.n_features_in_, self._learner_shares())
+
+    def _learner_shares(self) -> FloatArray:
+        """What each learner counts for in the importances: by its coefficient."""
         weights = self.estimator_weights_
         total = weights.sum(axis=0)
-        share = weights / np.where(total > 0, total, 1.0)
-        return self._model.importances(self.n_features_in_, share)
+        return weights / np.where(total > 0, total, 1.0)
 
     # ------------------------------------------------------- what a family supplies
 
@@ -340,6 +351,7 @@ class BaseBooster(BaseEstimator):
         """Warn where boosting has stopped for want of something."""
         reason, most = self.stop_reason_, self.n_estimators
         warn_of_stop(reason, n_rounds, most, some_dropped=some_dropped)
+        warn_of_warm_rounds(self, n_rounds)
 
     def _set_samples(self, scores: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""

@@ -58,13 +58,11 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         )
 
     def _warn_of_paces(self) -> None:
-        if self.learning_rate == 1:
+        given = [pace for pace in self._given_paces() if pace is not None]
+        if given and self.learning_rate == 1:
             k, default = self.classes_.size, self._default_plateau()
-            given = [
-                None if pace is None else pace.for_loss(k, self._loss, default)
-                for pace in self._given_paces()
-            ]
-            warn_of_collapse(given, self._loss.doubt_at(1 / k, k))
+            in_units = [pace.for_loss(k, self._loss, default) for pace in given]
+            warn_of_collapse(in_units, self._loss.doubt_at(1 / k, k))
 
     def _warn_of_samples(self, data: FitData) -> None:
         given = self._given_paces()

@@ -13,6 +13,7 @@ from splboost.boosting.families.base import effective_size
 from splboost.boosting.families.classifier import BaseBoostedClassifier
 from splboost.boosting.fit.data import Samples
 from splboost.boosting.learners.weak import check_own_tree, is_own_tree
+from splboost.boosting.prediction import CoupledPrediction
 from splboost.losses import Exponential
 from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier
@@ -21,7 +22,7 @@ from splboost.trees.threads import count_threads
 FloatArray = NDArray[np.float64]
 
 
-class BaseDiscreteBooster(BaseBoostedClassifier):
+class BaseDiscreteBooster(CoupledPrediction, BaseBoostedClassifier):
     """Discrete boosting of the exponential loss, paced or not."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -82,12 +83,3 @@ class BaseDiscreteBooster(BaseBoostedClassifier):
         if isinstance(estimator, C45Classifier):
             return C45Learner(estimator, samples.table, codes, k, weight, **options)
         return TreeLearner(estimator, samples.binned(n_threads), codes, k, **options)
-
-    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
-        k = self.classes_.size
-        return output[:, 0] if k == 2 else output * (k - 1)
-
-    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
-        if score.ndim == 2:
-            score = score / (self.classes_.size - 1)
-        return self._loss.probability(score)

@@ -1,15 +1,16 @@
 """Boosters whose learners add values: what they share.
 
-A booster of this kind says what a round has to fit (``_working_set``), what to make of
-a weak learner's answer (``_link``), and which answers it needs (``_answers``). With
-more than two classes it sets each against the rest, unless its working set couples
-them.
+With more than two classes there is a column of scores for each, and a booster says
+which answers of its weak learners it needs (``_answers``). One of a margin loss also
+says what a round has to fit (``_working_set``) and what to make of an answer
+(``_link``). It sets each class against the rest, unless its working set couples them.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,10 +38,109 @@ FloatArray = NDArray[np.float64]
 MEANS, SHARES, VOTES = "means", "shares", "votes"
 
 
-class BaseValueBooster(BaseBoostedClassifier):
-    """A booster whose learners add values."""
+class BaseColumnsBooster(BaseBoostedClassifier):
+    """A booster with a column of scores for each class, to which learners add.
+
+    Two classes have one column.
+    """
 
     _answers: ClassVar[str] = MEANS
+
+    def _is_joint(self) -> bool:
+        """Whether one learner serves all classes."""
+        return False
+
+    def _weak_learner(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        tree = CARTRegressor if self._answers == MEANS else CARTClassifier
+        return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
+
+    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
+        from splboost.boosting.learners.columns import ColumnsLearner
+
+        estimator = self._weak_learner()
+        if self._answers == MEANS:
+            check_regressor(estimator, remedy=self._kinds_by_variant())
+        else:
+            check_classifier(
+                estimator,
+                probabilities=self._answers == SHARES,
+                remedy=self._kinds_by_variant(),
+            )
+        k = self.classes_.size
+        joint = k == 2 or self._is_joint()
+        if is_own_tree(estimator):
+            check_own_tree(self, estimator)
+            columns = self._grow_trees(estimator, samples, rng, joint)
+        else:
+            columns = self._fit_estimators(estimator, samples, rng, joint)
+        return ColumnsLearner(columns)
+
+    def _kinds_by_variant(self) -> str:
+        """A sentence on which variants take which learners, where that differs."""
+        kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
+        for constraint in self._parameter_constraints.get("variant", []):
+            for variant in sorted(getattr(constraint, "options", [])):
+                other = copy(self)
+                other.variant = variant
+                kind = "regressors" if other._answers == MEANS else "classifiers"
+                kinds[kind].append(repr(variant))
+        if not all(kinds.values()):
+            return ""
+        taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
+        return f" {type(self).__name__} takes {' and '.join(taken)}."
+
+    def _grow_trees(
+        self, estimator: Any, samples: Samples, rng: Any, joint: bool
+    ) -> list[Any]:
+        from splboost.boosting.learners.discrete_learners import C45Learner, TreeLearner
+        from splboost.boosting.learners.row_learners import MixtureLearner, VoteLearner
+        from splboost.boosting.learners.value_learners import (
+            RegressionLearner,
+            ShareLearner,
+        )
+
+        table, weight, k = samples.table, samples.weight, self.classes_.size
+        n_threads, seed = count_threads(self.n_jobs), rng.randint(2**31 - 1)
+        options: dict[str, Any] = {"n_threads": n_threads, "seed": seed}
+        if not isinstance(estimator, C45Classifier):
+            binned = samples.binned(n_threads)
+        if self._answers == MEANS:
+            return [RegressionLearner(estimator, binned, **options)] * (
+                1 if joint else k
+            )
+        columns: list[Any] = []
+        for codes, n_classes in _problems(samples.codes, k, joint):
+            if isinstance(estimator, C45Classifier):
+                make = MixtureLearner if self._answers == SHARES else VoteLearner
+                given = estimator, table, codes, n_classes, weight
+                columns.append(make(C45Learner(*given, **options), table))
+            else:
+                learner = TreeLearner(estimator, binned, codes, n_classes, **options)
+                columns.append(ShareLearner(learner))
+        return columns
+
+    def _fit_estimators(
+        self, estimator: Any, samples: Samples, rng: Any, joint: bool
+    ) -> list[Any]:
+        from splboost.boosting.learners.row_learners import EstimatorValues
+
+        X, weight, classes = samples.X, samples.weight, self.classes_
+        if self._answers == MEANS:
+            learner = EstimatorValues(estimator, X, None, classes, weight, rng)
+            return [learner] * (1 if joint else classes.size)
+        names = classes if joint else np.array([False, True])
+        votes = self._answers == VOTES
+        return [
+            EstimatorValues(estimator, X, codes, names, weight, rng, votes=votes)
+            for codes, _ in _problems(samples.codes, classes.size, joint)
+        ]
+
+
+class BaseValueBooster(BaseColumnsBooster):
+    """A booster of a margin loss, whose learners add values."""
+
     _tolerance: ClassVar[float] = 0.0
 
     def __init__(
@@ -95,18 +195,11 @@ class BaseValueBooster(BaseBoostedClassifier):
     # --------------------------------------------------------------- what follows
 
     def _is_joint(self) -> bool:
-        """Whether one learner serves all classes."""
         return self._working_set().joint
 
     @property
     def _loss(self) -> MarginLoss:  # type: ignore[override]
         return self._working_set().loss
-
-    def _weak_learner(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        tree = CARTRegressor if self._answers == MEANS else CARTClassifier
-        return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
 
     def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
         from splboost.boosting.scores.additive import AdditiveScores
@@ -125,69 +218,6 @@ class BaseValueBooster(BaseBoostedClassifier):
 
         link = self._link(effective_size(weight))
         return ValueStep(link, float(weight.sum()), self._tolerance)
-
-    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        from splboost.boosting.learners.columns import ColumnsLearner
-
-        estimator = self._weak_learner()
-        if self._answers == MEANS:
-            check_regressor(estimator)
-        else:
-            check_classifier(estimator, probabilities=self._answers == SHARES)
-        k = self.classes_.size
-        joint = k == 2 or self._is_joint()
-        if is_own_tree(estimator):
-            check_own_tree(self, estimator)
-            columns = self._grow_trees(estimator, samples, rng, joint)
-        else:
-            columns = self._fit_estimators(estimator, samples, rng, joint)
-        return ColumnsLearner(columns)
-
-    def _grow_trees(
-        self, estimator: Any, samples: Samples, rng: Any, joint: bool
-    ) -> list[Any]:
-        from splboost.boosting.learners.discrete_learners import C45Learner, TreeLearner
-        from splboost.boosting.learners.row_learners import MixtureLearner, VoteLearner
-        from splboost.boosting.learners.value_learners import (
-            RegressionLearner,
-            ShareLearner,
-        )
-
-        table, weight, k = samples.table, samples.weight, self.classes_.size
-        n_threads, seed = count_threads(self.n_jobs), rng.randint(2**31 - 1)
-        options: dict[str, Any] = {"n_threads": n_threads, "seed": seed}
-        if not isinstance(estimator, C45Classifier):
-            binned = samples.binned(n_threads)
-        if self._answers == MEANS:
-            return [RegressionLearner(estimator, binned, **options)] * (
-                1 if joint else k
-            )
-        columns: list[Any] = []
-        for codes, n_classes in _problems(samples.codes, k, joint):
-            if isinstance(estimator, C45Classifier):
-                make = MixtureLearner if self._answers == SHARES else VoteLearner
-                given = estimator, table, codes, n_classes, weight
-                columns.append(make(C45Learner(*given, **options), table))
-            else:
-                learner = TreeLearner(estimator, binned, codes, n_classes, **options)
-                columns.append(ShareLearner(learner))
-        return columns
-
-    def _fit_estimators(
-        self, estimator: Any, samples: Samples, rng: Any, joint: bool
-    ) -> list[Any]:
-        from splboost.boosting.learners.row_learners import EstimatorValues
-
-        X, weight, classes = samples.X, samples.weight, self.classes_
-        if self._answers == MEANS:
-            learner = EstimatorValues(estimator, X, None, classes, weight, rng)
-            return [learner] * (1 if joint else classes.size)
-        names = classes if joint else np.array([False, True])
-        votes = self._answers == VOTES
-        return [
-            EstimatorValues(estimator, X, codes, names, weight, rng, votes=votes)
-            for codes, _ in _problems(samples.codes, classes.size, joint)
-        ]
 
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         if self.classes_.size == 2:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
+from splboost.boosting.fit.data import HELD_OUT
 from splboost.boosting.fit.validation import EarlyStopping
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
@@ -53,6 +54,9 @@ class Kind(NamedTuple):
     @classmethod
     def of(cls, booster: Any, weak_learner: Any, validation: str | None) -> Kind:
         names = getattr(booster, "feature_names_in_", None)
+        fixed = booster._fixed_parameters()
+        if validation == HELD_OUT:
+            fixed["validation_fraction"] = booster.validation_fraction
         return cls(
             booster.n_features_in_,
             None if names is None else tuple(names),
@@ -60,7 +64,7 @@ class Kind(NamedTuple):
             type(weak_learner),
             validation,
             None if validation is None else booster.scoring,
-            booster._fixed_parameters(),
+            fixed,
         )
 
 

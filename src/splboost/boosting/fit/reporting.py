@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -13,6 +15,7 @@ from splboost.boosting.progress import Progress
 
 SECONDS = 0.1  # between two states of the bar
 N_LINES = 10
+COMPILING = "compiling, as on first use; this may take a minute"
 
 
 class Report(Protocol):
@@ -37,6 +40,29 @@ def make_report(verbose: int, n_rounds: int) -> Report | None:
     if sys.stderr.isatty() and find_spec("rich") is not None:
         return Bar(n_rounds, with_lines=verbose > 1)
     return Lines(n_rounds)
+
+
+@contextmanager
+def announcing_compilation(verbose: int) -> Iterator[None]:
+    """Say so, once, where numba compiles: the first round may be long in coming."""
+    if not verbose:
+        yield
+        return
+    from numba.core.event import Listener, install_listener
+
+    class Announcement(Listener):
+        made = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.made:
+                self.made = True
+                print(COMPILING, file=sys.stderr, flush=True)
+
+        def on_end(self, event: Any) -> None:
+            """The rounds speak for themselves."""
+
+    with install_listener("numba:compile", Announcement()):
+        yield
 
 
 def line_of(progress: Progress) -> str:

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from splboost.trees.c45.estimator import C45Classifier
+from splboost.trees.columns import names_of_categories
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 
 FloatArray = NDArray[np.float64]
@@ -57,13 +58,18 @@ def check_own_tree(booster: Any, estimator: Any) -> None:
         )
 
 
-def check_classifier(estimator: Any, *, probabilities: bool = False) -> None:
-    """Refuse what cannot be boosted as a classifier, and say why."""
+def check_classifier(
+    estimator: Any, *, probabilities: bool = False, remedy: str = ""
+) -> None:
+    """Refuse what cannot be boosted as a classifier, and say why.
+
+    ``remedy`` is a sentence that is added where another kind of learner is needed.
+    """
     _check_object(estimator)
     if not is_classifier(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a classifier; give a scikit-learn "
-            "classifier or one of splboost.trees."
+            f"classifier or one of splboost.trees.{remedy}"
         )
     if probabilities and not hasattr(estimator, "predict_proba"):
         raise TypeError(
@@ -73,13 +79,14 @@ def check_classifier(estimator: Any, *, probabilities: bool = False) -> None:
     _check_weights(estimator, "CARTClassifier")
 
 
-def check_regressor(estimator: Any) -> None:
-    """Refuse what cannot be boosted as a regressor, and say why."""
+def check_regressor(estimator: Any, *, remedy: str = "") -> None:
+    """Refuse what cannot be boosted as a regressor, and say why; the same."""
     _check_object(estimator)
     if not is_regressor(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a regressor, and this booster fits "
             "numbers; give a scikit-learn regressor or splboost.trees.CARTRegressor."
+            f"{remedy}"
         )
     _check_weights(estimator, "CARTRegressor")
 
@@ -110,7 +117,18 @@ def fit_clone(
     }
     copied.set_params(**seeds)
     kept = weight[rows] * (sample_weight[rows].sum() / weight[rows].sum())
-    return copied.fit(_safe_indexing(X, rows), y[rows], sample_weight=kept)
+    try:
+        return copied.fit(_safe_indexing(X, rows), y[rows], sample_weight=kept)
+    except (TypeError, ValueError) as why:
+        columns = names_of_categories(X)
+        if not columns:
+            raise
+        raise ValueError(
+            f"estimator={estimator!r} cannot read the categories of X in "
+            f"{', '.join(map(repr, columns))}: {why}. Encode them, for instance with "
+            "sklearn.preprocessing.OneHotEncoder, or boost a tree of splboost.trees, "
+            "which takes categories as they are."
+        ) from why
 
 
 def _check_object(estimator: Any) -> None:

@@ -1,14 +1,4 @@
-"""Margin losses: how much a sample hurts, and what its score says of its label.
-
-A loss is a function of the margin m, which is positive where the model is right. Each
-class here gives the loss itself, how fast it falls, what a pace sees of it, and the
-link from scores to probabilities. A loss of your own needs ``value`` and ``weight``,
-and the link with its inverse unless that is the logistic one.
-
-Scores of two classes are one number per sample, F, and the margin is y F with y = ±1.
-Scores of K > 2 classes are a row of K numbers. They are either *coupled*, and turn into
-probabilities all together; or each is the F of one class against the rest.
-"""
+"""The margin losses of the boosters, and what one of your own derives from."""
 
 from __future__ import annotations
 
@@ -24,6 +14,7 @@ from scipy.special import expit, log_softmax, logit, softmax
 FloatArray = NDArray[np.float64]
 
 MOST = 700.0  # exponent that still gives a number
+MOST_AHEAD = 600.0  # the same where a sum over all classes must be one, too
 LEAST_PROBABILITY = 1e-300
 
 
@@ -127,7 +118,7 @@ class MarginLoss(ABC):
         if self.coupled:  # the sum of exp(G_k - G_y) over the other classes
             ahead = score - score[rows, codes][:, None]
             ahead[rows, codes] = -np.inf
-            return np.exp(np.minimum(ahead, 600)).sum(axis=1)
+            return np.exp(np.minimum(ahead, MOST_AHEAD)).sum(axis=1)
         own = np.maximum(self.link(score), LEAST_PROBABILITY)
         return (own.sum(axis=1) - own[rows, codes]) / own[rows, codes]
 

@@ -121,6 +121,26 @@ def weigh_samples(margin, sample_weight, course, time, weight):
     return course.height * total
 
 
+@kernel
+def count_selected(weight):
+    """How many samples have a weight in any column."""
+    selected = np.zeros(weight.shape[1], dtype=np.bool_)
+    for k in range(weight.shape[0]):
+        for i in range(selected.size):
+            selected[i] |= weight[k, i] > 0
+    return selected.sum()
+
+
+@kernel(fastmath={"reassoc"})
+def share_missed(weight, right):
+    """Share of the weight that the weak classifier gets wrong."""
+    missed = total = 0.0
+    for i in range(weight.size):
+        missed += 0.0 if right[i] else weight[i]
+        total += weight[i]
+    return missed / total
+
+
 @kernel(fastmath={"reassoc"})
 def add_up_samples(margin, right, sample_weight, course, time, duration, step):
     """Sums over samples as they are after a move."""

@@ -205,6 +205,15 @@ def half_log_odds(shares, clip, factor):
 
 
 @kernel
+def votes_of(shares, factor):
+    """A multiple of 1 where the second class is heavier, else of -1."""
+    output = np.empty((shares.shape[0], 1))
+    for i in range(shares.shape[0]):
+        output[i, 0] = factor if shares[i, 1] > shares[i, 0] else -factor
+    return output
+
+
+@kernel
 def add_leaf_outputs(score, leaf, output):
     """score[j, i] += output of the leaf of row i."""
     for j in range(score.shape[0]):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.boosting.learners.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
+from splboost.boosting.potentials.kernels import count_selected, share_missed
 from splboost.boosting.potentials.potentials import NEARLY, decays
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.scores.links import Vote
@@ -42,6 +43,7 @@ class PotentialScores:
         How far each column has come, at the start and after every round.
     endings : list of str
         Why each column has ended, UNDER_WAY if it has not.
+    margin : (n_outputs, n) y F, faded, when last refreshed
     weight : (n_outputs, n) what the next learners are fitted with
     totals : summed potential of each column
     """
@@ -62,13 +64,15 @@ class PotentialScores:
         self.n_samples = self.n_selected = codes.size
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.raw = np.zeros((self.n_outputs, codes.size))
+        self.margin = np.empty((self.n_outputs, codes.size))
         self.weight = np.empty((self.n_outputs, codes.size))
         self.times = [np.zeros(self.n_outputs)]
         self.endings = [UNDER_WAY] * self.n_outputs
         self.totals = np.zeros(self.n_outputs)
         self.latent = 0.0
         classes = [1] if n_classes == 2 else range(n_classes)
-        self.sign = np.array([np.where(codes == k, 1.0, -1.0) for k in classes])
+        self.is_own = np.array([codes == k for k in classes])
+        self._sign = np.where(self.is_own, 1.0, -1.0)
 
     @property
     def state(self) -> tuple[list[FloatArray], list[str]]:
@@ -87,18 +91,21 @@ class PotentialScores:
         """How far each column has come."""
         return self.times[-1]
 
-    def margin(self, k: int) -> FloatArray:
-        """y F of a column."""
-        return self.sign[k] * (self.raw[k] * self.potential.decay(self.time[k]))
-
     def refresh(self, *, paced: bool) -> None:
-        """Set the weights at the present scores and times."""
+        """Set margins and weights at the present scores and times."""
+        self._set_margins()
         for k in range(self.n_outputs):
             self.totals[k] = self.potential.weigh(
-                self.margin(k), self.time[k], self.sample_weight, self.weight[k]
+                self.margin[k], self.time[k], self.sample_weight, self.weight[k]
             )
         self.latent = float(self.totals.mean())
-        self.n_selected = int(np.count_nonzero(self.weight.any(axis=0)))
+        self.n_selected = count_selected(self.weight)
+
+    def _set_margins(self) -> None:
+        for k in range(self.n_outputs):
+            fade = self.potential.decay(self.time[k])
+            np.multiply(self.raw[k], fade, out=self.margin[k])
+            self.margin[k] *= self._sign[k]
 
     def selects_one_class(self) -> bool:
         return False
@@ -109,10 +116,10 @@ class PotentialScores:
     def potentials(self) -> FloatArray:
         """Potential of every sample, in the column of its own class."""
         own = np.zeros(self.n_samples, dtype=int) if self.n_outputs == 1 else self.codes
-        margins = np.array([self.margin(k) for k in range(self.n_outputs)])
+        self._set_margins()
         values = [
             self.potential.value(margin, time)
-            for margin, time in zip(margins, self.time, strict=True)
+            for margin, time in zip(self.margin, self.time, strict=True)
         ]
         return np.array(values)[own, np.arange(self.n_samples)]
 
@@ -195,10 +202,10 @@ class PotentialStep:
                 continue
             term = own.fit(weight, weight)
             term.link(Vote(1.0))
-            right = term.are_positive() == (scores.sign[k] > 0)
-            error = float(scores.weight[k] @ ~right) / float(scores.weight[k].sum())
+            right = term.are_positive() == scores.is_own[k]
+            error = share_missed(scores.weight[k], right)
             move = potential.solve(
-                scores.margin(k),
+                scores.margin[k],
                 right,
                 scores.sample_weight,
                 time[k],

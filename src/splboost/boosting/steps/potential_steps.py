@@ -68,7 +68,7 @@ class PotentialScores:
         self.weight = np.empty((self.n_outputs, codes.size))
         self.times = [np.zeros(self.n_outputs)]
         self.endings = [UNDER_WAY] * self.n_outputs
-        self.totals = np.zeros(self.n_outputs)
+        self.totals = [0.0] * self.n_outputs
         self.latent = 0.0
         classes = [1] if n_classes == 2 else range(n_classes)
         self.is_own = np.array([codes == k for k in classes])
@@ -93,19 +93,17 @@ class PotentialScores:
 
     def refresh(self, *, paced: bool) -> None:
         """Set margins and weights at the present scores and times."""
-        self._set_margins()
         for k in range(self.n_outputs):
+            margin = self._margin(k, self.margin[k])
             self.totals[k] = self.potential.weigh(
-                self.margin[k], self.time[k], self.sample_weight, self.weight[k]
+                margin, self.time[k], self.sample_weight, self.weight[k]
             )
-        self.latent = float(self.totals.mean())
+        self.latent = sum(self.totals) / self.n_outputs
         self.n_selected = count_selected(self.weight)
 
-    def _set_margins(self) -> None:
-        for k in range(self.n_outputs):
-            fade = self.potential.decay(self.time[k])
-            np.multiply(self.raw[k], fade, out=self.margin[k])
-            self.margin[k] *= self._sign[k]
+    def _margin(self, k: int, out: FloatArray | None = None) -> FloatArray:
+        faded = np.multiply(self.raw[k], self.potential.decay(self.time[k]), out=out)
+        return np.multiply(faded, self._sign[k], out=out)
 
     def selects_one_class(self) -> bool:
         return False
@@ -116,10 +114,9 @@ class PotentialScores:
     def potentials(self) -> FloatArray:
         """Potential of every sample, in the column of its own class."""
         own = np.zeros(self.n_samples, dtype=int) if self.n_outputs == 1 else self.codes
-        self._set_margins()
         values = [
-            self.potential.value(margin, time)
-            for margin, time in zip(self.margin, self.time, strict=True)
+            self.potential.value(self._margin(k), self.time[k])
+            for k in range(self.n_outputs)
         ]
         return np.array(values)[own, np.arange(self.n_samples)]
 

@@ -107,6 +107,13 @@ def place(course, time):
     return mean, math.sqrt(grown * grown + math.expm1(2 * left))
 
 
+@kernel
+def face(raw, is_own, fade, margin):
+    """Write the margins: faded scores as a sample's own label sees them."""
+    for i in range(raw.size):
+        margin[i] = fade * (raw[i] if is_own[i] else -raw[i])
+
+
 @kernel(fastmath={"reassoc"})
 def weigh_samples(margin, sample_weight, course, time, weight):
     """Write the weights of samples; the sum of their potentials."""

@@ -226,7 +226,7 @@ def find_move(margin, right, weight, course, time, start):
         if outcome != UNCLEAR and math.isnan(start):
             start = add_up_after(rows, course, time, 0.0, 0.0).potential
         if outcome == FINISHED:
-            step, sums = settle(rows, course, time, duration, step)
+            step, sums = settle(rows, course, time, duration, step, -math.inf)
             if sums.potential <= start:
                 return outcome, step, duration
         elif outcome in (MOVED, NO_EDGE):

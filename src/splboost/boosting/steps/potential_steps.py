@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.boosting.learners.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
-from splboost.boosting.potentials.kernels import count_selected, share_missed
+from splboost.boosting.potentials.kernels import count_selected, face, share_missed
 from splboost.boosting.potentials.potentials import NEARLY, decays
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.scores.links import Vote
@@ -22,6 +22,7 @@ from splboost.boosting.scores.links import Vote
 FloatArray = NDArray[np.float64]
 
 UNDER_WAY = ""
+VOTE = Vote(1.0)
 ENDINGS = {"finished": GOAL_REACHED, "no edge": NO_EDGE, "stuck": STUCK}
 
 
@@ -72,7 +73,6 @@ class PotentialScores:
         self.latent = 0.0
         classes = [1] if n_classes == 2 else range(n_classes)
         self.is_own = np.array([codes == k for k in classes])
-        self._sign = np.where(self.is_own, 1.0, -1.0)
 
     @property
     def state(self) -> tuple[list[FloatArray], list[str]]:
@@ -94,16 +94,14 @@ class PotentialScores:
     def refresh(self, *, paced: bool) -> None:
         """Set margins and weights at the present scores and times."""
         for k in range(self.n_outputs):
-            margin = self._margin(k, self.margin[k])
+            margin, time = self.margin[k], self.time[k]
+            fade = self.potential.decay(time)
+            face(self.raw[k], self.is_own[k], fade, margin)
             self.totals[k] = self.potential.weigh(
-                margin, self.time[k], self.sample_weight, self.weight[k]
+                margin, time, self.sample_weight, self.weight[k]
             )
         self.latent = sum(self.totals) / self.n_outputs
         self.n_selected = count_selected(self.weight)
-
-    def _margin(self, k: int, out: FloatArray | None = None) -> FloatArray:
-        faded = np.multiply(self.raw[k], self.potential.decay(self.time[k]), out=out)
-        return np.multiply(faded, self._sign[k], out=out)
 
     def selects_one_class(self) -> bool:
         return False
@@ -114,9 +112,11 @@ class PotentialScores:
     def potentials(self) -> FloatArray:
         """Potential of every sample, in the column of its own class."""
         own = np.zeros(self.n_samples, dtype=int) if self.n_outputs == 1 else self.codes
+        score = self.raw * decays(self.potential, self.time)[:, None]
+        margins = np.where(self.is_own, score, -score)
         values = [
-            self.potential.value(self._margin(k), self.time[k])
-            for k in range(self.n_outputs)
+            self.potential.value(margin, time)
+            for margin, time in zip(margins, self.time, strict=True)
         ]
         return np.array(values)[own, np.arange(self.n_samples)]
 
@@ -189,7 +189,7 @@ class PotentialStep:
         n_columns = len(learner.columns)
         fitted: list[Any] = [None] * n_columns
         steps, time = np.zeros(n_columns), scores.time.copy()
-        unused, error = None, None
+        unused, error, has_edge = None, None, False
         for k, own in enumerate(learner.columns):
             if endings[k]:
                 continue
@@ -198,7 +198,7 @@ class PotentialStep:
                 endings[k] = NO_EDGE
                 continue
             term = own.fit(weight, weight)
-            term.link(Vote(1.0))
+            term.link(VOTE)
             right = term.are_positive() == scores.is_own[k]
             error = share_missed(scores.weight[k], right)
             move = potential.solve(
@@ -221,8 +221,7 @@ class PotentialStep:
             term.scale(move.step / potential.decay(time[k]))
             if n_columns > 1:
                 term.keep()
-            fitted[k] = term
-        has_edge = any(term is not None for term in fitted)
+            fitted[k], has_edge = term, True
         if not has_edge and n_columns == 1:
             fitted = [unused]
         terms = TimedTerms(fitted)

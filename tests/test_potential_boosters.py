@@ -142,7 +142,7 @@ def test_each_class_has_a_time_of_its_own(name):
 
 
 def test_weights_that_are_all_one_are_kept_as_an_array():
-    """Kernels take a number spread over all samples ten times as long."""
+    """Kernels take several times as long for a number spread over all samples."""
     codes = np.arange(6, dtype=np.uint8) % 2
     spread = np.broadcast_to(1.0, codes.size)
     scores = PotentialScores(BrownPotential(0.2), codes, 2, spread)

@@ -12,6 +12,8 @@ from splboost.boosting.scores.kernels import (
     weigh,
     weigh_along_lines,
 )
+from splboost.boosting.scores.working import savage_totals
+from splboost.losses import Savage
 from splboost.pace import Hard, Linear, Pace
 
 
@@ -120,3 +122,18 @@ def test_lines_or_functions_are_the_same(paces, n_threads, size, behind):
     np.testing.assert_allclose(line.weight, functions.weight, rtol=1e-12, atol=1e-14)
     assert line.n_selected == functions.n_selected
     assert line.latent == pytest.approx(functions.latent, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 7, CHUNK, 2 * CHUNK + 3])
+def test_savage_losses_along_a_learner(size):
+    rng = np.random.default_rng(size)
+    score, values, factor = rng.normal(scale=[[20], [3], [0]], size=(3, size))
+    factor += rng.random(size)
+    codes = rng.integers(2, size=size).astype(np.uint8)
+    totals = savage_totals(score, codes, 1, factor, values, 2.0, 2.0**-6, 7)
+    y = np.where(codes == 1, 1.0, -1.0)
+    expected = [
+        factor @ Savage().value(y * (score + length * values))
+        for length in [0.0, *2.0 ** np.arange(-6, 2)]
+    ]
+    np.testing.assert_allclose(totals, expected, rtol=1e-11)

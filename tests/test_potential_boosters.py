@@ -5,6 +5,8 @@ import pytest
 
 from reference import brown_boost, robust_boost, tree_learner
 from splboost import BrownBoostClassifier, RobustBoostClassifier
+from splboost.boosting.potentials.potentials import BrownPotential
+from splboost.boosting.steps.potential_steps import PotentialScores
 from splboost.datasets import flip_labels, make_gaussians, make_long_servedio
 from splboost.trees import CARTClassifier
 
@@ -137,6 +139,14 @@ def test_each_class_has_a_time_of_its_own(name):
         np.testing.assert_allclose(booster.times_[:n, k], alone.times_, atol=1e-12)
         np.testing.assert_allclose(score[:, k], alone.decision_function(X), atol=1e-9)
     np.testing.assert_allclose(booster.predict_proba(X).sum(axis=1), 1)
+
+
+def test_weights_that_are_all_one_are_kept_as_an_array():
+    """Kernels take several times as long for a number spread over all samples."""
+    codes = np.arange(6, dtype=np.uint8) % 2
+    spread = np.broadcast_to(1.0, codes.size)
+    scores = PotentialScores(BrownPotential(0.2), codes, 2, spread)
+    assert scores.sample_weight.flags.c_contiguous
 
 
 def test_a_goal_that_is_no_effort_is_warned_of():

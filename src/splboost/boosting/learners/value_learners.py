@@ -36,6 +36,7 @@ from splboost.boosting.scores.links import Link
 from splboost.boosting.scores.working import (
     add_leaf_outputs,
     are_positive,
+    leaf_values,
     means_of,
     put_on_grid,
     shares_of,
@@ -73,7 +74,7 @@ class LeafTerm:
 
     def values(self) -> FloatArray:
         """Of the first output."""
-        return self.output[self.leaf, 0]
+        return leaf_values(self.leaf, self.output)
 
     def are_positive(self) -> NDArray[np.bool_]:
         """Whether these are above 0."""

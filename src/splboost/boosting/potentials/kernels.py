@@ -107,6 +107,13 @@ def place(course, time):
     return mean, math.sqrt(grown * grown + math.expm1(2 * left))
 
 
+@kernel
+def face(raw, is_own, fade, margin):
+    """Write the margins: faded scores as a sample's own label sees them."""
+    for i in range(raw.size):
+        margin[i] = fade * (raw[i] if is_own[i] else -raw[i])
+
+
 @kernel(fastmath={"reassoc"})
 def weigh_samples(margin, sample_weight, course, time, weight):
     """Write the weights of samples; the sum of their potentials."""
@@ -119,6 +126,26 @@ def weigh_samples(margin, sample_weight, course, time, weight):
         weight[i] = sample_weight[i] * w
         total += sample_weight[i] * rate
     return course.height * total
+
+
+@kernel
+def count_selected(weight):
+    """How many samples have a weight in any column."""
+    selected = np.zeros(weight.shape[1], dtype=np.bool_)
+    for k in range(weight.shape[0]):
+        for i in range(selected.size):
+            selected[i] |= weight[k, i] > 0
+    return selected.sum()
+
+
+@kernel(fastmath={"reassoc"})
+def share_missed(weight, right):
+    """Share of the weight that the weak classifier gets wrong."""
+    missed = total = 0.0
+    for i in range(weight.size):
+        missed += 0.0 if right[i] else weight[i]
+        total += weight[i]
+    return missed / total
 
 
 @kernel(fastmath={"reassoc"})

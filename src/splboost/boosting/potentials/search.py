@@ -39,18 +39,23 @@ def longest_step(crowd, course, time, duration):
 
 
 @kernel
-def settle(crowd, course, time, duration, step):
+def settle(crowd, course, time, duration, step, enough):
     """Go down to a lowest summed potential after a duration; step and sums there.
 
     There the edge falls through zero. In a one-sided potential it also leaps where a
     sample passes the floor, but only upwards, so that there is no lowest sum in a leap.
+    The way ends early where the sum is below what is ``enough``.
     """
     width = place(course, time + duration)[1]
     lower, upper = 0.0, longest_step(crowd, course, time, duration)
     narrowest = 1e-15 * upper
     best = min(step, upper)
     sums = add_up_after(crowd, course, time, duration, best)
-    while abs(sums.edge) > 0.1 * EXACT * crowd.total and upper - lower > narrowest:
+    while (
+        sums.potential >= enough
+        and abs(sums.edge) > 0.1 * EXACT * crowd.total
+        and upper - lower > narrowest
+    ):
         change = width if sums.edge > 0 else -width
         if sums.slope > 0:
             change = min(max(sums.edge * width / (2 * sums.slope), -width), width)
@@ -132,15 +137,15 @@ def find_lower_elsewhere(
 
 
 @kernel
-def descend(crowd, course, time, duration, step, ceiling, clearance):
+def descend(crowd, course, time, duration, step, ceiling, enough, clearance):
     """Settle near a step or, where that is not below the ceiling, elsewhere."""
-    step, sums = settle(crowd, course, time, duration, step)
+    step, sums = settle(crowd, course, time, duration, step, enough)
     if sums.potential >= ceiling:
         other = find_lower_elsewhere(
             crowd, course, time, duration, step, ceiling, clearance, math.inf
         )
         if other >= 0:
-            return settle(crowd, course, time, duration, other)
+            return settle(crowd, course, time, duration, other, enough)
     return step, sums
 
 
@@ -155,7 +160,9 @@ def return_between(
     """
     narrowest = 1e-16 * course.end
     while True:
-        step, sums = descend(crowd, course, time, duration, step, start, clearance)
+        step, sums = descend(
+            crowd, course, time, duration, step, start, -math.inf, clearance
+        )
         risen = sums.potential - start
         if risen < 0:
             shorter = duration
@@ -181,7 +188,8 @@ def search(crowd, course, time, narrowest, clearance, doubt):
     rest = course.end - time
     start = add_up_after(crowd, course, time, 0.0, 0.0).potential
     ceiling = start - NO_GAIN * crowd.total
-    step, sums = descend(crowd, course, time, 0.0, 0.0, ceiling, clearance)
+    enough = ceiling - doubt * crowd.total
+    step, sums = descend(crowd, course, time, 0.0, 0.0, ceiling, enough, clearance)
     if sums.potential >= ceiling:
         return NO_EDGE, 0.0, 0.0
     shorter = longer = 0.0
@@ -191,7 +199,9 @@ def search(crowd, course, time, narrowest, clearance, doubt):
         if place(course, time + longer)[1] < narrowest:
             return UNCLEAR, 0.0, 0.0
         before = sums.potential
-        stepped, sums = descend(crowd, course, time, longer, step, start, clearance)
+        stepped, sums = descend(
+            crowd, course, time, longer, step, start, enough, clearance
+        )
         back = sums.potential >= start
         if back:
             break
@@ -201,7 +211,7 @@ def search(crowd, course, time, narrowest, clearance, doubt):
     if not back:
         other = step
         while other >= 0:
-            step, sums = settle(crowd, course, time, rest, other)
+            step, sums = settle(crowd, course, time, rest, other, -math.inf)
             ceiling = sums.potential - EXACT * crowd.total
             other = find_lower_elsewhere(
                 crowd, course, time, rest, step, ceiling, clearance, math.inf

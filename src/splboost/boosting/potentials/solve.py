@@ -40,12 +40,14 @@ ENOUGH = 1e-3  # of all time: with no more left the end is reached
 CHUNK = 256  # samples that are counted at once
 FEW = 64  # so many samples are searched themselves
 CELLS_PER_WIDTH = 8
+ROWS_PER_CELL = 450  # in a width, where they are many: a search takes its share
 MOST_CELLS = 512
 RUGGED = 512  # so few samples in a one-sided potential have dents cells do not show
 CELL_NARROWER = 4.0  # times than the width, or sums over cells say little
 CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum, of cells and of samples,
 # in which no lower one is looked for
 DOUBT = 0.1  # of the summed weight, by squared cells per width: error of their sums
+CLOSE = 0.1 * math.sqrt(EXACT)  # from there a step of Newton is exact
 NEARBY = 0.25  # widths: so far may the exact step be from that of cells
 
 
@@ -182,7 +184,8 @@ def polish(rows, course, time, start, step, duration):
     for _ in range(10):
         sums = add_up_after(rows, course, time, duration, step)
         risen = sums.potential - start
-        if max(abs(sums.edge), abs(risen)) <= EXACT * rows.total:
+        left = max(abs(sums.edge), abs(risen))
+        if left <= EXACT * rows.total:
             return sums.slope > 0, step, duration
         tangent = draw_tangent(sums, course, time, duration, step)
         by_step, by_time = step_of_newton(tangent, start)
@@ -198,6 +201,8 @@ def polish(rows, course, time, start, step, duration):
             duration += by_time
         if not (lowest < step < highest and shorter < duration < longer):
             break
+        if left <= CLOSE * rows.total:
+            return sums.slope > 0, step, duration
     return False, step, duration
 
 
@@ -209,7 +214,7 @@ def find_move(margin, right, weight, course, time, start):
         return NO_EDGE, 0.0, 0.0
     width = place(course, time)[1]
     widths = (highest - lowest) / width
-    per_width = max(CELLS_PER_WIDTH, math.sqrt(margin.size) / 6)
+    per_width = max(CELLS_PER_WIDTH, margin.size / ROWS_PER_CELL)
     n_cells = 1 + int(min(widths * per_width, MOST_CELLS))
     if margin.size > FEW and n_cells >= CELLS_PER_WIDTH * widths:
         cells = gather(rows, lowest, highest, n_cells)
@@ -221,7 +226,7 @@ def find_move(margin, right, weight, course, time, start):
         if outcome != UNCLEAR and math.isnan(start):
             start = add_up_after(rows, course, time, 0.0, 0.0).potential
         if outcome == FINISHED:
-            step, sums = settle(rows, course, time, duration, step)
+            step, sums = settle(rows, course, time, duration, step, -math.inf)
             if sums.potential <= start:
                 return outcome, step, duration
         elif outcome in (MOVED, NO_EDGE):

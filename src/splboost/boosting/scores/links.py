@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores.working import half_log_odds
+from splboost.boosting.scores.working import half_log_odds, votes_of
 
 FloatArray = NDArray[np.float64]
 
@@ -59,4 +59,4 @@ class Vote:
     factor: float
 
     def __call__(self, answers: FloatArray) -> FloatArray:
-        return np.where(answers[:, 1:] > answers[:, :1], self.factor, -self.factor)
+        return votes_of(answers, self.factor)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.boosting.scores.kernels import exponential
+from splboost.boosting.scores.kernels import CHUNK, exponential
 from splboost.compiled import kernel
 from splboost.trees.split import TIE
 
@@ -21,6 +21,7 @@ GRID = 2.0**-43  # sums of its multiples are exact
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
 LOG_2 = 0.6931471805599453
 N_LENGTHS, LENGTH, FARTHEST = 41, 0.05, 2.0  # of steps along votes
+CLOSE = 1e-7  # to a length: from there a step of Newton is exact
 N_CELLS, FAR = 128, 12.0  # of like margins, and where they are all alike
 HIGHEST_CURVATURE = 0.15405857012135055  # of Savage2, at exp(m) = (7 + sqrt(33)) / 8
 
@@ -126,17 +127,16 @@ def work_out_majoriser(score, codes, own, weight, target, loss):
         loss[i] = wrong * wrong
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def believe_along_lines(loss, codes, sample_weight, ages, slopes, paced, factor):
     """Write v times the sample's weight, of paces that are lines up to an age.
 
     Each class has its age and slope. Returns how many samples have a positive pace,
     and the sum of the latent losses.
     """
-    n_selected, total = 0, 0.0
+    n_selected, total, falls = 0, 0.0, slopes / ages
     for i in range(loss.size):
-        age = ages[codes[i]]
-        fall = slopes[codes[i]] / age
+        age, fall = ages[codes[i]], falls[codes[i]]
         seen = min(loss[i], age)
         within = loss[i] < age
         total += sample_weight[i] * seen * (1 - 0.5 * fall * seen)
@@ -205,11 +205,29 @@ def half_log_odds(shares, clip, factor):
 
 
 @kernel
+def votes_of(shares, factor):
+    """A multiple of 1 where the second class is heavier, else of -1."""
+    output = np.empty((shares.shape[0], 1))
+    for i in range(shares.shape[0]):
+        output[i, 0] = factor if shares[i, 1] > shares[i, 0] else -factor
+    return output
+
+
+@kernel
 def add_leaf_outputs(score, leaf, output):
     """score[j, i] += output of the leaf of row i."""
     for j in range(score.shape[0]):
         for i in range(leaf.size):
             score[j, i] += output[leaf[i], j]
+
+
+@kernel
+def leaf_values(leaf, output):
+    """The first output of each row's leaf."""
+    values = np.empty(leaf.size)
+    for i in range(leaf.size):
+        values[i] = output[leaf[i], 0]
+    return values
 
 
 @kernel
@@ -221,7 +239,7 @@ def are_positive(leaf, output):
     return above
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def savage2_slope(loss, factor):
     """Summed slope of the Savage2 loss, from the losses."""
     total = 0.0
@@ -230,19 +248,32 @@ def savage2_slope(loss, factor):
     return 2 * total
 
 
-@kernel
-def savage_totals(score, codes, own, factor, values, lengths, scale):
-    """The summed Savage loss at F + a G, for each length a of a step along G."""
-    totals = np.zeros(lengths.size)
-    for k in range(lengths.size):
+@kernel(fastmath={"reassoc"})
+def savage_totals(score, codes, own, factor, values, scale, shortest, n_doublings):
+    """The summed Savage loss at F, at F + a G for a shortest a, and for its doubles.
+
+    From one length to the next, what the odds exp(c m) grow by is squared.
+    """
+    totals = np.zeros(n_doublings + 2)
+    odds, growth = np.empty(CHUNK), np.empty(CHUNK)
+    for start in range(0, score.size, CHUNK):
+        rows = slice(start, start + CHUNK)
+        weight, code, f, g = factor[rows], codes[rows], score[rows], values[rows]
         total = 0.0
-        for i in range(score.size):
-            y = 1.0 if codes[i] == own else -1.0
-            m = scale * clipped_margin(score[i] + lengths[k] * values[i], y)
-            e = exponential(-abs(m))
-            wrong = e / (1 + e) if m > 0 else 1 / (1 + e)
-            total += factor[i] * wrong * wrong
-        totals[k] = total
+        for i in range(weight.size):
+            y = 1.0 if code[i] == own else -1.0
+            odds[i] = exponential(scale * clipped_margin(f[i], y))
+            growth[i] = exponential(scale * clipped_margin(shortest * g[i], y))
+            q = 1 / (1 + odds[i])
+            total += weight[i] * q * q
+        totals[0] += total
+        for k in range(1, totals.size):
+            total = 0.0
+            for i in range(weight.size):
+                q = 1 / (1 + odds[i] * growth[i])
+                total += weight[i] * q * q
+                growth[i] *= growth[i]
+            totals[k] += total
     return totals
 
 
@@ -250,8 +281,8 @@ def savage_totals(score, codes, own, factor, values, lengths, scale):
 def best_vote_step(score, codes, own, factor, upper):
     """Length a in [0, 2] with the lowest summed Savage2 loss at F + a h, h = ±1.
 
-    ``upper`` says where h = 1. The best of 41 lengths first, by samples that were put
-    together if they are many; then Newton's way to where the slope is 0.
+    ``upper`` says where h = 1. The best of 41 lengths first, and Newton's way from
+    there to where the slope is 0, by samples that were put together; then by all.
     """
     n = score.size
     odds, right = np.empty(n), np.empty(n, dtype=np.bool_)
@@ -259,8 +290,10 @@ def best_vote_step(score, codes, own, factor, upper):
         is_own = codes[i] == own
         odds[i] = exponential(clipped_margin(score[i], 1.0 if is_own else -1.0))
         right[i] = is_own == upper[i]
-    start = best_of_grid(*put_together(score, codes, own, factor, right))
-    length = descend(odds, right, factor, start)
+    cells = put_together(score, codes, own, factor, right)
+    start = best_of_grid(*cells)
+    nearby = descend(*cells, start)
+    length = descend(odds, right, factor, nearby if nearby >= 0 else start)
     if length < 0:
         length = descend(odds, right, factor, best_of_grid(odds, right, factor))
     return length if length >= 0 else start
@@ -317,13 +350,13 @@ def descend(odds, right, factor, start):
         new = min(max(length - slope / curvature, 0.0), FARTHEST)
         if abs(new - start) > 3 * LENGTH:
             return -1.0
-        if abs(new - length) < 1e-13:
+        if abs(new - length) < CLOSE:
             return new
         length = new
     return length
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def total_along(odds, right, factor, length):
     """The summed loss after a step."""
     up, down = np.exp(length), np.exp(-length)
@@ -334,7 +367,7 @@ def total_along(odds, right, factor, length):
     return total
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def slopes_along(odds, right, factor, length):
     """Its first and second derivative by the length, both but for a factor 2."""
     up, down = np.exp(length), np.exp(-length)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.boosting.learners.columns import ColumnsLearner, Terms, weights_to_fit
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
+from splboost.boosting.potentials.kernels import count_selected, face, share_missed
 from splboost.boosting.potentials.potentials import NEARLY, decays
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.scores.links import Vote
@@ -21,6 +22,7 @@ from splboost.boosting.scores.links import Vote
 FloatArray = NDArray[np.float64]
 
 UNDER_WAY = ""
+VOTE = Vote(1.0)
 ENDINGS = {"finished": GOAL_REACHED, "no edge": NO_EDGE, "stuck": STUCK}
 
 
@@ -42,6 +44,7 @@ class PotentialScores:
         How far each column has come, at the start and after every round.
     endings : list of str
         Why each column has ended, UNDER_WAY if it has not.
+    margin : (n_outputs, n) y F, faded, when last refreshed
     weight : (n_outputs, n) what the next learners are fitted with
     totals : summed potential of each column
     """
@@ -57,18 +60,19 @@ class PotentialScores:
     ) -> None:
         self.potential = potential
         self.codes = codes
-        self.sample_weight = sample_weight
+        self.sample_weight = np.ascontiguousarray(sample_weight)
         self.n_threads = n_threads
         self.n_samples = self.n_selected = codes.size
         self.n_outputs = 1 if n_classes == 2 else n_classes
         self.raw = np.zeros((self.n_outputs, codes.size))
+        self.margin = np.empty((self.n_outputs, codes.size))
         self.weight = np.empty((self.n_outputs, codes.size))
         self.times = [np.zeros(self.n_outputs)]
         self.endings = [UNDER_WAY] * self.n_outputs
-        self.totals = np.zeros(self.n_outputs)
+        self.totals = [0.0] * self.n_outputs
         self.latent = 0.0
         classes = [1] if n_classes == 2 else range(n_classes)
-        self.sign = np.array([np.where(codes == k, 1.0, -1.0) for k in classes])
+        self.is_own = np.array([codes == k for k in classes])
 
     @property
     def state(self) -> tuple[list[FloatArray], list[str]]:
@@ -87,18 +91,17 @@ class PotentialScores:
         """How far each column has come."""
         return self.times[-1]
 
-    def margin(self, k: int) -> FloatArray:
-        """y F of a column."""
-        return self.sign[k] * (self.raw[k] * self.potential.decay(self.time[k]))
-
     def refresh(self, *, paced: bool) -> None:
-        """Set the weights at the present scores and times."""
+        """Set margins and weights at the present scores and times."""
         for k in range(self.n_outputs):
+            margin, time = self.margin[k], self.time[k]
+            fade = self.potential.decay(time)
+            face(self.raw[k], self.is_own[k], fade, margin)
             self.totals[k] = self.potential.weigh(
-                self.margin(k), self.time[k], self.sample_weight, self.weight[k]
+                margin, time, self.sample_weight, self.weight[k]
             )
-        self.latent = float(self.totals.mean())
-        self.n_selected = int(np.count_nonzero(self.weight.any(axis=0)))
+        self.latent = sum(self.totals) / self.n_outputs
+        self.n_selected = count_selected(self.weight)
 
     def selects_one_class(self) -> bool:
         return False
@@ -109,7 +112,8 @@ class PotentialScores:
     def potentials(self) -> FloatArray:
         """Potential of every sample, in the column of its own class."""
         own = np.zeros(self.n_samples, dtype=int) if self.n_outputs == 1 else self.codes
-        margins = np.array([self.margin(k) for k in range(self.n_outputs)])
+        score = self.raw * decays(self.potential, self.time)[:, None]
+        margins = np.where(self.is_own, score, -score)
         values = [
             self.potential.value(margin, time)
             for margin, time in zip(margins, self.time, strict=True)
@@ -185,7 +189,7 @@ class PotentialStep:
         n_columns = len(learner.columns)
         fitted: list[Any] = [None] * n_columns
         steps, time = np.zeros(n_columns), scores.time.copy()
-        unused, error = None, None
+        unused, error, has_edge = None, None, False
         for k, own in enumerate(learner.columns):
             if endings[k]:
                 continue
@@ -194,11 +198,11 @@ class PotentialStep:
                 endings[k] = NO_EDGE
                 continue
             term = own.fit(weight, weight)
-            term.link(Vote(1.0))
-            right = term.are_positive() == (scores.sign[k] > 0)
-            error = float(scores.weight[k] @ ~right) / float(scores.weight[k].sum())
+            term.link(VOTE)
+            right = term.are_positive() == scores.is_own[k]
+            error = share_missed(scores.weight[k], right)
             move = potential.solve(
-                scores.margin(k),
+                scores.margin[k],
                 right,
                 scores.sample_weight,
                 time[k],
@@ -217,8 +221,7 @@ class PotentialStep:
             term.scale(move.step / potential.decay(time[k]))
             if n_columns > 1:
                 term.keep()
-            fitted[k] = term
-        has_edge = any(term is not None for term in fitted)
+            fitted[k], has_edge = term, True
         if not has_edge and n_columns == 1:
             fitted = [unused]
         terms = TimedTerms(fitted)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from splboost.boosting.scores.additive import AdditiveScores
 from splboost.boosting.scores.links import Link
 from splboost.boosting.scores.working import (
@@ -18,7 +16,7 @@ from splboost.boosting.steps.value_steps import ValueStep
 NO_SLOPE = (
     1e-6  # summed slope of the loss, per unit of weight, that leaves nothing to do
 )
-HALVINGS = 2.0 ** np.arange(-6, 2)
+SHORTEST, N_DOUBLINGS = 2.0**-6, 7
 
 
 class HalvingStep(ValueStep):
@@ -33,17 +31,18 @@ class HalvingStep(ValueStep):
 
     def factor(self, scores: AdditiveScores, k: int, term: Any) -> float:
         """The best of the lengths, by the loss of the samples as far as believed."""
-        lengths = np.concatenate([[0.0], HALVINGS])
         totals = savage_totals(
             scores.raw[k],
             scores.codes,
             1 if scores.n_outputs == 1 else k,
             scores.believed(),
-            term.values() / self.learning_rate,
-            lengths,
+            term.values(),
             scores.working_set.loss.log_odds_per_score,
+            SHORTEST / self.learning_rate,
+            N_DOUBLINGS,
         )
-        return float(lengths[totals.argmin()])
+        best = int(totals.argmin())
+        return SHORTEST * 2.0 ** (best - 1) if best else 0.0
 
 
 class FlatStep(ValueStep):

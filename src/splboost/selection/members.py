@@ -39,6 +39,7 @@ LEARNING_RATE = 0.1  # of LogitBoost
 LOGIT_LEAF = 5  # rows in a leaf of LogitBoost
 VOTE_WARM, LOGIT_WARM = 3, 15  # rounds before the pace sets in
 FOREST_ROUNDS = (10,)  # trees on one bag
+LIGHTEST_LEAF = 1e-4  # of the weight
 LEAST_SHARE = 1e-3  # of a class, where the logarithm of a share is taken
 
 
@@ -70,7 +71,11 @@ class Ground:
 
     def grower(self, seed: int, **options: Any) -> TreeGrower:
         n_classes = 0 if options.get("criterion") == "squared_error" else self.n_classes
-        kind = TreeOptions(max_features=self.n_features, **options)
+        kind = TreeOptions(
+            max_features=self.n_features,
+            min_weight_fraction_leaf=LIGHTEST_LEAF,
+            **options,
+        )
         return TreeGrower(self.binned, self.codes, n_classes, kind, seed=seed)
 
     def ages(self, plateau: float, bag: FloatArray) -> FloatArray:

@@ -46,20 +46,12 @@ def _draw(axes: Any, comparison: Comparison) -> None:
         ends = ordered[bar[0]] - 0.03, ordered[bar[-1]] + 0.03
         axes.plot(ends, [row, row], color="black", linewidth=3.5, solid_capstyle="butt")
 
-    difference = comparison.critical_difference
-    left = 1 - 0.33 * (k - 1)
-    ruler = left, left + difference
-    axes.plot(ruler, [-1.0, -1.0], color="black", linewidth=1)
+    ruler = 1.0, 1.0 + comparison.critical_difference
+    axes.plot(ruler, [-1.8, -1.8], color="black", linewidth=1)
     for end in ruler:
-        axes.plot([end, end], [-1.15, -0.85], color="black", linewidth=1)
-    axes.text(
-        left + difference / 2,
-        -1.2,
-        f"critical difference {difference:.2f}",
-        ha="center",
-        va="bottom",
-        fontsize=8,
-    )
+        axes.plot([end, end], [-1.95, -1.65], color="black", linewidth=1)
+    label = f"  critical difference {comparison.critical_difference:.2f}"
+    axes.text(ruler[1], -1.8, label, ha="left", va="center", fontsize=8)
     axes.set_title(
         f"Mean rank of the test error under wrong labels: {comparison.title} "
         f"({comparison.n_sets})",

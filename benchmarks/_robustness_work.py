@@ -87,8 +87,9 @@ class Worker:
         return True
 
     def _warm_up(self, cell: Cell, problem: Problem) -> None:
-        """Let what compiles do so before it is timed."""
+        """Import and compile before anything is timed."""
         method = METHODS[cell.method]
+        method.versions()
         categories = bool((problem.X.dtypes == "category").any())
         if not method.compiles or (cell.method, categories) in self._is_warm:
             return

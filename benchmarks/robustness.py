@@ -1,157 +1,162 @@
-"""How much does SPLBoost help when labels are wrong?
+"""How robust are classifiers to wrong labels? An honest table.
 
-Test error (clean labels) of AdaBoost and of SPLBoost with its defaults and with deeper
-trees, beside a random forest with leaves of five and LightGBM, on nine data sets with 0
-to 40% of the training labels flipped. None of the sets and none of the seeds were used
-to choose defaults (``defaults.py`` did that).
+Boosters of this library, forests, gradient boosting and cleanlab on sixteen data sets
+and three generators, with right training labels, with 10 to 40% of them flipped, and
+with 20 and 40% of the positive class flipped alone. Nothing is measured twice: what is
+there is kept in a file, one row for each set, noise, seed and method, and a run goes on
+where another was killed. Several runs may work on one file at a time.
 
-    python benchmarks/robustness.py
+    python benchmarks/robustness.py             measures what is missing, for many hours
+    python benchmarks/robustness.py --report    saves what is there, in results/
+    python benchmarks/robustness.py --quick     small, to see that it works
 
-Three of the sets come with scikit-learn; the others are read from the folder that
-SPLBOOST_DATA names, and are left out without it.
+The rivals need ``pip install 'splboost[bench,plot,rivals]'``. The data sets are read
+from the folder that SPLBOOST_DATA names; without it there are the generators.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import os
-import warnings
+import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from _report import describe_run, save
-from joblib import Parallel, delayed
-from lightgbm import LGBMClassifier
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import train_test_split
+from _report import RESULTS, describe_run, progress, save_page
+from _robustness_data import GENERATORS, GROUPS, NOISE, PROTOCOL, available_sets
+from _robustness_methods import METHODS, Method
+from _robustness_picture import draw_comparisons
+from _robustness_report import sections
+from _robustness_results import Results, summary
+from _robustness_store import DONE, FAILED, Cell, Store
+from _robustness_work import run
 
-from splboost import AdaBoostClassifier, SPLBoostClassifier
-from splboost.datasets import flip_labels
-from splboost.pace import Linear
-from splboost.trees import CARTClassifier
-
-NOISE = (0.0, 0.1, 0.2, 0.3, 0.4)
-BUILT_IN = {
-    "breast cancer": load_breast_cancer,
-    "digits": load_digits,  # ten classes
-    "wine": load_wine,  # three
+FIRST_SEED = 5  # defaults were chosen with those before
+REPEATS = 3
+ROWS = 1000
+TITLE = "How robust classifiers are to wrong labels"
+QUICK = {
+    "rows": 200,
+    "repeats": 1,
+    "sets": ["gaussians"],
+    "noise": ["0", "20"],
+    "methods": ["ExtraTrees", "HistGradientBoosting"],
 }
-FILES = (
-    "magic",
-    "oocMerl4D",
-    "ozone",
-    "parkinsons",
-    "st-german-credit",
-    "vc-2classes",
-)
-MOST_ROWS = 1000
-FIRST_SEED, SEEDS = 100, 5
-RESULTS = Path(__file__).parent / "results"
 
 
-def contestants(seed: int) -> dict[str, Any]:
-    return {
-        "AdaBoost": AdaBoostClassifier(),
-        "AdaBoost, subsample 0.5": AdaBoostClassifier(subsample=0.5, random_state=seed),
-        "SPLBoost": SPLBoostClassifier(),
-        "SPLBoost, subsample 0.5": SPLBoostClassifier(subsample=0.5, random_state=seed),
-        "AdaBoost, depth 3": AdaBoostClassifier(CARTClassifier(max_depth=3)),
-        "SPLBoost, depth 3": SPLBoostClassifier(
-            CARTClassifier(max_depth=3), pace=Linear(plateau=1.5)
-        ),
-        "LightGBM": LGBMClassifier(verbose=-1, n_jobs=1),
-        "random forest, leaf 5": RandomForestClassifier(
-            200, min_samples_leaf=5, random_state=seed
-        ),
-    }
+def settings_of(method: Method, rows: int) -> str:
+    """What a figure depends on, beside the cell; figures of others never mix."""
+    fixed = {"protocol": PROTOCOL, "rows": rows, "definition": method.definition}
+    return json.dumps({**fixed, **method.versions()}, sort_keys=True)
 
 
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    if name in BUILT_IN:
-        return BUILT_IN[name](return_X_y=True)
-    path = Path(os.environ["SPLBOOST_DATA"]) / f"{name}.csv.gz"
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    return frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy()
+def present_methods(names: list[str]) -> dict[str, Method]:
+    """Those that can be fitted here; says which cannot, and what would help."""
+    present = {}
+    for name in names:
+        reason = METHODS[name].missing()
+        if reason is None:
+            present[name] = METHODS[name]
+        else:
+            progress(f"{name}: not there; {reason}")
+    return present
 
 
-def measure(name: str, noise: float, seed: int) -> list[dict[str, Any]]:
-    warnings.simplefilter("ignore")
-    X, y = load(name)
-    size = min(MOST_ROWS, int(0.7 * len(y)))
-    X, X_test, y, y_test = train_test_split(
-        X, y, train_size=size, stratify=y, random_state=seed
+def plan(given: argparse.Namespace, methods: dict[str, Method]) -> list[Cell]:
+    """All cells in the order of work: one repeat of everything before the next."""
+    settings = {name: settings_of(each, given.rows) for name, each in methods.items()}
+    seeds = range(given.first_seed, given.first_seed + given.repeats)
+    sets = [name for name in GROUPS if name in given.sets]
+    return [
+        Cell(settings[method], data, noise, seed, method)
+        for seed, data, noise, method in itertools.product(
+            seeds, sets, given.noise, methods
+        )
+    ]
+
+
+def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> None:
+    """Print what is there, and write it into a folder."""
+    store, wanted = Store(path), set(cells)
+
+    def find(state: str) -> list[dict[str, Any]]:
+        found = store.rows({cell.settings for cell in cells}, state)
+        return [r for r in found if Cell(*(r[name] for name in Cell._fields)) in wanted]
+
+    done = find(DONE)
+    if not done:
+        raise SystemExit(f"{path} has no finished cell of these settings.")
+    results = Results(done, {cell.noise for cell in cells})
+    is_comparison = len(results.methods) > 1
+    compared = [results.compare(part) for part in results.parts() if is_comparison]
+    drawn = [each for each in compared if each.is_testable]
+    picture = "robustness.png" if drawn else None
+    page = sections(results, rows, find(FAILED), picture)
+    print("\n\n".join(page))
+    if folder is None:
+        return
+    save_page(folder, "robustness", TITLE, describe_run(), page)
+    table = folder / "robustness.csv"
+    summary(results).to_csv(table, index=False, float_format="%.5g")
+    if picture is not None:
+        draw_comparisons(drawn, folder / picture)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    y_noisy, flipped = flip_labels(y, noise, random_state=seed)
-    rows = []
-    for method, model in contestants(seed).items():
-        model.fit(X, y_noisy)
-        row = {
-            "data": name,
-            "noise": noise,
-            "seed": seed,
-            "method": method,
-            "error": 100 * np.mean(model.predict(X_test) != y_test),
-        }
-        if getattr(model, "pace", None) is not None:
-            dropped = model.sample_pace_ == 0
-            row["flipped dropped"] = 100 * dropped[flipped].mean() if noise else np.nan
-            row["clean dropped"] = 100 * dropped[~flipped].mean()
-        rows.append(row)
-    return rows
-
-
-def as_markdown(table: pd.DataFrame) -> str:
-    lines = ["| " + " | ".join([table.index.name or "", *table.columns]) + " |"]
-    lines.append("|" + "---|" * (table.shape[1] + 1))
-    for label, row in table.iterrows():
-        lines.append("| " + " | ".join([str(label), *(f"{v:.1f}" for v in row)]) + " |")
-    return "\n".join(lines)
+    parser.add_argument("--store", type=Path, help="default: robustness.sqlite")
+    parser.add_argument("--report", action="store_true", help="measure nothing")
+    parser.add_argument("--quick", action="store_true", help="small; prints a report")
+    parser.add_argument(
+        "--out", type=Path, help="folder of the report; --quick has none by itself"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--rows", type=int, help=f"to train with, {ROWS} by default")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--repeats", type=int, help=f"{REPEATS} by default")
+    parser.add_argument("--sets", nargs="+", choices=GROUPS, metavar="SET")
+    parser.add_argument("--noise", nargs="+", choices=NOISE, metavar="LEVEL")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, metavar="METHOD")
+    parser.add_argument(
+        "--retry", action="store_true", help="try again what failed before"
+    )
+    given = parser.parse_args()
+    full = {
+        "rows": ROWS,
+        "repeats": REPEATS,
+        "sets": available_sets(),
+        "noise": list(NOISE),
+        "methods": list(METHODS),
+    }
+    for name, value in (QUICK if given.quick else full).items():
+        if getattr(given, name) is None:
+            setattr(given, name, value)
+    for name in given.sets:
+        if name not in available_sets():
+            parser.error(f"{name} comes from a file: let SPLBOOST_DATA name its folder")
+    return given
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder for robustness.md and .json; a full run has one",
-    )
-    args = parser.parse_args()
-    run = describe_run()
-    names = [*BUILT_IN, *(FILES if "SPLBOOST_DATA" in os.environ else ())]
-    seeds = range(FIRST_SEED, FIRST_SEED + args.seeds)
-    parts = Parallel(n_jobs=args.jobs, verbose=1)(
-        delayed(measure)(*task) for task in itertools.product(names, NOISE, seeds)
-    )
-    table = pd.DataFrame(itertools.chain.from_iterable(parts))
-    table["noise"] = [f"{100 * noise:.0f}%" for noise in table["noise"]]
-    order = list(contestants(0))
-    by_noise = table.pivot_table("error", "method", "noise").loc[order]
-    by_data = table[table["noise"] == "20%"].pivot_table("error", "data", "method")
-    dropped = table[table["method"] == "SPLBoost"].pivot_table(
-        ["flipped dropped", "clean dropped"], index="noise"
-    )
-    sections = [
-        f"{len(names)} data sets, {args.seeds} splits each, at most {MOST_ROWS} "
-        "training rows. Mean over data sets, by share of flipped training labels:",
-        as_markdown(by_noise),
-        "By data set, 20% flipped:",
-        as_markdown(by_data[order]),
-        "Samples that SPLBoost dropped (%), by share of flipped labels:",
-        as_markdown(dropped.fillna(0).T),
-    ]
-    print("\n\n".join(sections))
-    is_full = args.seeds == SEEDS and len(names) > len(BUILT_IN)
-    folder = args.out or (RESULTS if is_full else None)
-    if folder is not None:
-        data = {"errors": by_noise.to_dict("index")}
-        title = "Test error (%) with wrong training labels"
-        save(folder, "robustness", title, run, sections, data)
+    given = parse()
+    if not set(given.sets) - set(GENERATORS):
+        progress("Generators only; SPLBOOST_DATA names the folder of the other sets.")
+    cells = plan(given, present_methods(given.methods))
+    if given.report:
+        path = given.store or Path("robustness.sqlite")
+        return report(path, cells, given.rows, given.out or RESULTS)
+    with tempfile.TemporaryDirectory() as folder:
+        default = Path(folder if given.quick else "") / "robustness.sqlite"
+        path = given.store or default
+        if given.retry:
+            Store(path).forget_failures()
+        run(path, cells, given.rows, given.jobs)
+        if given.quick:
+            report(path, cells, given.rows, given.out)
+    return None
 
 
 if __name__ == "__main__":

@@ -1,0 +1,269 @@
+"""The classifiers that the robustness benchmark compares.
+
+Each is a function of training data, a seed and a number of threads that gives a fitted
+classifier with ``predict_proba``. Packages are imported where they are used, so that a
+missing one costs only its own method.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from _robustness_tuning import (
+    DRAWS,
+    FOLDS,
+    LIGHTGBM_RANGES,
+    XGBOOST_RANGES,
+    folds,
+    tune,
+)
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+ROUNDS = 200
+DEPTHS = (1, 2, 3)
+TREES = 500
+LEAVES = (1, 3, 5, 10, 20, 40)
+EXTRA_TREES_LEAF = 5
+
+
+# ---------------------------------------------------------------------- this library's
+
+
+def _fit_forest(X: Any, y: Any, seed: int, n_jobs: int, **options: Any) -> Any:
+    from splboost import SPLForestClassifier
+
+    return SPLForestClassifier(random_state=seed, n_jobs=n_jobs, **options).fit(X, y)
+
+
+def fit_spl_forest(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    return _fit_forest(X, y, seed, n_jobs)
+
+
+def fit_forest_without_pace(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    return _fit_forest(X, y, seed, n_jobs, paced=False)
+
+
+def _search(booster: Any, X: Any, y: Any, seed: int, n_jobs: int, **how: Any) -> Any:
+    from splboost import PaceSearchCV
+
+    return PaceSearchCV(
+        booster.set_params(n_estimators=ROUNDS),
+        depths=DEPTHS,
+        cv=folds(seed),
+        random_state=seed,
+        n_jobs=n_jobs,
+        **how,
+    ).fit(X, y)
+
+
+def fit_splboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    from splboost import SPLBoostClassifier
+
+    return _search(SPLBoostClassifier(), X, y, seed, n_jobs)
+
+
+def fit_adaboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    from splboost import AdaBoostClassifier
+
+    return _search(AdaBoostClassifier(), X, y, seed, n_jobs, grid=None)
+
+
+def fit_logitboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    from splboost import LogitBoostClassifier
+
+    booster = LogitBoostClassifier(learning_rate=0.1)
+    return _search(booster, X, y, seed, n_jobs, grid=None)
+
+
+# -------------------------------------------------------------------------- the rivals
+
+
+def _one_hot(model: Any) -> Any:
+    """For scikit-learn's forests, which take missing numbers but no categories."""
+    return make_pipeline(
+        make_column_transformer(
+            (
+                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+                make_column_selector(dtype_include="category"),
+            ),
+            remainder="passthrough",
+        ),
+        model,
+    )
+
+
+def fit_random_forest(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    """The leaf size of the best out-of-bag accuracy, the smallest of equals."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    def fit(leaf: int) -> Any:
+        forest = RandomForestClassifier(
+            TREES,
+            min_samples_leaf=leaf,
+            oob_score=True,
+            random_state=seed,
+            n_jobs=n_jobs,
+        )
+        return _one_hot(forest).fit(X, y)
+
+    return max(map(fit, LEAVES), key=lambda forest: forest[-1].oob_score_)
+
+
+def fit_extra_trees(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    forest = ExtraTreesClassifier(
+        TREES, min_samples_leaf=EXTRA_TREES_LEAF, random_state=seed, n_jobs=n_jobs
+    )
+    return _one_hot(forest).fit(X, y)
+
+
+def fit_hist_gradient_boosting(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    """It takes its threads from the environment."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=seed).fit(X, y)
+
+
+def fit_lightgbm(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    from lightgbm import LGBMClassifier
+
+    def make(**setting: Any) -> Any:
+        # Without subsample_freq it would ignore subsample.
+        return LGBMClassifier(
+            subsample_freq=1, random_state=seed, n_jobs=n_jobs, verbose=-1, **setting
+        )
+
+    return tune(make, LIGHTGBM_RANGES, X, y, seed)
+
+
+def fit_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    from xgboost import XGBClassifier
+
+    def make(**setting: Any) -> Any:
+        return XGBClassifier(
+            enable_categorical=True, random_state=seed, n_jobs=n_jobs, **setting
+        )
+
+    return tune(make, XGBOOST_RANGES, X, y, seed)
+
+
+def fit_cleanlab(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    """The model that it fitted to the labels it believes."""
+    from cleanlab.classification import CleanLearning
+    from lightgbm import LGBMClassifier
+
+    learner = CleanLearning(
+        LGBMClassifier(random_state=seed, n_jobs=n_jobs, verbose=-1),
+        cv_n_folds=FOLDS,
+        seed=seed,
+        find_label_issues_kwargs={"n_jobs": n_jobs},
+    )
+    return learner.fit(X, y).clf
+
+
+# ------------------------------------------------------------------------ the registry
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to fit it, what it is, and what it needs."""
+
+    fit: Callable[[Any, Any, int, int], Any]
+    description: str
+    packages: tuple[str, ...] = ()  # beside scikit-learn, which splits the data
+    definition: int = 1  # one more whenever `fit` does something else
+    needs_class: str | None = None  # of splboost
+    needs_parameter: str | None = None  # of that class
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the first fit of a process takes longer."""
+        return "splboost" in self.packages
+
+    def missing(self) -> str | None:
+        """Why it is not there, if it is not."""
+        for package in self.packages:
+            try:
+                module = importlib.import_module(package)
+            except ImportError:
+                return f"no package {package}: pip install 'splboost[rivals]'"
+        if self.needs_class is None:
+            return None
+        made_by = getattr(module, self.needs_class, None)
+        if made_by is None:
+            return f"this splboost has no {self.needs_class}"
+        wanted = self.needs_parameter
+        if wanted is not None and wanted not in made_by().get_params():
+            return f"{self.needs_class} has no parameter {wanted}"
+        return None
+
+    def versions(self) -> dict[str, str]:
+        """Those of the packages that it needs."""
+        names = ("sklearn", *self.packages)
+        return {name: importlib.import_module(name).__version__ for name in names}
+
+
+_CHOICE = f"{ROUNDS} rounds at most, depth 1 to {max(DEPTHS)}, chosen on {FOLDS} folds"
+_FOREST_DATA = "categories one-hot-encoded, missing numbers handled natively"
+_TUNED = (
+    f"the best of {DRAWS} random settings on {FOLDS} folds; native categories and "
+    "missing values"
+)
+METHODS = {
+    "SPLForest": Method(
+        fit_spl_forest,
+        "`SPLForestClassifier()`",
+        ("splboost",),
+        needs_class="SPLForestClassifier",
+    ),
+    "SPLForest without pace": Method(
+        fit_forest_without_pace,
+        "`SPLForestClassifier(paced=False)`",
+        ("splboost",),
+        needs_class="SPLForestClassifier",
+        needs_parameter="paced",
+    ),
+    "SPLBoost CV": Method(
+        fit_splboost,
+        f"`PaceSearchCV(SPLBoostClassifier())`: pace, {_CHOICE}",
+        ("splboost",),
+    ),
+    "AdaBoost CV": Method(
+        fit_adaboost,
+        f"`PaceSearchCV(AdaBoostClassifier(), grid=None)`: {_CHOICE}",
+        ("splboost",),
+    ),
+    "LogitBoost CV": Method(
+        fit_logitboost,
+        "`PaceSearchCV(LogitBoostClassifier(learning_rate=0.1), grid=None)`: "
+        + _CHOICE,
+        ("splboost",),
+    ),
+    "random forest": Method(
+        fit_random_forest,
+        f"scikit-learn's, {TREES} trees, leaves of {', '.join(map(str, LEAVES))} rows "
+        f"by out-of-bag accuracy; {_FOREST_DATA}",
+    ),
+    "ExtraTrees": Method(
+        fit_extra_trees,
+        f"scikit-learn's, {TREES} trees, leaves of {EXTRA_TREES_LEAF}; {_FOREST_DATA}",
+    ),
+    "HistGradientBoosting": Method(
+        fit_hist_gradient_boosting,
+        "scikit-learn's, as it comes; native categories and missing values",
+    ),
+    "LightGBM tuned": Method(fit_lightgbm, _TUNED, ("lightgbm",)),
+    "XGBoost tuned": Method(fit_xgboost, _TUNED, ("xgboost",)),
+    "cleanlab": Method(
+        fit_cleanlab,
+        f"`CleanLearning` over LightGBM as it comes, {FOLDS} folds; native categories "
+        "and missing values",
+        ("cleanlab", "lightgbm"),
+    ),
+}

@@ -1,0 +1,254 @@
+"""The page of the robustness benchmark: what was measured, and what follows from it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from _report import format_table
+from _robustness_data import CHOSEN_ON, CLEAN, GROUPS, MOST_TEST_ROWS, UNUSED
+from _robustness_methods import METHODS
+from _robustness_results import ALL_SETS, LESS_IS_BETTER, PARTS, Results
+from _robustness_statistics import (
+    ALPHA,
+    FEWEST_SETS,
+    against,
+    distance_from_best,
+    ranks,
+    wins_ties_losses,
+)
+from _robustness_tuning import LIGHTGBM_RANGES, XGBOOST_RANGES
+from _robustness_work import LEAST_PROBABILITY
+
+
+def _names(group: str) -> str:
+    return ", ".join(sorted(name for name in GROUPS if GROUPS[name] == group))
+
+
+SETTING = (
+    "Each repeat divides a data set into two thirds to train with and a third to test "
+    "with, stratified by class, and keeps at most {rows} training and "
+    f"{MOST_TEST_ROWS} test rows. Training labels are then flipped: a share of all of "
+    'them, or ("one-sided") that share of the positive class alone, which is the rarer '
+    "class of the set. Test labels are right. In parkinsons all rows of a subject are "
+    "on one side, but no method's own folds know of subjects.",
+    f"Sets are kept apart. Defaults of splboost were chosen on {_names(CHOSEN_ON)}, "
+    "with other splits than these, and on draws from generators like these and like "
+    f"twonorm; nothing was chosen on the files {_names(UNUSED)}.",
+    "The unit of every test is the data set: errors are averaged over noise and seeds "
+    f"first. For the log loss probabilities are kept {LEAST_PROBABILITY:g} away from 0 "
+    "and 1. It is that of right labels, so a model pays for saying how many of the "
+    "training labels were wrong. Times are those of the processor, with one thread.",
+)
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, 88, break_on_hyphens=False)
+
+
+def _level_name(level: str) -> str:
+    share, *sided = level.split(" ", 1)
+    return " ".join([f"{share}%", *sided])
+
+
+def _sized(results: Results, part: str) -> str:
+    return f"{part} ({len(results.means(part))})"
+
+
+def _method_table(results: Results) -> str:
+    seconds = results.finished.groupby("method")[["fit_seconds", "predict_seconds"]]
+    means, counts = seconds.mean(), seconds.size()
+    lines = []
+    for name in results.methods:
+        fit, predict = means.loc[name]
+        versions = METHODS[name].versions().items()
+        lines.append(
+            [
+                name,
+                counts[name],
+                f"{fit:.2f}",
+                f"{predict:.3f}",
+                ", ".join(" ".join(each) for each in versions),
+                METHODS[name].description,
+            ]
+        )
+    header = ["method", "cells", "fit (s)", "predict (s)", "versions", "what it is"]
+    return format_table(header, lines)
+
+
+def _range_table() -> str:
+    packages = {"LightGBM": LIGHTGBM_RANGES, "XGBoost": XGBOOST_RANGES}
+    lines = [
+        [package, name, str(each)]
+        for package, ranges in packages.items()
+        for name, each in ranges.items()
+    ]
+    return format_table(["package", "parameter", "range"], lines)
+
+
+def _by_method(results: Results, columns: dict[str, pd.Series], form: str) -> str:
+    """A row for each method."""
+    lines = [
+        [name, *(format(column[name], form) for column in columns.values())]
+        for name in results.methods
+    ]
+    return format_table(["method", *columns], lines)
+
+
+def _ranks(results: Results) -> list[str]:
+    page = []
+    for measure in LESS_IS_BETTER:
+        compared = {part: results.compare(part, measure) for part in results.parts()}
+        columns = {_sized(results, part): c.mean_ranks for part, c in compared.items()}
+        page += [
+            f"Mean ranks of the {measure.replace('_', ' ')} (number of sets):",
+            _by_method(results, columns, ".2f"),
+        ]
+        remarks = [
+            f"- {part}: Friedman p = {each.friedman:.2g}; mean ranks more than "
+            f"{each.critical_difference:.2f} apart differ (Nemenyi, {ALPHA:.0%})."
+            if each.is_testable
+            else f"- {part}: fewer than {FEWEST_SETS} sets, no test."
+            for part, each in compared.items()
+        ]
+        page.append("\n".join(remarks))
+    return page
+
+
+def _against(results: Results) -> list[str]:
+    page = []
+    for part in results.parts():
+        means, cells = results.means(part), results.cells(part)
+        is_testable = len(means) >= FEWEST_SETS
+        lines = []
+        for row in against(means, results.reference).to_dict("records"):
+            counts = wins_ties_losses(cells[results.reference], cells[row["rival"]])
+            lines.append(
+                [
+                    row["rival"],
+                    f"{100 * row['difference']:+.2f}",
+                    f"{row['wins']} / {row['ties']} / {row['losses']}",
+                    " / ".join(map(str, counts)),
+                    f"{row['p']:.3g}" if is_testable else "-",
+                    f"{row['p_holm']:.3g}" if is_testable else "-",
+                ]
+            )
+        header = ["rival", "difference (points)", "sets", "cells", "p", "Holm's p"]
+        page += [f"### {_sized(results, part)}", format_table(header, lines)]
+    return page
+
+
+def _distance(results: Results) -> str:
+    means = {part: results.means_at(CLEAN, part) for part in PARTS}
+    points = {
+        f"{part} ({len(table)})": 100 * distance_from_best(table)
+        for part, table in means.items()
+        if len(table)
+    }
+    lines = [
+        [
+            name,
+            *(f"{p[name].mean():.2f} ({p[name].max():.1f})" for p in points.values()),
+        ]
+        for name in results.methods
+    ]
+    return format_table(["method", *points], lines)
+
+
+def _levels(results: Results, part: str) -> list[str]:
+    """Everything by level of noise."""
+
+    def means(measure: str) -> dict[str, pd.DataFrame]:
+        tables = {x: results.means_at(x, part, measure) for x in results.noise}
+        return {_level_name(x): table for x, table in tables.items() if len(table)}
+
+    errors = means("error")
+    if not errors:
+        return []
+    tables = {
+        "Test error (%)": ({x: 100 * t.mean() for x, t in errors.items()}, ".1f"),
+        "Mean rank of the error": (
+            {x: ranks(t).mean() for x, t in errors.items()},
+            ".2f",
+        ),
+        "Balanced accuracy (%)": (
+            {x: 100 * t.mean() for x, t in means("balanced_accuracy").items()},
+            ".1f",
+        ),
+        "Log loss": ({x: t.mean() for x, t in means("log_loss").items()}, ".3f"),
+    }
+    counts = ", ".join(f"{len(t)} at {x}" for x, t in errors.items())
+    page = [f"## By noise: {part}", f"Means over sets: {counts}."]
+    for title, (columns, form) in tables.items():
+        page += [f"{title}:", _by_method(results, columns, form)]
+    return page
+
+
+def _by_set(results: Results) -> str:
+    means = 100 * results.means(ALL_SETS)
+    lines = [
+        [name, GROUPS[name], *(f"{means.loc[name, m]:.1f}" for m in results.methods)]
+        for name in GROUPS
+        if name in means.index
+    ]
+    return format_table(["set", "group", *results.methods], lines)
+
+
+def _completeness(results: Results) -> str:
+    keys = ["data", "noise", "seed"]
+    started = len(results.finished.drop_duplicates(keys))
+    complete = len(results.complete.drop_duplicates(keys))
+    repeats = len(results.averaged.drop_duplicates(["data", "seed"]))
+    return (
+        f"All {len(results.methods)} methods have finished {complete} of the {started} "
+        "combinations of set, noise and seed that any of them has; only these count "
+        f"below. Averages over wrong labels are over {repeats} repeats of "
+        f"{results.averaged['data'].nunique()} sets, which have every level "
+        f"({', '.join(map(_level_name, results.wrong))}). State of the code: "
+        f"{', '.join(results.finished['source'].unique())}."
+    )
+
+
+def sections(
+    results: Results, rows: int, failures: Sequence[dict[str, Any]], picture: str | None
+) -> list[str]:
+    """The page, in pieces."""
+    page = [
+        *(_paragraph(text.format(rows=rows)) for text in SETTING),
+        _paragraph(_completeness(results)),
+        "## Methods",
+        _method_table(results),
+        "Random settings are drawn from these ranges, evenly or in the logarithm:",
+        _range_table(),
+    ]
+    if failures:
+        named = (
+            f"- {each['method']} on {each['data']}, noise {each['noise']}, seed "
+            f"{each['seed']}: {each['failure']}"
+            for each in failures
+        )
+        page += ["## Fits that failed", "\n".join(named)]
+    if len(results.averaged) and len(results.methods) > 1:
+        page += ["## Ranks under wrong labels", *_ranks(results)]
+        if picture is not None:
+            page.append(f"![Mean ranks with critical differences]({picture})")
+        legend = (
+            "Differences of the mean test error, negative where it errs less; how "
+            "often it wins, ties and loses, by set and by cell (set, noise and seed); "
+            "Wilcoxon's signed-rank test over sets, and Holm's correction for having "
+            "tested every rival."
+        )
+        page += [f"## {results.reference} against each rival, wrong labels"]
+        page += [_paragraph(legend), *_against(results)]
+    if CLEAN in results.noise:
+        page += [
+            "## Right labels: distance from the best",
+            "Points of test error above the best method of a set: mean (largest).",
+            _distance(results),
+        ]
+    for part in PARTS:
+        page += _levels(results, part)
+    page += ["## By set: test error (%) under wrong labels", _by_set(results)]
+    return page

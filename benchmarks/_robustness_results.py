@@ -1,0 +1,80 @@
+"""What the robustness benchmark has measured, as tables that may be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+from _robustness_data import CHOSEN_ON, CLEAN, GENERATED, GROUPS, NOISE, UNUSED
+from _robustness_methods import METHODS
+from _robustness_statistics import (
+    Comparison,
+    by_set,
+    complete_cells,
+    complete_repeats,
+)
+from _robustness_store import MEASURES
+
+ALL_SETS = "all sets"
+PARTS = {
+    ALL_SETS: (UNUSED, CHOSEN_ON, GENERATED),
+    "unused sets": (UNUSED,),
+    "sets that defaults were chosen on": (CHOSEN_ON,),
+    "generators": (GENERATED,),
+}
+LESS_IS_BETTER = ("error", "balanced_error", "log_loss")
+
+
+class Results:
+    """Finished cells, and those of them that every compared method has finished."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]], noise: Iterable[str]) -> None:
+        self.finished = pd.DataFrame(rows)
+        self.finished["balanced_error"] = 1 - self.finished["balanced_accuracy"]
+        self.methods = [m for m in METHODS if m in set(self.finished["method"])]
+        self.reference = self.methods[0]
+        self.noise = [level for level in NOISE if level in set(noise)]
+        self.wrong = [level for level in self.noise if level != CLEAN]
+        self.complete = complete_cells(self.finished, self.methods)
+        self.averaged = complete_repeats(self.complete, self.wrong)
+
+    def _means(self, table: pd.DataFrame, part: str, measure: str) -> pd.DataFrame:
+        own = table[table["data"].map(GROUPS).isin(PARTS[part])]
+        return by_set(own, measure, self.methods)
+
+    def means(self, part: str, measure: str = "error") -> pd.DataFrame:
+        """By set and method, over wrong labels of all levels and repeats."""
+        return self._means(self.averaged, part, measure)
+
+    def means_at(self, level: str, part: str, measure: str = "error") -> pd.DataFrame:
+        """By set and method, at one level."""
+        own = self.complete[self.complete["noise"] == level]
+        return self._means(own, part, measure)
+
+    def cells(self, part: str) -> pd.DataFrame:
+        """Errors by method, a row for each set, level of wrong labels and seed."""
+        own = self.averaged[self.averaged["data"].map(GROUPS).isin(PARTS[part])]
+        keys = ["data", "noise", "seed"]
+        return own.pivot(index=keys, columns="method", values="error")
+
+    def parts(self) -> list[str]:
+        """Those that have a complete repeat."""
+        return [part for part in PARTS if len(self.means(part))]
+
+    def compare(self, part: str, measure: str = "error") -> Comparison:
+        return Comparison.of(part, self.means(part, measure))
+
+
+def summary(results: Results) -> pd.DataFrame:
+    """One row for each set, noise and method: means over seeds, and how many."""
+    keys = ["data", "noise", "method"]
+    grouped = results.finished.groupby(keys)
+    table = grouped[list(MEASURES)].mean()
+    table.insert(0, "seeds", grouped["seed"].nunique())
+    position = {name: k for k, name in enumerate([*GROUPS, *NOISE, *METHODS])}
+    table = table.reset_index().sort_values(
+        keys, key=lambda column: column.map(position)
+    )
+    table.insert(1, "group", table["data"].map(GROUPS))
+    return table

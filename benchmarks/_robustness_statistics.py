@@ -1,0 +1,150 @@
+"""Comparison of classifiers over data sets (Demšar, JMLR 7, 2006).
+
+Tables have a row for each data set and a column for each method; less is better. The
+data set is the unit: what noise levels, seeds or cells of one set have to say is
+averaged first, since they are not independent of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+ALPHA = 0.05
+FEWEST_SETS = 6  # with five, no signed-rank test can reach 5%
+DIGITS = 9  # what differs less is equal: means of the same figures differ by rounding
+
+
+def complete_cells(table: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
+    """The rows of those data, noise and seed that every method has finished."""
+    own = table[table["method"].isin(methods)]
+    finished = own.groupby(["data", "noise", "seed"])["method"].transform("nunique")
+    return own[finished == len(methods)]
+
+
+def complete_repeats(table: pd.DataFrame, noise: list[str]) -> pd.DataFrame:
+    """Of complete cells, those of data and seed that have every level of noise."""
+    own = table[table["noise"].isin(noise)]
+    levels = own.groupby(["data", "seed"])["noise"].transform("nunique")
+    return own[levels == len(noise)]
+
+
+def by_set(table: pd.DataFrame, measure: str, methods: list[str]) -> pd.DataFrame:
+    """Mean of a measure for each data set and method, over all that is there."""
+    means = table.groupby(["data", "method"])[measure].mean().unstack("method")
+    return means.reindex(columns=methods)
+
+
+def ranks(means: pd.DataFrame) -> pd.DataFrame:
+    """Rank of each method on each set, 1 for the best; equals share theirs."""
+    rank = stats.rankdata(means.round(DIGITS), axis=1)
+    return pd.DataFrame(rank, index=means.index, columns=means.columns)
+
+
+def friedman(means: pd.DataFrame) -> float:
+    """Probability of ranks as different as these if all methods were equal."""
+    if means.shape[1] < 3:
+        return math.nan
+    columns = means.round(DIGITS).to_numpy().T
+    if np.ptp(columns, axis=0).max() == 0:
+        return 1.0
+    return float(stats.friedmanchisquare(*columns).pvalue)
+
+
+def critical_difference(n_methods: int, n_sets: int, alpha: float = ALPHA) -> float:
+    """Nemenyi's: mean ranks further apart than this differ, at the level alpha."""
+    q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
+    return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def cliques(mean_ranks: pd.Series, difference: float) -> list[list[str]]:
+    """Largest runs of methods whose mean ranks lie within the difference."""
+    ordered = mean_ranks.sort_values(kind="stable")
+    found: list[list[str]] = []
+    for first, rank in ordered.items():
+        within = ordered[(ordered >= rank) & (ordered <= rank + difference)]
+        run = [first, *within.index.drop(first)]
+        if len(run) > 1 and not (found and set(run) <= set(found[-1])):
+            found.append(run)
+    return found
+
+
+def holm(probabilities: np.ndarray) -> np.ndarray:
+    """Probabilities adjusted for having tested all of them."""
+    p = np.asarray(probabilities, dtype=float)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    steps = p[order] * np.arange(len(p), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def signed_rank(differences: np.ndarray) -> float:
+    """Wilcoxon's test: probability if the differences were as often up as down."""
+    rounded = np.round(differences, DIGITS)
+    if not rounded.any():
+        return 1.0
+    return float(stats.wilcoxon(rounded).pvalue)
+
+
+def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int, int]:
+    """How often the reference has less, as much, and more than the rival."""
+    difference = np.round(np.asarray(reference) - np.asarray(rival), DIGITS)
+    signs = np.sign(difference)
+    return int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())
+
+
+def against(means: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """The reference against each rival; negative differences are in its favour."""
+    rows = []
+    for rival in means.columns.drop(reference):
+        own, other = means[reference].to_numpy(), means[rival].to_numpy()
+        wins, ties, losses = wins_ties_losses(own, other)
+        rows.append(
+            {
+                "rival": rival,
+                "difference": float(np.mean(own - other)),
+                "wins": wins,
+                "ties": ties,
+                "losses": losses,
+                "p": signed_rank(own - other),
+            }
+        )
+    table = pd.DataFrame(rows)
+    table["p_holm"] = holm(table["p"].to_numpy())
+    return table
+
+
+def distance_from_best(means: pd.DataFrame) -> pd.DataFrame:
+    """How far each method is from the best on each set."""
+    return means.sub(means.min(axis=1), axis=0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ranks of the methods over some data sets, and whether they differ."""
+
+    title: str
+    mean_ranks: pd.Series
+    n_sets: int
+    friedman: float
+    critical_difference: float
+
+    @classmethod
+    def of(cls, title: str, means: pd.DataFrame) -> Comparison:
+        n_sets, n_methods = means.shape
+        return cls(
+            title,
+            ranks(means).mean(),
+            n_sets,
+            friedman(means),
+            critical_difference(n_methods, n_sets),
+        )
+
+    @property
+    def is_testable(self) -> bool:
+        return self.n_sets >= FEWEST_SETS

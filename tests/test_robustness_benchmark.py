@@ -1,0 +1,457 @@
+"""The robustness benchmark: its store, its statistics, its page, and a small run."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+SCRIPT = BENCHMARKS / "robustness.py"
+if not SCRIPT.exists():
+    pytest.skip("the benchmarks are not here", allow_module_level=True)
+pytest.importorskip("psutil", reason="the benchmarks need the extra bench")
+pytest.importorskip("matplotlib", reason="the picture needs the extra plot")
+sys.path.insert(0, str(BENCHMARKS))
+
+import _robustness_data as data  # noqa: E402
+import _robustness_methods as methods  # noqa: E402
+import _robustness_statistics as statistics  # noqa: E402
+import _robustness_store as store_module  # noqa: E402
+import _robustness_tuning as tuning  # noqa: E402
+import _robustness_work as work  # noqa: E402
+import robustness  # noqa: E402
+from _robustness_results import Results, summary  # noqa: E402
+from _robustness_store import DONE, FAILED, MEASURES, Cell, Store  # noqa: E402
+
+SECONDS = 240
+CELL = Cell("settings", "pima", "20", 5, "ExtraTrees")
+
+
+def figures(error=0.2):
+    return {**dict.fromkeys(MEASURES, 0.5), "error": error}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "folder" / "store.sqlite"
+
+
+# --------------------------------------------------------------------------- the store
+
+
+def test_a_cell_is_claimed_once(path):
+    one, other = Store(path), Store(path)
+    assert one.claim(CELL)
+    assert not other.claim(CELL)
+    assert not one.claim(CELL)
+    one.finish(CELL, figures(0.25), "abc")
+    assert not other.claim(CELL)
+    (row,) = other.rows(["settings"])
+    assert row["error"] == 0.25 and row["source"] == "abc" and row["method"] == CELL[-1]
+
+
+def test_a_released_claim_is_free_and_a_finished_cell_cannot_be_released(path):
+    store = Store(path)
+    assert store.claim(CELL)
+    store.release(CELL)
+    assert store.claim(CELL)
+    store.finish(CELL, figures(), "abc")
+    store.release(CELL)
+    assert len(store.rows(["settings"])) == 1
+
+
+@pytest.mark.parametrize("change", [{"settings": "x"}, {"seed": 6}, {"noise": "30"}])
+def test_settings_and_cells_are_kept_apart(path, change):
+    store, other = Store(path), CELL._replace(**change)
+    assert store.claim(CELL)
+    store.finish(CELL, figures(0.1), "abc")
+    assert store.claim(other)
+    store.finish(other, figures(0.3), "abc")
+    both = store.rows([CELL.settings, other.settings])
+    assert sorted(row["error"] for row in both) == [0.1, 0.3]
+    if "settings" in change:
+        assert [row["error"] for row in store.rows(["settings"])] == [0.1]
+
+
+def test_figures_depend_on_rows_versions_and_definition(monkeypatch):
+    method = methods.METHODS["ExtraTrees"]
+    before = robustness.settings_of(method, 1000)
+    assert robustness.settings_of(method, 1000) == before
+    assert robustness.settings_of(method, 500) != before
+    newer = methods.Method(method.fit, method.description, definition=2)
+    assert robustness.settings_of(newer, 1000) != before
+    monkeypatch.setattr("sklearn.__version__", "99")
+    assert robustness.settings_of(method, 1000) != before
+
+
+def test_failures_wait_to_be_forgotten(path):
+    store = Store(path)
+    assert store.claim(CELL)
+    store.fail(CELL, "ValueError: no")
+    assert not store.claim(CELL)
+    assert store.rows(["settings"]) == []
+    assert store.rows(["settings"], FAILED)[0]["failure"] == "ValueError: no"
+    store.forget_failures()
+    assert store.claim(CELL)
+
+
+def test_the_claim_of_a_killed_process_ends(path):
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        f"sys.path.insert(0, {str(BENCHMARKS)!r})\n"
+        "from _robustness_store import Cell, Store\n"
+        f"assert Store(Path({str(path)!r})).claim(Cell(*{tuple(CELL)!r}))\n"
+        "print('claimed', flush=True); time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "claimed\n"
+            store = Store(path)
+            assert not store.claim(CELL)
+        finally:
+            process.kill()
+    assert store.claim(CELL)
+
+
+def test_the_claim_of_a_number_used_again_ends(path, monkeypatch):
+    """The number of a dead process may be that of a new one."""
+    store = Store(path)
+    assert store.claim(CELL)
+    start = store_module._start_of(os.getpid())
+    monkeypatch.setattr(store_module, "_start_of", lambda process: start + 60)
+    assert store.claim(CELL)
+
+
+def test_the_claim_of_another_machine_ends_with_time(path, monkeypatch):
+    store = Store(path)
+    monkeypatch.setattr(store, "_owner", ("elsewhere", 1, 0.0))
+    assert store.claim(CELL)
+    here = Store(path)
+    assert not here.claim(CELL)
+    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
+    assert here.claim(CELL)
+
+
+def test_many_at_once_do_no_cell_twice(path, monkeypatch):
+    """Nor do they fail: a claim waits for another to be made, however slowly."""
+    cells = [CELL._replace(seed=seed) for seed in range(12)]
+    dead = Store(path)
+    monkeypatch.setattr(dead, "_owner", ("elsewhere", 1, 0.0))
+    assert all(dead.claim(cell) for cell in cells)
+    dead.close()
+    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
+    is_void = Store._is_void
+
+    def consider(store, row):
+        time.sleep(0.01)
+        return is_void(store, row)
+
+    monkeypatch.setattr(Store, "_is_void", consider)
+    taken, failures = [], []
+
+    def take():
+        try:
+            store = Store(path)
+            taken.extend(cell for cell in cells if store.claim(cell))
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert sorted(taken) == sorted(cells)
+
+
+# ---------------------------------------------------------------------- the statistics
+
+
+def test_nemenyi_has_the_critical_values_of_demsar():
+    """Table 5(a) of his paper: q for 5%, two to ten methods."""
+    published = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
+    for k, q in enumerate(published, start=2):
+        own = statistics.critical_difference(k, 30) / np.sqrt(k * (k + 1) / 180)
+        assert own == pytest.approx(q, abs=1e-3)
+
+
+def test_equals_share_ranks():
+    means = pd.DataFrame(
+        [[0.1, 0.3, 0.2], [0.2, 0.1 + 0.2, 0.3]], columns=["a", "b", "c"]
+    )
+    assert statistics.ranks(means).to_numpy().tolist() == [[1, 3, 2], [1, 2.5, 2.5]]
+
+
+def test_friedman_is_that_of_the_ranks():
+    means = pd.DataFrame(np.random.default_rng(0).random((8, 4)))
+    n, k = means.shape
+    rank = means.rank(axis=1).mean()
+    chi2 = 12 * n / (k * (k + 1)) * (np.sum(rank**2) - k * (k + 1) ** 2 / 4)
+    assert statistics.friedman(means) == pytest.approx(stats.chi2.sf(chi2, k - 1))
+    assert statistics.friedman(means * 0) == 1.0
+    assert np.isnan(statistics.friedman(means[[0, 1]]))
+
+
+def test_holm_by_hand():
+    adjusted = statistics.holm(np.array([0.01, 0.04, 0.03, 0.6]))
+    assert adjusted == pytest.approx([0.04, 0.09, 0.09, 0.6])
+    assert statistics.holm(np.array([0.7, 0.6])) == pytest.approx([1.0, 1.0])
+
+
+def test_reference_against_rivals():
+    a = np.array([0.10, 0.20, 0.30, 0.40, 0.50, 0.60])
+    means = pd.DataFrame({"a": a, "b": a + 0.01 * np.arange(1, 7), "c": a})
+    table = statistics.against(means, "a").set_index("rival")
+    assert table.loc["b", ["wins", "ties", "losses"]].tolist() == [6, 0, 0]
+    assert table.loc["c", ["wins", "ties", "losses"]].tolist() == [0, 6, 0]
+    assert table.loc["b", "difference"] == pytest.approx(-0.035)
+    assert table.loc["b", "p"] == pytest.approx(2 / 2**6)
+    assert table.loc["b", "p_holm"] == pytest.approx(4 / 2**6)
+    assert table.loc["c", "p"] == 1.0
+
+
+def test_cliques():
+    rank = pd.Series({"a": 1.0, "c": 2.6, "b": 1.8, "d": 4.0})
+    assert statistics.cliques(rank, 1.0) == [["a", "b"], ["b", "c"]]
+    assert statistics.cliques(rank, 2.0) == [["a", "b", "c"], ["c", "d"]]
+    assert statistics.cliques(rank, 0.5) == []
+
+
+def test_distance_from_the_best():
+    means = pd.DataFrame({"a": [0.1, 0.4], "b": [0.3, 0.2]})
+    distance = statistics.distance_from_best(means)
+    assert distance.to_numpy() == pytest.approx(np.array([[0, 0.2], [0.2, 0]]))
+
+
+# ------------------------------------------------------------------- data and methods
+
+
+def test_generators_are_drawn_and_spoilt():
+    clean = data.draw("gaussians", "0", 5, 1000)
+    assert (len(clean.y), len(clean.y_test)) == (1000, 3000)
+    for noise, (zeros, ones) in {"20": (None, None), "40 one-sided": (0, 200)}.items():
+        noisy = data.draw("gaussians", noise, 5, 1000)
+        pd.testing.assert_frame_equal(noisy.X, clean.X)
+        assert (noisy.y_test == clean.y_test).all()
+        flipped = noisy.y != clean.y
+        assert flipped.sum() == 200
+        if ones is not None:
+            assert flipped[clean.y == 0].sum() == zeros
+            assert flipped[clean.y == 1].sum() == ones
+    other = data.draw("gaussians", "0", 6, 1000)
+    assert not set(other.X["f0"]) & set(clean.X["f0"])
+
+
+@pytest.mark.skipif("SPLBOOST_DATA" not in os.environ, reason="needs SPLBOOST_DATA")
+def test_files_are_read_and_divided():
+    drawn = data.draw("pb-T-OR-D", "0", 5, 1000)
+    assert (len(drawn.y), len(drawn.y_test)) == (68, 34)
+    assert drawn.y.sum() + drawn.y_test.sum() == 14
+    assert (drawn.X.dtypes == "category").sum() == 5
+    assert drawn.X.isna().to_numpy().sum() + drawn.X_test.isna().to_numpy().sum() == 42
+
+    y = data._read("parkinsons")[1]
+    assert y.sum() == 48
+    train, test = data._split("parkinsons", y, 5)
+    subjects = data._subjects("parkinsons")
+    assert sorted([*train, *test]) == list(range(195))
+    assert not set(subjects[train]) & set(subjects[test])
+    assert 50 < len(test) < 80 and 0 < y[test].sum() < 30
+
+
+def test_ranges_reach_their_ends():
+    rng = np.random.default_rng(0)
+    whole = {tuning.Range(1, 4).draw(rng) for _ in range(200)}
+    assert whole == {1, 2, 3, 4}
+    drawn = [tuning.Range(0.01, 1.0, True).draw(rng) for _ in range(2000)]
+    assert 0.01 <= min(drawn) < max(drawn) <= 1.0
+    assert np.median(drawn) == pytest.approx(0.1, rel=0.2)
+
+
+def test_the_best_setting_is_taken():
+    class Guess:
+        def __init__(self, share):
+            self.share = share
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return (np.arange(len(X)) < self.share * len(X)).astype(int)
+
+    X, y = pd.DataFrame({"f0": np.arange(5000)}), np.ones(5000, dtype=int)
+    chosen = tuning.tune(Guess, {"share": tuning.Range(0.0, 0.9)}, X, y, 0)
+    rng = np.random.default_rng(0)
+    assert chosen.share == pytest.approx(max(rng.uniform(0, 0.9) for _ in range(30)))
+
+
+def test_missing_methods_say_what_to_install(capfd):
+    absent = methods.Method(None, "", ("no_such_package",))
+    assert "splboost[rivals]" in absent.missing()
+    older = methods.Method(None, "", ("splboost",), needs_class="NoSuchClassifier")
+    assert "NoSuchClassifier" in older.missing()
+    lacking = methods.Method(
+        None,
+        "",
+        ("splboost",),
+        needs_class="AdaBoostClassifier",
+        needs_parameter="paced",
+    )
+    assert "no parameter paced" in lacking.missing()
+    assert methods.METHODS["SPLBoost CV"].missing() is None
+    present = robustness.present_methods(["ExtraTrees"])
+    assert list(present) == ["ExtraTrees"] and not capfd.readouterr().err
+
+
+def test_a_model_of_one_class_is_judged():
+    class Zeros:
+        classes_ = np.array([0])
+
+        def predict_proba(self, X):
+            return np.ones((len(X), 1))
+
+    method = methods.Method(lambda X, y, seed, n_jobs: Zeros(), "")
+    y_test = np.array([0, 0, 0, 1])
+    problem = data.Problem(None, None, pd.DataFrame({"f0": range(4)}), y_test)
+    measured = work.measure(method, problem, 0)
+    assert measured["error"] == 0.25 and measured["balanced_accuracy"] == 0.5
+    expected = -(3 * np.log(0.999) + np.log(0.001)) / 4
+    assert measured["log_loss"] == pytest.approx(expected)
+
+
+# ---------------------------------------------------------------------------- the page
+
+MADE_UP = ("random forest", "ExtraTrees", "HistGradientBoosting")
+SETS = ("bank", "magic", "twonorm", "blood", "pima", "titanic", "gaussians")
+LEVELS = ("0", "20", "40")
+
+
+def fill(path, left_out=()):
+    """Errors that say which set, noise, seed and method they belong to."""
+    store, cells = Store(path), []
+    settings = {
+        m: robustness.settings_of(methods.METHODS[m], robustness.ROWS) for m in MADE_UP
+    }
+    for d, n, s, m in itertools.product(SETS, LEVELS, (5, 6), MADE_UP):
+        cell = Cell(settings[m], d, n, s, m)
+        cells.append(cell)
+        if cell[1:] not in left_out:
+            error = 0.1 + 0.001 * int(n) + 0.01 * MADE_UP.index(m) + 0.001 * (s - 5)
+            assert store.claim(cell)
+            store.finish(cell, figures(error), "abc")
+    return store, cells
+
+
+def test_only_what_all_have_finished_counts(path):
+    missing = [("bank", "20", 5, "ExtraTrees"), ("pima", "40", 5, "random forest")]
+    missing += [("magic", "20", seed, "random forest") for seed in (5, 6)]
+    store, cells = fill(path, left_out=missing)
+    results = Results(store.rows({cell.settings for cell in cells}), LEVELS)
+    assert len(results.complete) == (len(cells) / 3 - 4) * 3
+    kept = set(zip(results.averaged["data"], results.averaged["seed"], strict=True))
+    every = set(itertools.product(SETS, (5, 6)))
+    assert kept == every - {("bank", 5), ("pima", 5), ("magic", 5), ("magic", 6)}
+    means = results.means("all sets")
+    assert "magic" not in means.index and len(means) == len(SETS) - 1
+    assert means.loc["blood", "ExtraTrees"] == pytest.approx(0.1405)
+    assert means.loc["bank", "ExtraTrees"] == pytest.approx(0.141)
+    assert set(results.means("unused sets").index) == {"bank", "twonorm"}
+    assert results.means_at("40", "unused sets").loc["magic"].notna().all()
+    table = summary(results).set_index(["data", "noise", "method"])
+    assert table.loc[("bank", "20", "ExtraTrees"), "seeds"] == 1
+    assert table.loc[("bank", "20", "random forest"), "seeds"] == 2
+
+
+def test_report_of_a_made_up_store(path, tmp_path, capsys):
+    store, cells = fill(path, left_out=[("titanic", "0", 6, "ExtraTrees")])
+    failed = Cell(cells[1].settings, "titanic", "0", 6, "ExtraTrees")
+    assert store.claim(failed)
+    store.fail(failed, "ValueError: out of luck")
+    robustness.report(path, cells, robustness.ROWS, tmp_path / "out")
+    page = (tmp_path / "out" / "robustness.md").read_text("utf-8")
+    said = " ".join(page.split())
+    assert page.strip().endswith(capsys.readouterr().out.strip())
+    assert "have finished 41 of the 42 combinations" in said
+    assert "over 14 repeats of 7 sets" in said
+    assert "ExtraTrees on titanic, noise 0, seed 6: ValueError: out of luck" in page
+    assert "|        random forest |         1.00 |" in page
+    assert "Friedman p = 0.00091" in said  # exp(-7): seven sets agree on all ranks
+    assert "| ExtraTrees | -1.00 | 7 / 0 / 0 | 28 / 0 / 0 | 0.0156 | 0.0312 |" in said
+    assert (tmp_path / "out" / "robustness.png").read_bytes().startswith(b"\x89PNG")
+    table = pd.read_csv(tmp_path / "out" / "robustness.csv", dtype={"noise": str})
+    assert len(table) == len(SETS) * len(LEVELS) * len(MADE_UP)
+    assert set(table["group"]) == {"unused", "chosen on", "generators"}
+
+    robustness.report(path, [c for c in cells if c.seed == 5], robustness.ROWS, None)
+    assert "have finished 21 of the 21" in " ".join(capsys.readouterr().out.split())
+
+
+def test_report_of_nothing_says_so(path):
+    with pytest.raises(SystemExit, match="no finished cell"):
+        robustness.report(path, [CELL], 1000, None)
+
+
+# ----------------------------------------------------------------------------- the run
+
+
+def command(*options):
+    return [sys.executable, str(SCRIPT), "--quick", *map(str, options)]
+
+
+def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
+    options = ("--store", path, "--out", tmp_path / "out", "--repeats", 4)
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    first = subprocess.Popen(
+        command(*options),
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    quick = robustness.QUICK
+    settings = {
+        robustness.settings_of(methods.METHODS[m], quick["rows"])
+        for m in quick["methods"]
+    }
+    until = time.monotonic() + SECONDS
+    store = Store(path)
+    while not (before := store.rows(settings)):
+        assert time.monotonic() < until and first.poll() is None
+        time.sleep(0.05)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    before = store.rows(settings)
+
+    second = subprocess.run(
+        command(*options),
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+    )
+    assert second.returncode == 0, second.stderr
+    after = store.rows(settings)
+    assert len(after) == 4 * len(quick["noise"]) * len(quick["methods"]) == 16
+    assert len(before) < 16
+    assert all(row in after for row in before)
+    assert store.rows(settings, store_module.CLAIMED) == []
+    assert all(0 < row["error"] < 0.3 and row["state"] == DONE for row in after)
+    measured = [line for line in second.stderr.splitlines() if ": error" in line]
+    assert len(measured) == 16 - len(before)
+    assert "have finished 8 of the 8 combinations" in " ".join(second.stdout.split())
+    assert (tmp_path / "out" / "robustness.csv").exists()
+    assert set(tmp_path.iterdir()) == {tmp_path / "out", path.parent}

@@ -76,7 +76,7 @@ def choose_split(
         if categorical and tested[f]:
             continue
         if which_list[f] >= 0 and is_small:
-            entries = lists[which_list[f] + 1][low:high]
+            entries = lists[which_list[f]][low:high]
             add_up_two(pull, entries, 0.0, 0.0, of_first, of_second)
             if not known_valid:
                 mark_valid(
@@ -106,7 +106,7 @@ def choose_split(
                 ends[f, 1] = entries[place + 1] >> ROW_BITS
             continue
         if which_list[f] >= 0:
-            entries = lists[which_list[f] + 1][low:high]
+            entries = lists[which_list[f]][low:high]
             gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
                 values[offset[f] : offset[f + 1]],
                 crowded[f],

@@ -20,7 +20,10 @@ from splboost.trees.c45.ranks import ROW
 
 @kernel
 def gather_root(cells, y, weight, scratch, lists, case_weight):
-    """Fill the lists with the rows of positive weight; their number."""
+    """The lists of the rows of positive weight, and their number.
+
+    Those of the table, if all are; else ``lists``, which are then filled.
+    """
     size = 0
     two, pull = scratch.below.shape[0] == 2, scratch.pull
     rows = lists[0]
@@ -29,20 +32,18 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
         rows[size] = row
         case_weight[size] = weight[row]
         size += weight[row] > 0
-    sparse = size < y.size
-    for k in range(cells.ascending.shape[0]):
-        entries, source = lists[k + 1], cells.ascending[k]
-        if not sparse:
-            entries[:size] = source
-            continue
+    mark_present(cells, weight, size < y.size, scratch.present)
+    if size == y.size:
+        return cells.ascending, size
+    for k in range(1, lists.shape[0]):
+        entries, source = lists[k], cells.ascending[k]
         filled = 0
         for i in range(y.size):
             entries[filled] = source[i]
             filled += weight[source[i] & ROW] > 0
             if filled == size:
                 break
-    mark_present(cells, weight, sparse, scratch.present)
-    return size
+    return lists, size
 
 
 @kernel
@@ -91,25 +92,28 @@ def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch,
 
 
 @kernel
-def divide(entries, low, high, branch, start, spare):
-    """Put the entries of each branch together, in the order they are in."""
+def divide(source, entries, low, high, branch, start, spare):
+    """Put the entries of each branch together, in the order they are in.
+
+    They are read from ``source``, which may be ``entries``.
+    """
+    size = high - low
+    source, entries = source[low:high], entries[low:high]
     if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
-        left, right = low, 0
-        for i in range(low, high):
-            entry = entries[i]
-            v = branch[entry & ROW]
+        left = np.uint64(0)  # unsigned: numba need not look whether it is negative
+        for i in range(size):
+            entry = source[i]
             entries[left] = entry
-            spare[right] = entry
-            left += 1 - v
-            right += v
-        entries[left:high] = spare[:right]
+            spare[np.uint64(i) - left] = entry
+            left += np.uint64(1 - branch[entry & ROW])
+        entries[left:] = spare[: np.uint64(size) - left]
         return
-    place = start.copy()
-    for i in range(low, high):
-        v = branch[entries[i] & ROW]
-        spare[place[v] - low] = entries[i]
+    place = start - low
+    for i in range(size):
+        v = branch[source[i] & ROW]
+        spare[place[v]] = source[i]
         place[v] += 1
-    entries[low:high] = spare[: high - low]
+    entries[:] = spare[:size]
 
 
 @kernel

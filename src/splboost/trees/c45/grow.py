@@ -44,15 +44,16 @@ class Options(NamedTuple):
 
 
 @kernel
-def grow(cells, y, weight, options, scratch, lists, case_weight):
+def grow(cells, y, weight, options, scratch):
     """Grow a tree on the rows of positive weight.
 
     Returns the nodes' integers, their class weights, and whether they had to pay for
-    cuts. ``lists`` and ``case_weight`` are memory for as many cases as there are rows.
+    cuts.
     """
-    n_classes = scratch.below.shape[0]
+    n_classes, lists = scratch.below.shape[0], scratch.lists
+    case_weight = scratch.case_weight
     mdl, max_depth = options.mdl, options.max_depth
-    size = gather_root(cells, y, weight, scratch, lists, case_weight)
+    source, size = gather_root(cells, y, weight, scratch, lists, case_weight)
     node = np.full((64, 7), NO_CHILD)
     mass = np.zeros((64, n_classes))
     for i in range(size):
@@ -75,6 +76,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             needed = end + (high - low) + (end - unknown)
             if needed > lists.shape[1]:
                 lists, case_weight = widened(lists, case_weight, needed, end)
+                source = lists
             high = join_unknown(
                 lists, case_weight, shares[n_open], low, high, unknown, end
             )
@@ -92,7 +94,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             mdl,
             freely,
             scratch,
-            lists,
+            source,
             low,
             high,
             too_many,
@@ -108,7 +110,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
         of_branch = np.zeros((n_branches + 1, n_classes))
         start = np.zeros(n_branches + 2, dtype=np.int64)
         assign_branches(
-            cells, y, feature, cut, scratch, lists[0], low, high, of_branch, start
+            cells, y, feature, cut, scratch, source[0], low, high, of_branch, start
         )
 
         if n_nodes + n_branches > node.shape[0]:
@@ -141,7 +143,8 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             stack = enlarged(stack, n_to_split)
             shares = np.append(shares, np.empty(stack.shape[0] - shares.size))
         for k in range(lists.shape[0]):
-            divide(lists[k], low, high, scratch.branch, start, scratch.spare)
+            divide(source[k], lists[k], low, high, scratch.branch, start, scratch.spare)
+        source = lists
         if cells.any_missing:
             for i in range(low, high):
                 case_weight[i] = abs(scratch.pull[lists[0, i]])

@@ -37,8 +37,9 @@ class Cells(NamedTuple):
     categorical : (n_features,) booleans
     crowded : (n_features,) whether some neighbouring values are closer than GAP
     which_list : (n_features,) row of ``ascending``, -1 for a counted column
-    ascending : (n_lists, n_rows) sorted (rank, row) pairs in one number, missing last
-    valid : (n_lists, n_rows) whether a cut may fall behind each of these
+    ascending : (n_lists + 1, n_rows) rows; and sorted (rank, row) pairs in one number
+        for each sorted column, missing last
+    valid : of the same shape, whether a cut may fall behind each of these
     any_missing : whether any cell is missing
     """
 
@@ -58,6 +59,8 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
+    lists : the cases of nodes, in the shape of ``ascending``; see divide
+    case_weight : (n_rows,) the cases' weights, in the order of the first list
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
     present : flat, whether any case has this value of its column
@@ -65,8 +68,13 @@ class Scratch(NamedTuple):
     value : (BLOCK + 1,) values of places
     of_rank : (n_classes, most) class weights of each rank
     spare : (n_rows,) for entries on the move
+    votes : (n_rows,) class that the tree predicts
+    links, numbers, class_weights : the tree's ``Nodes``: (4, most) feature, child,
+        children and label, (2, most) threshold and share, (most, n_classes) value
     """
 
+    lists: NDArray[np.int64]
+    case_weight: NDArray[np.float64]
     pull: NDArray[np.float64]
     branch: NDArray[np.int32]
     present: NDArray[np.bool_]
@@ -77,15 +85,21 @@ class Scratch(NamedTuple):
     value: NDArray[np.float64]
     of_rank: NDArray[np.float64]
     spare: NDArray[np.int64]
+    votes: NDArray[np.int32]
+    links: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    class_weights: NDArray[np.float64]
 
 
-def make_scratch(cells: Cells, n_classes: int) -> Scratch:
-    """Scratch for tables of such cells."""
+def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
+    """Scratch for trees of up to so many nodes over tables of such cells."""
     n_values = np.diff(cells.offset)
     n_rows = cells.rank.shape[1]
     most_counted = int(n_values[cells.which_list < 0].max(initial=1))
     most_places = max(n_rows, most_counted)
     return Scratch(
+        lists=np.empty_like(cells.ascending),
+        case_weight=np.empty(n_rows),
         pull=np.empty(n_rows),
         branch=np.empty(n_rows, dtype=np.int32),
         present=np.ones(cells.values.size, dtype=np.bool_),
@@ -96,6 +110,10 @@ def make_scratch(cells: Cells, n_classes: int) -> Scratch:
         value=np.empty(BLOCK + 1),
         of_rank=np.empty((n_classes, most_counted)),
         spare=np.empty(n_rows, dtype=np.int64),
+        votes=np.empty(n_rows, dtype=np.int32),
+        links=np.empty((4, most_nodes), dtype=np.int64),
+        numbers=np.empty((2, most_nodes)),
+        class_weights=np.empty((most_nodes, n_classes)),
     )
 
 

@@ -66,13 +66,12 @@ def upper_errors(cases, errors, z):
 
 
 @kernel
-def prune(cells, y, weight, node, mass, limit, scratch, row, case):
+def prune(cells, y, weight, node, mass, limit, scratch):
     """Prune a tree in place, and set its class weights to those of the cases.
 
-    ``limit`` is the confidence and its ``deviations``; ``row`` and ``case`` are memory
-    for as many cases as there are rows.
+    ``limit`` is the confidence and its ``deviations``.
     """
-    size = 0
+    size, row, case = 0, scratch.lists[0], scratch.case_weight
     for i in range(weight.size):
         if weight[i] > 0:
             row[size], case[size] = i, weight[i]

@@ -35,7 +35,8 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
     """
     n_features, n_rows = table.n_features, table.n_rows
     rank = np.empty((n_features, n_rows), dtype=np.int32)
-    ascending = np.empty((n_features, n_rows), dtype=np.int64)
+    ascending = np.empty((n_features + 1, n_rows), dtype=np.int64)
+    ascending[0] = np.arange(n_rows)
     values: list[NDArray[np.float64]] = [np.empty(0)] * n_features
     coding: Coding = [None] * n_features
 
@@ -44,7 +45,7 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
             column = np.array(table.numeric(j), dtype=np.float64)[None]
             place = np.arange(n_rows, dtype=np.float64)[None]
             sort_rows(column, place)
-            n_values = rank_sorted(column[0], place[0], rank[j], ascending[j])
+            n_values = rank_sorted(column[0], place[0], rank[j], ascending[j + 1])
             values[j] = column[0, :n_values].copy()
 
     numeric = np.flatnonzero(~table.is_categorical)
@@ -63,10 +64,11 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
     _warn_of_narrow(table, values, crowded)
     lists = np.flatnonzero(~table.is_categorical & (n_values > MOST_COUNTED))
     which_list = np.full(n_features, -1)
-    which_list[lists] = np.arange(lists.size)
-    ascending = ascending if lists.size == n_features else ascending[lists]
+    which_list[lists] = np.arange(1, lists.size + 1)
+    if lists.size < n_features:
+        ascending = ascending[np.r_[0, lists + 1]]
     valid = np.zeros(ascending.shape, dtype=np.bool_)
-    for k, j in enumerate(lists):
+    for k, j in enumerate(lists, start=1):
         known = int(np.count_nonzero(rank[j] != MISSING))
         entries, spare = ascending[k, :known], np.empty(known)
         mark_valid(values[j], crowded[j], entries, spare, valid[k, :known])

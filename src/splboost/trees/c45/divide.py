@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import kernel, lean_kernel
 from splboost.trees.c45.ranks import ROW
 
 
@@ -46,7 +46,7 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
     return lists, size
 
 
-@kernel
+@lean_kernel
 def mark_present(cells, weight, sparse, present):
     """Note which values occur in rows of positive weight."""
     present[:] = not sparse
@@ -59,7 +59,7 @@ def mark_present(cells, weight, sparse, present):
                     values[r] = True
 
 
-@kernel
+@lean_kernel
 def load_weights(y, pull, n_classes, rows, case_weight, low, high):
     """Set the weights that the cases have in this node."""
     for i in range(low, high):
@@ -68,7 +68,7 @@ def load_weights(y, pull, n_classes, rows, case_weight, low, high):
         pull[row] = -case_weight[i] if first else case_weight[i]
 
 
-@kernel
+@lean_kernel
 def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch, start):
     """Write the branch of each case, the branches' class weights and first places.
 
@@ -91,29 +91,51 @@ def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch,
         start[v + 1] += start[v]
 
 
-@kernel
-def divide(source, entries, low, high, branch, start, spare):
-    """Put the entries of each branch together, in the order they are in.
+@lean_kernel
+def divide(source, lists, low, high, branch, start, spare):
+    """Put the entries of each branch together, in the order they are in, in all lists.
 
-    They are read from ``source``, which may be ``entries``.
+    They are read from ``source``, which may be ``lists``.
     """
-    size = high - low
-    source, entries = source[low:high], entries[low:high]
-    if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
-        left = np.uint64(0)  # unsigned: numba need not look whether it is negative
-        for i in range(size):
-            entry = source[i]
-            entries[left] = entry
-            spare[np.uint64(i) - left] = entry
-            left += np.uint64(1 - branch[entry & ROW])
-        entries[left:] = spare[: np.uint64(size) - left]
-        return
-    place = start - low
-    for i in range(size):
-        v = branch[source[i] & ROW]
-        spare[place[v]] = source[i]
-        place[v] += 1
-    entries[:] = spare[:size]
+    for k in range(lists.shape[0]):
+        entries, divided = source[k][low:high], lists[k][low:high]
+        if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
+            divide_in_two(entries, divided, branch, spare)
+        else:
+            divide_in_many(entries, divided, branch, start, spare)
+
+
+@lean_kernel
+def divide_in_two(entries, divided, branch, spare):
+    left = np.uint64(0)  # unsigned: numba need not look whether it is negative
+    for i in range(entries.size):
+        entry = entries[i]
+        divided[left] = entry
+        spare[np.uint64(i) - left] = entry
+        left += np.uint64(1 - branch[entry & ROW])
+    rest = divided[left:]
+    for i in range(rest.size):
+        rest[i] = spare[i]
+
+
+@lean_kernel
+def divide_in_many(entries, divided, branch, start, spare):
+    low = start[0]
+    for i in range(entries.size):
+        v = branch[entries[i] & ROW]
+        spare[start[v] - low] = entries[i]
+        start[v] += 1
+    for i in range(divided.size):
+        divided[i] = spare[i]
+    restore(start, low)
+
+
+@lean_kernel
+def restore(start, low):
+    """Where branches start, after each was moved to its end."""
+    for v in range(start.size - 1, 0, -1):
+        start[v] = start[v - 1]
+    start[0] = low
 
 
 @kernel

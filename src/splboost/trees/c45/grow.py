@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import kernel, lean_kernel
 from splboost.trees.c45.choose import choose_split
 from splboost.trees.c45.divide import (
     assign_branches,
@@ -142,8 +142,7 @@ def grow(cells, y, weight, options, scratch):
         if n_open + n_to_split > stack.shape[0]:
             stack = enlarged(stack, n_to_split)
             shares = np.append(shares, np.empty(stack.shape[0] - shares.size))
-        for k in range(lists.shape[0]):
-            divide(source[k], lists[k], low, high, scratch.branch, start, scratch.spare)
+        divide(source, lists, low, high, scratch.branch, start, scratch.spare)
         source = lists
         if cells.any_missing:
             for i in range(low, high):
@@ -159,7 +158,7 @@ def grow(cells, y, weight, options, scratch):
     return node[:n_nodes], mass[:n_nodes], mdl
 
 
-@kernel
+@lean_kernel
 def heaviest(weights):
     """The first class of those that are heaviest but for rounding."""
     most = 0.0
@@ -171,7 +170,7 @@ def heaviest(weights):
     return 0
 
 
-@kernel
+@lean_kernel
 def may_split(node, mass, min_cases, max_depth):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
     total = sum_of(mass)
@@ -180,7 +179,7 @@ def may_split(node, mass, min_cases, max_depth):
     return mixed and enough and node[DEPTH] < max_depth
 
 
-@kernel
+@lean_kernel
 def push(stack, n_open, node, low, high, unknown, end):
     """Put a node and its cases on the stack; the new number there."""
     stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high

@@ -16,7 +16,8 @@ from splboost.trees.c45.memory import (
     CLASS,
     CUT,
     FEATURE,
-    as_references,
+    Memory,
+    as_reference,
     make_scratch,
 )
 from splboost.trees.c45.nodes import Nodes
@@ -59,14 +60,14 @@ class C45Grower:
         *,
         n_threads: int = 1,
     ) -> None:
-        self._table, self.coding = rank_table(table, n_threads=n_threads)
+        self._cells, self.coding = rank_table(table, n_threads=n_threads)
         self._codes, self._n_classes = codes, n_classes
         self._reserve(codes.size)
 
     def _reserve(self, most_nodes: int) -> None:
         """Make room for trees of so many nodes."""
-        self._memory = make_scratch(self._table, self._n_classes, most_nodes)
-        self._cells, self._scratch = as_references(self._table, self._memory)
+        self._scratch = make_scratch(self._cells, self._n_classes, most_nodes)
+        self._memory = as_reference(Memory(self._cells, self._scratch))
 
     def grow(
         self, weight: NDArray[np.float64], options: C45Options
@@ -77,16 +78,16 @@ class C45Grower:
         next tree is grown. The last value says whether cuts had to pay their price.
         """
         size, paid = self._grow(weight, options)
-        if size > self._memory.class_weights.shape[0]:
+        if size > self._scratch.class_weights.shape[0]:
             self._reserve(2 * size)
             size, paid = self._grow(weight, options)
-        memory = self._memory
-        feature, child, children, label = memory.links[:, :size].copy()
-        threshold, share = memory.numbers[:, :size].copy()
-        value = memory.class_weights[:size].copy()
+        made = self._scratch
+        feature, child, children, label = made.links[:, :size].copy()
+        threshold, share = made.numbers[:, :size].copy()
+        value = made.class_weights[:size].copy()
         start = np.array([0, size])
         nodes = Nodes(start, feature, child, children, threshold, share, label, value)
-        return nodes, memory.votes, paid
+        return nodes, made.votes, paid
 
     def _grow(
         self, weight: NDArray[np.float64], options: C45Options
@@ -94,13 +95,12 @@ class C45Grower:
         confidence = float(options.confidence)
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
         return make_tree(
-            self._cells,
+            self._memory,
             self._codes,
             weight,
             (float(options.min_cases), depth, options.mdl, options.free_depth),
             options.pruning,
             (confidence, deviations(confidence)),
-            self._scratch,
         )
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
@@ -109,13 +109,14 @@ class C45Grower:
 
 
 @kernel
-def make_tree(cells, y, weight, options, pruning, limit, scratch):
+def make_tree(memory, y, weight, options, pruning, limit):
     """Grow a tree, prune it, and write it and its predictions for the table's rows.
 
     Returns the number of its nodes, and whether its cuts had to pay. If there is no
     room for so many, nothing is written. (Nothing but numbers goes back to Python:
     arrays would cost more, and an interrupt might strike on their way.)
     """
+    cells, scratch = memory.cells, memory.scratch
     node, mass, paid = grow(cells, y, weight, Options(*options), scratch)
     if pruning:
         prune(cells, y, weight, node, mass, limit, scratch)

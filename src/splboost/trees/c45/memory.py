@@ -1,8 +1,8 @@
-"""What kernels of C4.5 work on, as references: one pointer for many arrays.
+"""What kernels of C4.5 work on: the ranked table, and memory that trees use again.
 
-Python holds ``Cells`` (the ranked table) and ``Scratch`` (memory that every tree uses
-again) as tuples; kernels get the same fields through references, since handing a tuple
-on costs something for each of its arrays.
+Both are tuples. A kernel that Python calls gets them by a single reference, since every
+array that Python hands over costs something; from there on they are handed on as they
+are, which costs lean kernels nothing.
 """
 
 from __future__ import annotations
@@ -65,8 +65,11 @@ class Scratch(NamedTuple):
     branch : (n_rows,) branch that each case goes to
     present : flat, whether any case has this value of its column
     below, valid, bound, top : the places of an attribute, and of stretches; see gain
-    value : (BLOCK + 1,) values of places
-    of_rank : (n_classes, most) class weights of each rank
+    of_rank, total : (n_classes, most) class weights of each rank, and of all of them
+    of_classes : (3, n_classes) for ``best_cut``
+    gain, cost, info, ends, in_average, tested : (n_features,) what a split by each
+        attribute is worth, the ranks around its best cut, whether the average counts
+        it, and whether it was tested above
     spare : (n_rows,) for entries on the move
     votes : (n_rows,) class that the tree predicts
     links, numbers, class_weights : the tree's ``Nodes``: (4, most) feature, child,
@@ -82,8 +85,15 @@ class Scratch(NamedTuple):
     valid: NDArray[np.bool_]
     bound: NDArray[np.float64]
     top: NDArray[np.float64]
-    value: NDArray[np.float64]
     of_rank: NDArray[np.float64]
+    total: NDArray[np.float64]
+    of_classes: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    info: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    in_average: NDArray[np.bool_]
+    tested: NDArray[np.bool_]
     spare: NDArray[np.int64]
     votes: NDArray[np.int32]
     links: NDArray[np.int64]
@@ -94,7 +104,7 @@ class Scratch(NamedTuple):
 def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
     """Scratch for trees of up to so many nodes over tables of such cells."""
     n_values = np.diff(cells.offset)
-    n_rows = cells.rank.shape[1]
+    n_features, n_rows = cells.rank.shape
     most_counted = int(n_values[cells.which_list < 0].max(initial=1))
     most_places = max(n_rows, most_counted)
     return Scratch(
@@ -107,8 +117,15 @@ def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
         valid=np.empty(most_places, dtype=np.bool_),
         bound=np.empty(most_places),
         top=np.empty(most_places // STRETCH + 1),
-        value=np.empty(BLOCK + 1),
         of_rank=np.empty((n_classes, most_counted)),
+        total=np.empty(n_classes),
+        of_classes=np.empty((3, n_classes)),
+        gain=np.empty(n_features),
+        cost=np.empty(n_features),
+        info=np.empty(n_features),
+        ends=np.empty((n_features, 2), dtype=np.int64),
+        in_average=np.empty(n_features, dtype=np.bool_),
+        tested=np.empty(n_features, dtype=np.bool_),
         spare=np.empty(n_rows, dtype=np.int64),
         votes=np.empty(n_rows, dtype=np.int32),
         links=np.empty((4, most_nodes), dtype=np.int64),
@@ -117,36 +134,33 @@ def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
     )
 
 
-@structref.register
-class CellsType(types.StructRef):
-    """What kernels know of ``Cells``."""
+class Memory(NamedTuple):
+    """All of it."""
+
+    cells: Cells
+    scratch: Scratch
 
 
 @structref.register
-class ScratchType(types.StructRef):
-    """What kernels know of ``Scratch``."""
+class MemoryType(types.StructRef):
+    """What kernels know of ``Memory``."""
 
 
-class CellsReference(Reference):
-    """``Cells`` as kernels get them."""
+class MemoryReference(Reference):
+    """``Memory`` as kernels get it."""
 
 
-class ScratchReference(Reference):
-    """``Scratch`` as kernels get it."""
-
-
-structref.define_proxy(CellsReference, CellsType, list(Cells._fields))
-structref.define_proxy(ScratchReference, ScratchType, list(Scratch._fields))
+structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
 
 
 @kernel
 def _refer(cells, scratch):
-    return CellsReference(*cells), ScratchReference(*scratch)
+    return MemoryReference(cells, scratch)
 
 
-def as_references(cells: Cells, scratch: Scratch) -> tuple[Any, Any]:
-    """Both as kernels get them; without compilation the tuples will do."""
+def as_reference(memory: Memory) -> Any:
+    """Memory as kernels get it; without compilation the tuple will do."""
     if not hasattr(_refer, "py_func"):
-        return cells, scratch
+        return memory
     with Uninterrupted():
-        return _refer(cells, scratch)
+        return _refer(*memory)

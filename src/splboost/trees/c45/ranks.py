@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.advice import warn
-from splboost.compiled import kernel
+from splboost.compiled import lean_kernel
 from splboost.trees.binning import encode_categories, sort_categories
 from splboost.trees.blocks import Coding
 from splboost.trees.c45.memory import Cells
@@ -70,8 +70,7 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
     valid = np.zeros(ascending.shape, dtype=np.bool_)
     for k, j in enumerate(lists, start=1):
         known = int(np.count_nonzero(rank[j] != MISSING))
-        entries, spare = ascending[k, :known], np.empty(known)
-        mark_valid(values[j], crowded[j], entries, spare, valid[k, :known])
+        mark_valid(values[j], crowded[j], ascending[k, :known], valid[k, :known])
     cells = Cells(
         rank=rank,
         offset=np.concatenate([[0], np.cumsum(n_values)]),
@@ -103,7 +102,7 @@ def _warn_of_narrow(
         )
 
 
-@kernel
+@lean_kernel
 def rank_sorted(column, place, rank, ascending):
     """Ranks and (rank, row) pairs of a sorted column, whose values move to the front.
 
@@ -128,8 +127,14 @@ def rank_sorted(column, place, rank, ascending):
     return n_values
 
 
-@kernel
-def mark_valid(values, crowded, entries, spare, valid):
+@lean_kernel
+def rank_of(entry):
+    """Unsigned, so that numba need not look whether it is negative."""
+    return np.uint64(entry) >> np.uint64(ROW_BITS)
+
+
+@lean_kernel
+def mark_valid(values, crowded, entries, valid):
     """Whether a cut may fall behind each entry.
 
     One entry more than ``valid`` may be given, which only follows; otherwise no cut
@@ -137,12 +142,13 @@ def mark_valid(values, crowded, entries, spare, valid):
     """
     n = entries.size
     if crowded:
-        for i in range(n):
-            spare[i] = values[entries[i] >> ROW_BITS]
+        value = values[rank_of(entries[0])]
         for i in range(n - 1):
-            valid[i] = spare[i] < spare[i + 1] - GAP
+            following = values[rank_of(entries[i + 1])]
+            valid[i] = value < following - GAP
+            value = following
     else:
         for i in range(n - 1):
-            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
+            valid[i] = rank_of(entries[i]) != rank_of(entries[i + 1])
     if n == valid.size:
         valid[n - 1] = False

@@ -163,11 +163,19 @@ def test_equals_the_reference_on_real_data(name, pruning):
     )
 
 
+def test_more_nodes_than_cases():
+    tree = C45Classifier(min_cases=1, mdl=False, pruning=False)
+    tree.fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert tree.tree_.nodes.child.size == 5
+    np.testing.assert_array_equal(tree.predict([[0.0], [1.0], [2.0]]), [0, 1, 0])
+
+
 def find_best_cut(below, total, least):
     """The best cut, and the bits it leaves, as a tree finds them."""
     valid = np.arange(below.shape[1]) < below.shape[1] - 1
     if total.size > 2:
-        return best_cut(below, valid, total, bits(total), least, 0.0, 0.0)
+        memory = np.empty((3, total.size))
+        return best_cut(below, valid, total, bits(total), least, 0.0, 0.0, memory)
     a, b = np.ascontiguousarray(below)
     bound, top = np.empty(valid.size), np.empty((valid.size - 1) // STRETCH + 1)
     known, everything, _, *lines = summarise(total, 0.0)

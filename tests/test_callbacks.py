@@ -26,7 +26,7 @@ from splboost.boosting.scores.discrete_scores import Scores
 from splboost.boosting.steps.discrete_steps import DiscreteStep
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
-from splboost.trees import CARTClassifier
+from splboost.trees import C45Classifier, CARTClassifier
 
 LEARNERS = {
     "stumps": None,
@@ -381,7 +381,8 @@ def test_an_interrupt_before_the_first_round(monkeypatch):
 
 
 @pytest.mark.parametrize("depth", [1, 3])
-def test_no_interrupt_is_lost_in_numba(depth):
+@pytest.mark.parametrize("kind", [CARTClassifier, C45Classifier])
+def test_no_interrupt_is_lost_in_numba(kind, depth):
     """Its C code drops errors of the Python code that it calls, so it may call none."""
     called = []
 
@@ -393,7 +394,7 @@ def test_no_interrupt_is_lost_in_numba(depth):
         sys.setprofile(profile if 5 < progress.round < 15 else None)
 
     X, y = data()
-    model = SPLBoostClassifier(CARTClassifier(max_depth=depth), callback=callback)
+    model = SPLBoostClassifier(kind(max_depth=depth), callback=callback)
     try:
         model.fit(X, y, X_val=X, y_val=y)
     finally:

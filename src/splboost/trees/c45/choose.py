@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import lean_kernel
 from splboost.trees.c45.gain import (
     EPSILON,
     NO_GAIN,
@@ -13,8 +13,8 @@ from splboost.trees.c45.gain import (
     bound_cuts,
     rate_categories,
     rate_cuts,
-    rate_two,
     reaches,
+    sum_of,
     summarise,
 )
 from splboost.trees.c45.memory import BLOCK, FEATURE, PARENT
@@ -23,7 +23,7 @@ from splboost.trees.c45.ranks import GAP, ROW, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
 
 
-@kernel
+@lean_kernel
 def choose_split(
     cells,
     y,
@@ -44,97 +44,24 @@ def choose_split(
     The feature is -1 if there is none. With ``freely``, one that cannot pay its cost
     may do, if all cannot.
     """
-    n_features = cells.rank.shape[0]
-    gain, cost = np.full(n_features, UNUSABLE), np.zeros(n_features)
-    info, ends = np.zeros(n_features), np.empty((n_features, 2), dtype=np.int64)
-    in_average = np.ones(n_features, dtype=np.bool_)
-    tested = np.zeros(n_features, dtype=np.bool_)
-    above = node[parent, PARENT]
-    while above >= 0:
-        tested[node[above, FEATURE]] = True
-        above = node[above, PARENT]
-
-    only_paying, n_averaged = mdl and not freely, 0
-    # Taken out of their references once, which costs something every time
-    offset, values, valid = cells.offset, cells.values, cells.valid
-    n_rows, which_list, crowded = cells.rank.shape[1], cells.which_list, cells.crowded
-    pull, places = scratch.pull, (scratch.below, scratch.bound, scratch.top)
-    spare, spare_valid = scratch.value, scratch.valid
-    total = mass[parent]
-    of_node = summarise(total, min_cases)
-    is_small = total.size == 2 and high - low <= BLOCK and not cells.any_missing
-    size = min(high - low, BLOCK)
-    of_first, of_second = scratch.below[0][:size], scratch.below[1][:size]
-    bound, cut_valid = scratch.bound[:size], scratch.valid[:size]
-    top = scratch.top[: (size + STRETCH - 1) // STRETCH]
-    known_valid = high - low == n_rows  # then it is known where cuts may fall
-    for f in range(n_features):
-        n_values = offset[f + 1] - offset[f]
-        categorical = cells.categorical[f]
-        in_average[f] = not (categorical and reaches(n_values, too_many))
-        n_averaged += in_average[f]
-        if categorical and tested[f]:
-            continue
-        if which_list[f] >= 0 and is_small:
-            entries = lists[which_list[f] + 1][low:high]
-            add_up_two(pull, entries, 0.0, 0.0, of_first, of_second)
-            if not known_valid:
-                mark_valid(
-                    values[offset[f] : offset[f + 1]],
-                    crowded[f],
-                    entries,
-                    spare,
-                    cut_valid,
-                )
-            else:
-                cut_valid = valid[which_list[f]]
-            n_tried = bound_cuts(
-                of_first, of_second, cut_valid, of_node, total, min_cases, bound, top
-            )
-            gain[f], cost[f], info[f], place = rate_two(
-                of_first,
-                of_second,
-                total,
-                of_node,
-                only_paying,
-                bound,
-                top,
-                n_tried,
-            )
-            if place >= 0:
-                ends[f, 0] = entries[place] >> ROW_BITS
-                ends[f, 1] = entries[place + 1] >> ROW_BITS
-            continue
-        if which_list[f] >= 0:
-            entries = lists[which_list[f] + 1][low:high]
-            gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
-                values[offset[f] : offset[f + 1]],
-                crowded[f],
-                valid[which_list[f]] if known_valid else spare_valid,
-                known_valid,
-                y,
-                pull,
-                entries,
-                total,
-                of_node,
-                min_cases,
-                only_paying,
-                places,
-                spare,
-            )
-            continue
-        counted = np.zeros(mass.shape[1])
-        unknown = count_ranks(cells, f, y, lists[0, low:high], scratch, counted)
-        if categorical:
-            of_rank = scratch.of_rank[:, :n_values]
-            gain[f], info[f] = rate_categories(of_rank, counted, unknown, min_cases)
-        else:
-            gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
-                cells, f, min_cases, only_paying, scratch, counted, unknown
-            )
+    n_averaged = rate_attributes(
+        cells,
+        y,
+        node,
+        mass[parent],
+        parent,
+        min_cases,
+        mdl and not freely,
+        scratch,
+        lists,
+        low,
+        high,
+        too_many,
+    )
+    gain, cost, info = scratch.gain, scratch.cost, scratch.info
+    in_average = scratch.in_average
     if n_averaged == 0:
         in_average[:] = True
-
     chosen, paid = -1, True
     if mdl:
         chosen = best_ratio(cells, gain, cost, info, in_average)
@@ -144,11 +71,80 @@ def choose_split(
         chosen = best_ratio(cells, gain, cost, info, in_average)
     cut = np.int64(-1)
     if chosen >= 0 and not cells.categorical[chosen]:
-        cut = place_cut(cells, chosen, ends[chosen], scratch.present)
+        cut = place_cut(cells, chosen, scratch.ends[chosen], scratch.present)
     return chosen, cut, paid or chosen < 0
 
 
-@kernel
+@lean_kernel
+def rate_attributes(
+    cells,
+    y,
+    node,
+    total,
+    parent,
+    min_cases,
+    only_paying,
+    scratch,
+    lists,
+    low,
+    high,
+    too_many,
+):
+    """Write the rating of every attribute; how many of them count in the average."""
+    gain, cost, info = scratch.gain, scratch.cost, scratch.info
+    ends, in_average = scratch.ends, scratch.in_average
+    pull, places = scratch.pull, (scratch.below, scratch.bound, scratch.top)
+    spare, n_averaged = (scratch.total, scratch.of_classes), 0
+    mark_tested(node, parent, scratch.tested)
+    of_node = summarise(total, min_cases)
+    known_valid = high - low == cells.rank.shape[1]  # where cuts may fall
+    for f in range(gain.size):
+        n_values = cells.offset[f + 1] - cells.offset[f]
+        k, categorical = cells.which_list[f], cells.categorical[f]
+        in_average[f] = not (categorical and reaches(n_values, too_many))
+        n_averaged += in_average[f]
+        gain[f], cost[f] = UNUSABLE, 0.0
+        if k >= 0:
+            gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_sorted(
+                cells.values[cells.offset[f] : cells.offset[f + 1]],
+                cells.crowded[f],
+                cells.valid[k] if known_valid else scratch.valid,
+                known_valid,
+                y,
+                lists[k][low:high],
+                total,
+                of_node,
+                min_cases,
+                only_paying,
+                pull,
+                places,
+                spare,
+            )
+        elif not categorical:
+            unknown = count_ranks(cells, f, y, lists[0][low:high], scratch)
+            gain[f], cost[f], info[f], ends[f, 0], ends[f, 1] = rate_counted(
+                cells, f, min_cases, only_paying, scratch, unknown
+            )
+        elif not scratch.tested[f]:
+            unknown = count_ranks(cells, f, y, lists[0][low:high], scratch)
+            of_rank = scratch.of_rank[:, :n_values]
+            gain[f], info[f] = rate_categories(
+                of_rank, scratch.total, unknown, min_cases
+            )
+    return n_averaged
+
+
+@lean_kernel
+def mark_tested(node, parent, tested):
+    """Note which attributes were tested above a node."""
+    tested[:] = False
+    above = node[parent, PARENT]
+    while above >= 0:
+        tested[node[above, FEATURE]] = True
+        above = node[above, PARENT]
+
+
+@lean_kernel
 def best_ratio(cells, gain, cost, info, in_average):
     """The attribute of the largest gain per split info, after paying; -1 for none.
 
@@ -172,12 +168,12 @@ def best_ratio(cells, gain, cost, info, in_average):
     return chosen
 
 
-@kernel
+@lean_kernel
 def is_usable(cells, f, gain):
     return gain > (-EPSILON if cells.categorical[f] else NO_GAIN)
 
 
-@kernel
+@lean_kernel
 def place_cut(cells, f, ends, present):
     """Rank of the largest value in the data that is not above the middle of two."""
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
@@ -190,60 +186,50 @@ def place_cut(cells, f, ends, present):
     return cut
 
 
-@kernel
+@lean_kernel(forceinline=True)
 def rate_sorted(
     values,
     crowded,
     valid,
     known_valid,
     y,
-    pull,
     entries,
-    mass,
+    total,
     of_node,
     min_cases,
     only_paying,
+    pull,
     places,
     spare,
 ):
     """Gain, cost and split info of a sorted column's best cut, and ranks around it.
 
-    ``mass`` are the node's class weights and ``of_node`` their summary. Places are laid
-    out and bounded a block at a time, while they are in the cache.
+    ``total`` are the node's class weights and ``of_node`` their summary. Places are
+    laid out and bounded a block at a time, while they are in the cache.
     """
-    below, bound, top = places
-    size, total, unknown = entries.size, mass, 0.0
+    size, unknown = entries.size, 0.0
     while size > 0 and entries[size - 1] >> ROW_BITS == values.size:
         size -= 1
         unknown += abs(pull[entries[size] & ROW])
     if size < entries.size:
-        total = np.zeros(mass.size)
+        entries, total = entries[:size], spare[0]
+        total[:] = 0
         for i in range(size):
             row = entries[i] & ROW
             total[y[row]] += abs(pull[row])
         of_node = summarise(total, min_cases)
-    known = of_node[0]
-    if size < 2 or not reaches(known, 2 * min_cases):
+    if size < 2 or not may_gain(total, of_node[0], min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
-    two = total.size == 2
-    if two and min(total[0], total[1]) <= SLACK * known:
-        return UNUSABLE, 0.0, 0.0, -1, -1
-
     n_tried = 0
-    if not two:
-        running = np.zeros(total.size)
     of_first = of_second = 0.0
+    below, bound, top = places
     for low in range(0, size, BLOCK):
         high = min(low + BLOCK, size)
         if not known_valid:
             following = entries[low : min(high + 1, size)]
-            mark_valid(values, crowded, following, spare, valid[low:high])
-        if not two:
-            for i in range(low, high):
-                row = entries[i] & ROW
-                running[y[row]] += pull[row]
-                for c in range(running.size):
-                    below[c, i] = running[c]
+            mark_valid(values, crowded, following, valid[low:high])
+        if total.size > 2:
+            add_up(pull, y, entries, low, high, below)
             continue
         a, b = below[0][low:high], below[1][low:high]
         of_first, of_second = add_up_two(
@@ -259,7 +245,6 @@ def rate_sorted(
             bound[low:high],
             top[low // STRETCH : (high + STRETCH - 1) // STRETCH],
         )
-    bounds = bound[:size], top[: (size + STRETCH - 1) // STRETCH]
     gain, cost, info, place = rate_cuts(
         below,
         valid[:size],
@@ -268,17 +253,35 @@ def rate_sorted(
         unknown,
         min_cases,
         only_paying,
-        bounds,
+        (bound[:size], top[: (size + STRETCH - 1) // STRETCH]),
         n_tried,
+        spare[1],
     )
     if place < 0:
         return gain, cost, info, -1, -1
     return gain, cost, info, entries[place] >> ROW_BITS, entries[place + 1] >> ROW_BITS
 
 
-@kernel
+@lean_kernel
+def may_gain(total, known, min_cases):
+    """Whether there is weight for a cut; and with two classes, of both."""
+    mixed = total.size > 2 or min(total[0], total[1]) > SLACK * known
+    return mixed and reaches(known, 2 * min_cases)
+
+
+@lean_kernel
+def add_up(pull, y, entries, low, high, below):
+    """Class weights up to each entry, which go on from those before."""
+    for i in range(low, high):
+        for c in range(below.shape[0]):
+            below[c, i] = below[c, i - 1] if i > 0 else 0.0
+        row = entries[i] & ROW
+        below[y[row], i] += pull[row]
+
+
+@lean_kernel(forceinline=True)
 def add_up_two(pull, entries, of_first, of_second, a, b):
-    """Class weights up to each entry, which go on from given sums; the last of them."""
+    """The same for two classes, which go on from given sums; the last of them."""
     for i in range(entries.size):
         p = pull[entries[i] & ROW]
         of_first -= min(p, 0.0)
@@ -287,10 +290,11 @@ def add_up_two(pull, entries, of_first, of_second, a, b):
     return of_first, of_second
 
 
-@kernel
-def count_ranks(cells, f, y, rows, scratch, total):
-    """Class weights of each rank; returns the weight of unknown values."""
+@lean_kernel
+def count_ranks(cells, f, y, rows, scratch):
+    """Class weights of each rank, and of all; returns the weight of unknown values."""
     pull, of_rank, rank = scratch.pull, scratch.of_rank, cells.rank[f]
+    total = scratch.total
     n_values = cells.offset[f + 1] - cells.offset[f]
     of_rank[:, :n_values] = 0
     unknown = 0.0
@@ -303,16 +307,16 @@ def count_ranks(cells, f, y, rows, scratch, total):
         else:
             of_rank[y[row], r] += weight
     for c in range(total.size):
-        for r in range(n_values):
-            total[c] += of_rank[c, r]
+        total[c] = sum_of(of_rank[c, :n_values])
     return unknown
 
 
-@kernel
-def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
+@lean_kernel
+def rate_counted(cells, f, min_cases, only_paying, scratch, unknown):
     """The same of a column whose ranks were counted."""
-    of_rank, below, valid = scratch.of_rank, scratch.below, scratch.valid
+    of_rank, below, total = scratch.of_rank, scratch.below, scratch.total
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+    valid = scratch.valid[: values.size]
     for c in range(total.size):
         running = 0.0
         for r in range(values.size):
@@ -324,35 +328,26 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
         if any_weight(of_rank, r):
             valid[r] = following >= 0 and values[r] < values[following] - GAP
             following = r
-    of_node, two = summarise(total, min_cases), total.size == 2
-    known = of_node[0]
-    if not reaches(known, 2 * min_cases):
+    of_node = summarise(total, min_cases)
+    if not may_gain(total, of_node[0], min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
-    bounds = scratch.bound[: values.size], scratch.top[: values.size // STRETCH + 1]
+    bound, top = scratch.bound[: values.size], scratch.top[: values.size // STRETCH + 1]
     n_tried = 0
-    if two:
-        if min(total[0], total[1]) <= SLACK * known:
-            return UNUSABLE, 0.0, 0.0, -1, -1
+    if total.size == 2:
         n_tried = bound_cuts(
-            below[0],
-            below[1],
-            valid[: values.size],
-            of_node,
-            total,
-            min_cases,
-            bounds[0],
-            bounds[1],
+            below[0], below[1], valid, of_node, total, min_cases, bound, top
         )
     gain, cost, info, place = rate_cuts(
         below,
-        valid[: values.size],
+        valid,
         total,
         of_node,
         unknown,
         min_cases,
         only_paying,
-        bounds,
+        (bound, top),
         n_tried,
+        scratch.of_classes,
     )
     following = place + 1
     while place >= 0 and not any_weight(of_rank, following):
@@ -360,7 +355,7 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, total, unknown):
     return gain, cost, info, place, following
 
 
-@kernel
+@lean_kernel
 def any_weight(of_rank, r):
     """Whether a rank has any case."""
     found = False

@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import kernel, lean_kernel
 from splboost.trees.c45.ranks import ROW
 
 
 @kernel
 def gather_root(cells, y, weight, scratch, lists, case_weight):
-    """Fill the lists with the rows of positive weight; their number."""
+    """The lists of the rows of positive weight, and their number.
+
+    Those of the table, if all are; else ``lists``, which are then filled.
+    """
     size = 0
     two, pull = scratch.below.shape[0] == 2, scratch.pull
     rows = lists[0]
@@ -29,23 +32,21 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
         rows[size] = row
         case_weight[size] = weight[row]
         size += weight[row] > 0
-    sparse = size < y.size
-    for k in range(cells.ascending.shape[0]):
-        entries, source = lists[k + 1], cells.ascending[k]
-        if not sparse:
-            entries[:size] = source
-            continue
+    mark_present(cells, weight, size < y.size, scratch.present)
+    if size == y.size:
+        return cells.ascending, size
+    for k in range(1, lists.shape[0]):
+        entries, source = lists[k], cells.ascending[k]
         filled = 0
         for i in range(y.size):
             entries[filled] = source[i]
             filled += weight[source[i] & ROW] > 0
             if filled == size:
                 break
-    mark_present(cells, weight, sparse, scratch.present)
-    return size
+    return lists, size
 
 
-@kernel
+@lean_kernel
 def mark_present(cells, weight, sparse, present):
     """Note which values occur in rows of positive weight."""
     present[:] = not sparse
@@ -58,7 +59,7 @@ def mark_present(cells, weight, sparse, present):
                     values[r] = True
 
 
-@kernel
+@lean_kernel
 def load_weights(y, pull, n_classes, rows, case_weight, low, high):
     """Set the weights that the cases have in this node."""
     for i in range(low, high):
@@ -67,7 +68,7 @@ def load_weights(y, pull, n_classes, rows, case_weight, low, high):
         pull[row] = -case_weight[i] if first else case_weight[i]
 
 
-@kernel
+@lean_kernel
 def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch, start):
     """Write the branch of each case, the branches' class weights and first places.
 
@@ -90,26 +91,51 @@ def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch,
         start[v + 1] += start[v]
 
 
-@kernel
-def divide(entries, low, high, branch, start, spare):
-    """Put the entries of each branch together, in the order they are in."""
-    if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
-        left, right = low, 0
-        for i in range(low, high):
-            entry = entries[i]
-            v = branch[entry & ROW]
-            entries[left] = entry
-            spare[right] = entry
-            left += 1 - v
-            right += v
-        entries[left:high] = spare[:right]
-        return
-    place = start.copy()
-    for i in range(low, high):
+@lean_kernel
+def divide(source, lists, low, high, branch, start, spare):
+    """Put the entries of each branch together, in the order they are in, in all lists.
+
+    They are read from ``source``, which may be ``lists``.
+    """
+    for k in range(lists.shape[0]):
+        entries, divided = source[k][low:high], lists[k][low:high]
+        if start.size == 4 and start[2] == start[3]:  # two branches and none unknown
+            divide_in_two(entries, divided, branch, spare)
+        else:
+            divide_in_many(entries, divided, branch, start, spare)
+
+
+@lean_kernel
+def divide_in_two(entries, divided, branch, spare):
+    left = np.uint64(0)  # unsigned: numba need not look whether it is negative
+    for i in range(entries.size):
+        entry = entries[i]
+        divided[left] = entry
+        spare[np.uint64(i) - left] = entry
+        left += np.uint64(1 - branch[entry & ROW])
+    rest = divided[left:]
+    for i in range(rest.size):
+        rest[i] = spare[i]
+
+
+@lean_kernel
+def divide_in_many(entries, divided, branch, start, spare):
+    low = start[0]
+    for i in range(entries.size):
         v = branch[entries[i] & ROW]
-        spare[place[v] - low] = entries[i]
-        place[v] += 1
-    entries[low:high] = spare[: high - low]
+        spare[start[v] - low] = entries[i]
+        start[v] += 1
+    for i in range(divided.size):
+        divided[i] = spare[i]
+    restore(start, low)
+
+
+@lean_kernel
+def restore(start, low):
+    """Where branches start, after each was moved to its end."""
+    for v in range(start.size - 1, 0, -1):
+        start[v] = start[v - 1]
+    start[0] = low
 
 
 @kernel

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import lean_kernel
 from splboost.trees.c45.nodes import SLACK
 from splboost.trees.split import TIE, TIE_FLOOR
 
@@ -36,12 +36,12 @@ TWO_PER_LOG_2 = 2.8853900817779268
 TINY = 1e-290  # a weight, if it is one
 
 
-@kernel
+@lean_kernel
 def n_log_n(x):
     return x * np.log2(x) if x > TINY else 0.0
 
 
-@kernel
+@lean_kernel
 def sum_of(weights):
     """Their sum; numpy's takes long to compile."""
     total = 0.0
@@ -50,7 +50,7 @@ def sum_of(weights):
     return total
 
 
-@kernel
+@lean_kernel
 def sum_over_classes(of_class, i):
     """The sum of a column."""
     total = 0.0
@@ -59,12 +59,12 @@ def sum_over_classes(of_class, i):
     return total
 
 
-@kernel
+@lean_kernel
 def two_class_bits(a, b):
     return n_log_n(a + b) - n_log_n(a) - n_log_n(b)
 
 
-@kernel
+@lean_kernel
 def bits(weights):
     """Bits of a node with these class weights."""
     total = left = 0.0
@@ -74,20 +74,20 @@ def bits(weights):
     return n_log_n(total) - left
 
 
-@kernel
+@lean_kernel
 def reaches(weight, bound):
     """Whether a sum of weights is at least a bound, but for rounding."""
     return weight >= bound * (1 - SLACK)
 
 
-@kernel
+@lean_kernel
 def least_split(known, n_classes, min_cases):
     """Weight that each side of a cut must hold."""
     least = 0.1 * known / n_classes
     return min_cases if least <= min_cases else min(least, MOST_MIN_SPLIT)
 
 
-@kernel
+@lean_kernel
 def summarise(total, min_cases):
     """What all cuts of a node with these class weights have in common.
 
@@ -105,7 +105,7 @@ def summarise(total, min_cases):
     return known, bits(total), least, at_q, fall, rise
 
 
-@kernel
+@lean_kernel(forceinline=True)
 def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     """Bound what each cut saves, -1 if it may not be made; the number tried.
 
@@ -113,30 +113,33 @@ def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     vain. ``top`` gets the highest bound of each stretch.
     """
     known, _, least, at_q, fall, rise = of_node
-    q = total[0] / known
+    q, even = total[0] / known, at_q * known
     to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
     n_tried = 0
     for i in range(valid.size):
         left = a[i] + b[i]
         right = known - left
         excess = a[i] - left * q
-        ratio = excess / (left * right)
-        d, e = ratio * right, ratio * left  # p - q on the left, q - p on the right
-        of_left = at_q + d * (rise if d > 0 else fall)
-        of_right = at_q - e * (fall if e > 0 else rise)
-        most = excess * (d * of_left + e * of_right)
+        # p - q is slope * right on the left, and -slope * left on the right.
+        slope = excess / (left * right)
+        of_left, of_right = (rise, fall) if excess > 0 else (fall, rise)
+        tilt = of_left * (right * right) - of_right * (left * left)
+        most = excess * slope * (even + slope * tilt)
         smaller = min(left, right)
         n_tried += valid[i] & (smaller >= to_try)
         bound[i] = most if valid[i] & (smaller >= to_make) else -1.0
+    # Positive floats are in the order of their bits, and these are compared faster.
+    in_order = bound.view(np.int64)
     for k in range(top.size):
-        highest = -1.0
-        for i in range(k * STRETCH, min((k + 1) * STRETCH, valid.size)):
-            highest = bound[i] if bound[i] > highest else highest
-        top[k] = highest
+        highest = np.int64(0)
+        stretch = in_order[k * STRETCH : (k + 1) * STRETCH]
+        for i in range(stretch.size):
+            highest = max(highest, stretch[i])
+        top[k] = np.int64(highest).view(np.float64)
     return n_tried
 
 
-@kernel
+@lean_kernel(forceinline=True)
 def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
     """The cut that leaves the fewest bits, the first of equals, and what it leaves.
 
@@ -174,13 +177,19 @@ def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
     return (place if everything - best > least_saving else -1), best
 
 
-@kernel
-def best_cut(below, valid, total, everything, least, min_cases, least_saving):
-    """The same for any number of classes, every cut computed."""
+@lean_kernel
+def best_cut(
+    below, valid, total, everything, least, min_cases, least_saving, of_classes
+):
+    """The same for any number of classes, every cut computed.
+
+    ``of_classes`` is memory for three numbers of each.
+    """
     known = sum_of(total)
     best, place = everything - least_saving, -1
     # From cut to cut few classes change, and only their terms are computed anew.
-    last, of_left, of_right = np.zeros((3, total.size))
+    of_classes[:] = 0
+    last, of_left, of_right = of_classes[0], of_classes[1], of_classes[2]
     left = left_weight = 0.0
     right = n_log_n(known) - everything
     for c in range(total.size):
@@ -207,7 +216,7 @@ def best_cut(below, valid, total, everything, least, min_cases, least_saving):
     return place, best
 
 
-@kernel
+@lean_kernel
 def count_tried(below, valid, known, least):
     """Valid cuts with enough weight on either side."""
     n = 0
@@ -217,19 +226,19 @@ def count_tried(below, valid, known, least):
     return n
 
 
-@kernel
+@lean_kernel
 def tie(saved, known):
     """Difference in bits below which two cuts are equal."""
     return TIE * saved + TIE_FLOOR * known
 
 
-@kernel
+@lean_kernel
 def bits_left(a, b, all_a, all_b):
     """Bits left by a cut with a and b to its left."""
     return two_class_bits(a, b) + two_class_bits(all_a - a, all_b - b)
 
 
-@kernel
+@lean_kernel(forceinline=True)
 def rate_cuts(
     below,
     valid,
@@ -240,12 +249,14 @@ def rate_cuts(
     only_paying,
     bounds,
     n_tried,
+    of_classes,
 ):
     """Gain, cost, split info and place of the best cut; UNUSABLE where there is none.
 
     The cost is that of telling which of the cuts tried it is. ``only_paying`` looks no
     further where no cut can gain as much. With two classes ``bounds`` are what
-    ``bound_cuts`` has written and ``n_tried`` what it has returned.
+    ``bound_cuts`` has written and ``n_tried`` what it has returned; with more classes
+    ``of_classes`` is memory for three numbers of each.
     """
     known, everything, least = of_node[0], of_node[1], of_node[2]
     if total.size > 2:
@@ -254,7 +265,14 @@ def rate_cuts(
     least_saving = cost if only_paying else 0.0
     if total.size > 2:
         place, rest = best_cut(
-            below, valid, total, everything, least, min_cases, least_saving
+            below,
+            valid,
+            total,
+            everything,
+            least,
+            min_cases,
+            least_saving,
+            of_classes,
         )
     else:
         bound, top = bounds
@@ -269,29 +287,14 @@ def rate_cuts(
     return (everything - rest) / weight, cost / weight, info, place
 
 
-@kernel
-def rate_two(a, b, total, of_node, only_paying, bound, top, n_tried):
-    """The same for two classes, where no value is unknown."""
-    known, everything = of_node[0], of_node[1]
-    cost = np.log2(max(n_tried, 1))
-    place, rest = best_bounded_cut(
-        a, b, total, everything, bound, top, cost if only_paying else 0.0
-    )
-    if place < 0:
-        return UNUSABLE, 0.0, 0.0, -1
-    left = a[place] + b[place]
-    info = two_class_bits(left, known - left) / known
-    return (everything - rest) / known, cost / known, info, place
-
-
-@kernel
+@lean_kernel
 def split_info(left, right, unknown):
     weight = left + right + unknown
     spread = n_log_n(left) + n_log_n(right) + n_log_n(unknown)
     return (n_log_n(weight) - spread) / weight
 
 
-@kernel
+@lean_kernel
 def rate_categories(group, total, unknown, min_cases):
     """Gain and split info of one branch per group; ``group[c, v]`` is its weight."""
     weight = sum_of(total) + unknown

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import kernel, lean_kernel
 from splboost.trees.c45.choose import choose_split
 from splboost.trees.c45.divide import (
     assign_branches,
@@ -44,15 +44,16 @@ class Options(NamedTuple):
 
 
 @kernel
-def grow(cells, y, weight, options, scratch, lists, case_weight):
+def grow(cells, y, weight, options, scratch):
     """Grow a tree on the rows of positive weight.
 
     Returns the nodes' integers, their class weights, and whether they had to pay for
-    cuts. ``lists`` and ``case_weight`` are memory for as many cases as there are rows.
+    cuts.
     """
-    n_classes = scratch.below.shape[0]
+    n_classes, lists = scratch.below.shape[0], scratch.lists
+    case_weight = scratch.case_weight
     mdl, max_depth = options.mdl, options.max_depth
-    size = gather_root(cells, y, weight, scratch, lists, case_weight)
+    source, size = gather_root(cells, y, weight, scratch, lists, case_weight)
     node = np.full((64, 7), NO_CHILD)
     mass = np.zeros((64, n_classes))
     for i in range(size):
@@ -75,6 +76,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             needed = end + (high - low) + (end - unknown)
             if needed > lists.shape[1]:
                 lists, case_weight = widened(lists, case_weight, needed, end)
+                source = lists
             high = join_unknown(
                 lists, case_weight, shares[n_open], low, high, unknown, end
             )
@@ -92,7 +94,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
             mdl,
             freely,
             scratch,
-            lists,
+            source,
             low,
             high,
             too_many,
@@ -108,7 +110,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
         of_branch = np.zeros((n_branches + 1, n_classes))
         start = np.zeros(n_branches + 2, dtype=np.int64)
         assign_branches(
-            cells, y, feature, cut, scratch, lists[0], low, high, of_branch, start
+            cells, y, feature, cut, scratch, source[0], low, high, of_branch, start
         )
 
         if n_nodes + n_branches > node.shape[0]:
@@ -140,8 +142,8 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
         if n_open + n_to_split > stack.shape[0]:
             stack = enlarged(stack, n_to_split)
             shares = np.append(shares, np.empty(stack.shape[0] - shares.size))
-        for k in range(lists.shape[0]):
-            divide(lists[k], low, high, scratch.branch, start, scratch.spare)
+        divide(source, lists, low, high, scratch.branch, start, scratch.spare)
+        source = lists
         if cells.any_missing:
             for i in range(low, high):
                 case_weight[i] = abs(scratch.pull[lists[0, i]])
@@ -156,7 +158,7 @@ def grow(cells, y, weight, options, scratch, lists, case_weight):
     return node[:n_nodes], mass[:n_nodes], mdl
 
 
-@kernel
+@lean_kernel
 def heaviest(weights):
     """The first class of those that are heaviest but for rounding."""
     most = 0.0
@@ -168,7 +170,7 @@ def heaviest(weights):
     return 0
 
 
-@kernel
+@lean_kernel
 def may_split(node, mass, min_cases, max_depth):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
     total = sum_of(mass)
@@ -177,7 +179,7 @@ def may_split(node, mass, min_cases, max_depth):
     return mixed and enough and node[DEPTH] < max_depth
 
 
-@kernel
+@lean_kernel
 def push(stack, n_open, node, low, high, unknown, end):
     """Put a node and its cases on the stack; the new number there."""
     stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.compiled import kernel
-from splboost.interrupts import Uninterrupted
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import Options, grow, heaviest
 from splboost.trees.c45.memory import (
@@ -17,7 +16,8 @@ from splboost.trees.c45.memory import (
     CLASS,
     CUT,
     FEATURE,
-    as_references,
+    Memory,
+    as_reference,
     make_scratch,
 )
 from splboost.trees.c45.nodes import Nodes
@@ -60,15 +60,14 @@ class C45Grower:
         *,
         n_threads: int = 1,
     ) -> None:
-        cells, self.coding = rank_table(table, n_threads=n_threads)
-        self._codes = codes
-        self._cells, self._scratch = as_references(
-            cells, make_scratch(cells, n_classes)
-        )
-        n_lists, n_rows = cells.ascending.shape
-        self._lists = np.empty((n_lists + 1, n_rows), dtype=np.int64)
-        self._case_weight = np.empty(n_rows)
-        self._votes = np.empty(n_rows, dtype=np.int32)
+        self._cells, self.coding = rank_table(table, n_threads=n_threads)
+        self._codes, self._n_classes = codes, n_classes
+        self._reserve(codes.size)
+
+    def _reserve(self, most_nodes: int) -> None:
+        """Make room for trees of so many nodes."""
+        self._scratch = make_scratch(self._cells, self._n_classes, most_nodes)
+        self._memory = as_reference(Memory(self._cells, self._scratch))
 
     def grow(
         self, weight: NDArray[np.float64], options: C45Options
@@ -78,22 +77,31 @@ class C45Grower:
         Rows of weight zero leave no trace in it. The predictions are valid until the
         next tree is grown. The last value says whether cuts had to pay their price.
         """
+        size, paid = self._grow(weight, options)
+        if size > self._scratch.class_weights.shape[0]:
+            self._reserve(2 * size)
+            size, paid = self._grow(weight, options)
+        made = self._scratch
+        feature, child, children, label = made.links[:, :size].copy()
+        threshold, share = made.numbers[:, :size].copy()
+        value = made.class_weights[:size].copy()
+        start = np.array([0, size])
+        nodes = Nodes(start, feature, child, children, threshold, share, label, value)
+        return nodes, made.votes, paid
+
+    def _grow(
+        self, weight: NDArray[np.float64], options: C45Options
+    ) -> tuple[int, bool]:
         confidence = float(options.confidence)
         depth = NO_LIMIT if options.max_depth is None else options.max_depth
-        with Uninterrupted():
-            tree, paid = make_tree(
-                self._cells,
-                self._codes,
-                weight,
-                (float(options.min_cases), depth, options.mdl, options.free_depth),
-                options.pruning,
-                (confidence, deviations(confidence)),
-                self._scratch,
-                self._lists,
-                self._case_weight,
-                self._votes,
-            )
-        return Nodes(*tree), self._votes, paid
+        return make_tree(
+            self._memory,
+            self._codes,
+            weight,
+            (float(options.min_cases), depth, options.mdl, options.free_depth),
+            options.pruning,
+            (confidence, deviations(confidence)),
+        )
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
         """Trees grown here, joined."""
@@ -101,39 +109,44 @@ class C45Grower:
 
 
 @kernel
-def make_tree(
-    cells, y, weight, options, pruning, limit, scratch, lists, case_weight, votes
-):
-    """Grow a tree, prune it, and write its predictions for the rows of the table.
+def make_tree(memory, y, weight, options, pruning, limit):
+    """Grow a tree, prune it, and write it and its predictions for the table's rows.
 
-    Returns its ``Nodes``, and whether its cuts had to pay.
+    Returns the number of its nodes, and whether its cuts had to pay. If there is no
+    room for so many, nothing is written. (Nothing but numbers goes back to Python:
+    arrays would cost more, and an interrupt might strike on their way.)
     """
-    node, mass, paid = grow(
-        cells, y, weight, Options(*options), scratch, lists, case_weight
-    )
+    cells, scratch = memory.cells, memory.scratch
+    node, mass, paid = grow(cells, y, weight, Options(*options), scratch)
     if pruning:
-        prune(cells, y, weight, node, mass, limit, scratch, lists[0], case_weight)
-    by_rank, threshold = flatten(cells, node, mass)
-    vote(cells.rank.T, 0, by_rank, 0, by_rank.child.size, 0, votes)
-    tree = (
-        by_rank.start,
-        by_rank.feature,
-        by_rank.child,
-        by_rank.children,
-        threshold,
-        by_rank.share,
-        by_rank.label,
-        by_rank.value,
-    )
-    return tree, paid
+        prune(cells, y, weight, node, mass, limit, scratch)
+    old, child = order(node)
+    size = old.size
+    if size <= scratch.class_weights.shape[0]:
+        links, numbers = scratch.links, scratch.numbers
+        nodes = Nodes(
+            np.array([0, size]),
+            links[0, :size],
+            links[1, :size],
+            links[2, :size],
+            numbers[0, :size],
+            numbers[1, :size],
+            links[3, :size],
+            scratch.class_weights[:size],
+        )
+        flatten(cells, node, mass, old, child, nodes)
+        vote(cells.rank.T, 0, nodes, 0, size, 0, scratch.votes)
+        for i in range(size):
+            if not np.isnan(nodes.threshold[i]):
+                rank = np.int64(nodes.threshold[i])
+                first = cells.offset[nodes.feature[i]]
+                nodes.threshold[i] = cells.values[first + rank]
+    return size, paid
 
 
 @kernel
-def flatten(cells, node, mass):
-    """The nodes that pruning has left, parents first, with ranks for thresholds.
-
-    Returns them, and their thresholds.
-    """
+def order(node):
+    """The nodes that pruning has left, parents first, and the places of children."""
     old = np.empty(node.shape[0], dtype=np.int64)
     child = np.full(node.shape[0], -1)
     old[0] = 0
@@ -146,27 +159,33 @@ def flatten(cells, node, mass):
                 old[n] = node[old[i], CHILD] + v
                 n += 1
         i += 1
+    return old[:n], child[:n]
 
-    feature, children = np.full(n, -1), np.zeros(n, dtype=np.int64)
-    cut, threshold = np.full(n, np.nan), np.full(n, np.nan)
-    share, label, value = np.ones(n), np.empty(n, dtype=np.int64), mass[old[:n]]
-    for i in range(n):
-        label[i] = node[old[i], CLASS]
+
+@kernel
+def flatten(cells, node, mass, old, child, nodes):
+    """Write these nodes, with ranks for thresholds."""
+    feature, children, threshold = nodes.feature, nodes.children, nodes.threshold
+    share, label, value = nodes.share, nodes.label, nodes.value
+    nodes.child[:] = child
+    share[0] = 1.0
+    for i in range(old.size):
+        k = old[i]
+        for c in range(value.shape[1]):
+            value[i, c] = mass[k, c]
+        label[i] = node[k, CLASS]
         if sum_of(value[i]) > 0:
             label[i] = heaviest(value[i])
+        feature[i], children[i], threshold[i] = -1, 0, np.nan
         if child[i] < 0:
             continue
-        f = node[old[i], FEATURE]
-        feature[i], children[i] = f, node[old[i], CHILDREN]
+        f = node[k, FEATURE]
+        feature[i], children[i] = f, node[k, CHILDREN]
         if not cells.categorical[f]:
-            cut[i] = node[old[i], CUT]
-            threshold[i] = cells.values[cells.offset[f] + node[old[i], CUT]]
+            threshold[i] = node[k, CUT]
         total = 0.0
-        for k in range(child[i], child[i] + children[i]):
-            share[k] = sum_of(value[k])
-            total += share[k]
-        for k in range(child[i], child[i] + children[i]):
-            share[k] /= total
-    start = np.array([0, n])
-    by_rank = Nodes(start, feature, child[:n], children, cut, share, label, value)
-    return by_rank, threshold
+        for v in range(children[i]):
+            share[child[i] + v] = sum_of(mass[node[k, CHILD] + v])
+            total += share[child[i] + v]
+        for v in range(children[i]):
+            share[child[i] + v] /= total

@@ -1,8 +1,8 @@
-"""What kernels of C4.5 work on, as references: one pointer for many arrays.
+"""What kernels of C4.5 work on: the ranked table, and memory that trees use again.
 
-Python holds ``Cells`` (the ranked table) and ``Scratch`` (memory that every tree uses
-again) as tuples; kernels get the same fields through references, since handing a tuple
-on costs something for each of its arrays.
+Both are tuples. A kernel that Python calls gets them by a single reference, since every
+array that Python hands over costs something; from there on they are handed on as they
+are, which costs lean kernels nothing.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class Cells(NamedTuple):
     categorical : (n_features,) booleans
     crowded : (n_features,) whether some neighbouring values are closer than GAP
     which_list : (n_features,) row of ``ascending``, -1 for a counted column
-    ascending : (n_lists, n_rows) sorted (rank, row) pairs in one number, missing last
-    valid : (n_lists, n_rows) whether a cut may fall behind each of these
+    ascending : (n_lists + 1, n_rows) rows; and sorted (rank, row) pairs in one number
+        for each sorted column, missing last
+    valid : of the same shape, whether a cut may fall behind each of these
     any_missing : whether any cell is missing
     """
 
@@ -58,15 +59,25 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
+    lists : the cases of nodes, in the shape of ``ascending``; see divide
+    case_weight : (n_rows,) the cases' weights, in the order of the first list
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
     present : flat, whether any case has this value of its column
     below, valid, bound, top : the places of an attribute, and of stretches; see gain
-    value : (BLOCK + 1,) values of places
-    of_rank : (n_classes, most) class weights of each rank
+    of_rank, total : (n_classes, most) class weights of each rank, and of all of them
+    of_classes : (3, n_classes) for ``best_cut``
+    gain, cost, info, ends, in_average, tested : (n_features,) what a split by each
+        attribute is worth, the ranks around its best cut, whether the average counts
+        it, and whether it was tested above
     spare : (n_rows,) for entries on the move
+    votes : (n_rows,) class that the tree predicts
+    links, numbers, class_weights : the tree's ``Nodes``: (4, most) feature, child,
+        children and label, (2, most) threshold and share, (most, n_classes) value
     """
 
+    lists: NDArray[np.int64]
+    case_weight: NDArray[np.float64]
     pull: NDArray[np.float64]
     branch: NDArray[np.int32]
     present: NDArray[np.bool_]
@@ -74,18 +85,31 @@ class Scratch(NamedTuple):
     valid: NDArray[np.bool_]
     bound: NDArray[np.float64]
     top: NDArray[np.float64]
-    value: NDArray[np.float64]
     of_rank: NDArray[np.float64]
+    total: NDArray[np.float64]
+    of_classes: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    info: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    in_average: NDArray[np.bool_]
+    tested: NDArray[np.bool_]
     spare: NDArray[np.int64]
+    votes: NDArray[np.int32]
+    links: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    class_weights: NDArray[np.float64]
 
 
-def make_scratch(cells: Cells, n_classes: int) -> Scratch:
-    """Scratch for tables of such cells."""
+def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
+    """Scratch for trees of up to so many nodes over tables of such cells."""
     n_values = np.diff(cells.offset)
-    n_rows = cells.rank.shape[1]
+    n_features, n_rows = cells.rank.shape
     most_counted = int(n_values[cells.which_list < 0].max(initial=1))
     most_places = max(n_rows, most_counted)
     return Scratch(
+        lists=np.empty_like(cells.ascending),
+        case_weight=np.empty(n_rows),
         pull=np.empty(n_rows),
         branch=np.empty(n_rows, dtype=np.int32),
         present=np.ones(cells.values.size, dtype=np.bool_),
@@ -93,42 +117,50 @@ def make_scratch(cells: Cells, n_classes: int) -> Scratch:
         valid=np.empty(most_places, dtype=np.bool_),
         bound=np.empty(most_places),
         top=np.empty(most_places // STRETCH + 1),
-        value=np.empty(BLOCK + 1),
         of_rank=np.empty((n_classes, most_counted)),
+        total=np.empty(n_classes),
+        of_classes=np.empty((3, n_classes)),
+        gain=np.empty(n_features),
+        cost=np.empty(n_features),
+        info=np.empty(n_features),
+        ends=np.empty((n_features, 2), dtype=np.int64),
+        in_average=np.empty(n_features, dtype=np.bool_),
+        tested=np.empty(n_features, dtype=np.bool_),
         spare=np.empty(n_rows, dtype=np.int64),
+        votes=np.empty(n_rows, dtype=np.int32),
+        links=np.empty((4, most_nodes), dtype=np.int64),
+        numbers=np.empty((2, most_nodes)),
+        class_weights=np.empty((most_nodes, n_classes)),
     )
 
 
-@structref.register
-class CellsType(types.StructRef):
-    """What kernels know of ``Cells``."""
+class Memory(NamedTuple):
+    """All of it."""
+
+    cells: Cells
+    scratch: Scratch
 
 
 @structref.register
-class ScratchType(types.StructRef):
-    """What kernels know of ``Scratch``."""
+class MemoryType(types.StructRef):
+    """What kernels know of ``Memory``."""
 
 
-class CellsReference(Reference):
-    """``Cells`` as kernels get them."""
+class MemoryReference(Reference):
+    """``Memory`` as kernels get it."""
 
 
-class ScratchReference(Reference):
-    """``Scratch`` as kernels get it."""
-
-
-structref.define_proxy(CellsReference, CellsType, list(Cells._fields))
-structref.define_proxy(ScratchReference, ScratchType, list(Scratch._fields))
+structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
 
 
 @kernel
 def _refer(cells, scratch):
-    return CellsReference(*cells), ScratchReference(*scratch)
+    return MemoryReference(cells, scratch)
 
 
-def as_references(cells: Cells, scratch: Scratch) -> tuple[Any, Any]:
-    """Both as kernels get them; without compilation the tuples will do."""
+def as_reference(memory: Memory) -> Any:
+    """Memory as kernels get it; without compilation the tuple will do."""
     if not hasattr(_refer, "py_func"):
-        return cells, scratch
+        return memory
     with Uninterrupted():
-        return _refer(cells, scratch)
+        return _refer(*memory)

@@ -16,7 +16,8 @@ from functools import cache
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import kernel, lean_kernel
+from splboost.trees.c45.divide import restore
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import enlarged, push
 from splboost.trees.c45.memory import CHILD, CHILDREN, CLASS, CUT, FEATURE, NO_CHILD
@@ -41,7 +42,7 @@ def deviations(confidence: float) -> float:
     return float(np.interp(confidence, *DEVIATIONS))
 
 
-@kernel
+@lean_kernel
 def extra_errors(cases, errors, confidence, z):
     """Errors to expect beyond those made, C4.5's ``AddErrs``.
 
@@ -55,7 +56,7 @@ def extra_errors(cases, errors, confidence, z):
     return upper_errors(cases, errors, z)
 
 
-@kernel
+@lean_kernel
 def upper_errors(cases, errors, z):
     """The same for an error or more, by the normal approximation."""
     if errors + 0.5 >= cases:
@@ -66,13 +67,14 @@ def upper_errors(cases, errors, z):
 
 
 @kernel
-def prune(cells, y, weight, node, mass, limit, scratch, row, case):
+def prune(cells, y, weight, node, mass, limit, scratch):
     """Prune a tree in place, and set its class weights to those of the cases.
 
-    ``limit`` is the confidence and its ``deviations``; ``row`` and ``case`` are memory
-    for as many cases as there are rows.
+    ``limit`` is the confidence and its ``deviations``.
     """
-    size = 0
+    size, row, case = 0, scratch.lists[0], scratch.case_weight
+    columns = cells.rank, cells.categorical
+    spare = scratch.branch, scratch.spare, scratch.bound, scratch.total
     for i in range(weight.size):
         if weight[i] > 0:
             row[size], case[size] = i, weight[i]
@@ -96,7 +98,7 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
             if first_bound + n + 2 > bounds.size:
                 bounds = lengthened(bounds, n + 2)
             start = bounds[first_bound : first_bound + n + 2]
-            divide_cases(cells, node[i], row, case, low, high, start, scratch)
+            divide_cases(columns, node[i], row, case, low, high, start, spare)
             errors[depth, AS_TREE] = 0.0
             here[NEXT] = 0
 
@@ -120,7 +122,7 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
 
         largest = node[i, CHILD] + largest_branch(case, start)
         as_branch, row, case = estimate(
-            cells, y, node, largest, limit, scratch, row, case, low, high, free
+            columns, y, node, largest, limit, spare, row, case, low, high, free
         )
         as_tree, as_leaf = errors[depth, AS_TREE], errors[depth, AS_LEAF]
         if as_leaf <= min(as_branch, as_tree) + CLOSE_ENOUGH:
@@ -134,7 +136,7 @@ def prune(cells, y, weight, node, mass, limit, scratch, row, case):
         depth = hand_up(frame, errors, depth)
 
 
-@kernel
+@lean_kernel
 def enter(frame, depth, node, low, high, free, first_bound):
     """Begin with a node; its depth."""
     frame[depth, NODE], frame[depth, LOW], frame[depth, HIGH] = node, low, high
@@ -143,7 +145,7 @@ def enter(frame, depth, node, low, high, free, first_bound):
     return depth
 
 
-@kernel
+@lean_kernel
 def hand_up(frame, errors, depth):
     """Give a node's errors to its parent, which goes on to the next branch."""
     if depth > 0:
@@ -153,13 +155,13 @@ def hand_up(frame, errors, depth):
 
 
 @kernel
-def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
+def estimate(columns, y, node, root, limit, spare, row, case, low, high, free):
     """Errors to expect of a subtree on some cases.
 
     Returns them, and the cases, which may have been moved to larger memory.
     """
     errors = 0.0
-    of_class = np.empty(scratch.below.shape[0])
+    of_class = spare[3]
     stack = np.empty((64, 5), dtype=np.int64)
     n_open = push(stack, 0, root, low, high, 0, 0)
     while n_open > 0:
@@ -171,7 +173,7 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
             continue
         n = node[i, CHILDREN]
         start = np.empty(n + 2, dtype=np.int64)
-        divide_cases(cells, node[i], row, case, low, high, start, scratch)
+        divide_cases(columns, node[i], row, case, low, high, start, spare)
         unknown = start[n + 1] - start[n]
         if n_open + n > stack.shape[0]:
             stack = enlarged(stack, n)
@@ -188,7 +190,7 @@ def estimate(cells, y, node, root, limit, scratch, row, case, low, high, free):
     return errors, row, case
 
 
-@kernel
+@lean_kernel
 def leaf_errors(y, node, of_class, limit, row, case, low, high):
     """Errors to expect of a leaf with these cases; sets its class and its weights.
 
@@ -221,12 +223,15 @@ def lengthened(array, more):
     return longer
 
 
-@kernel
-def divide_cases(cells, node, row, case, low, high, start, scratch):
-    """Put the cases of each branch together, the unknown last; and where they start."""
-    rank, unknown = cells.rank[node[FEATURE]], node[CHILDREN]
-    categorical, cut = cells.categorical[node[FEATURE]], node[CUT]
-    branch, spare_row, spare_case = scratch.branch, scratch.spare, scratch.bound
+@lean_kernel
+def divide_cases(columns, node, row, case, low, high, start, spare):
+    """Put the cases of each branch together, the unknown last; and where they start.
+
+    ``columns`` are the ranks of the cells, and which columns are categorical.
+    """
+    rank, unknown = columns[0][node[FEATURE]], node[CHILDREN]
+    categorical, cut = columns[1][node[FEATURE]], node[CUT]
+    branch, spare_row, spare_case, _ = spare
     start[:] = 0
     for i in range(low, high):
         r = rank[row[i]]
@@ -238,14 +243,14 @@ def divide_cases(cells, node, row, case, low, high, start, scratch):
     start[0] = low
     for v in range(unknown + 1):
         start[v + 1] += start[v]
-    place = start.copy()
     for i in range(high - low):
-        to = place[branch[i]]
-        row[to], case[to] = spare_row[i], spare_case[i]
-        place[branch[i]] += 1
+        v = branch[i]
+        row[start[v]], case[start[v]] = spare_row[i], spare_case[i]
+        start[v] += 1
+    restore(start, low)
 
 
-@kernel
+@lean_kernel
 def copy_branch(row, case, start, v, free):
     """Write the cases of branch v and their share of the unknown ones at ``free``."""
     n = start.size - 2
@@ -261,7 +266,7 @@ def copy_branch(row, case, start, v, free):
     return free, place
 
 
-@kernel
+@lean_kernel
 def largest_branch(case, start):
     """The branch of largest known weight, the last of equals."""
     best, most = 0, 0.0

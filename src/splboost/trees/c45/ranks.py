@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.advice import warn
-from splboost.compiled import kernel
+from splboost.compiled import lean_kernel
 from splboost.trees.binning import encode_categories, sort_categories
 from splboost.trees.blocks import Coding
 from splboost.trees.c45.memory import Cells
@@ -35,7 +35,8 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
     """
     n_features, n_rows = table.n_features, table.n_rows
     rank = np.empty((n_features, n_rows), dtype=np.int32)
-    ascending = np.empty((n_features, n_rows), dtype=np.int64)
+    ascending = np.empty((n_features + 1, n_rows), dtype=np.int64)
+    ascending[0] = np.arange(n_rows)
     values: list[NDArray[np.float64]] = [np.empty(0)] * n_features
     coding: Coding = [None] * n_features
 
@@ -44,7 +45,7 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
             column = np.array(table.numeric(j), dtype=np.float64)[None]
             place = np.arange(n_rows, dtype=np.float64)[None]
             sort_rows(column, place)
-            n_values = rank_sorted(column[0], place[0], rank[j], ascending[j])
+            n_values = rank_sorted(column[0], place[0], rank[j], ascending[j + 1])
             values[j] = column[0, :n_values].copy()
 
     numeric = np.flatnonzero(~table.is_categorical)
@@ -63,13 +64,13 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
     _warn_of_narrow(table, values, crowded)
     lists = np.flatnonzero(~table.is_categorical & (n_values > MOST_COUNTED))
     which_list = np.full(n_features, -1)
-    which_list[lists] = np.arange(lists.size)
-    ascending = ascending if lists.size == n_features else ascending[lists]
+    which_list[lists] = np.arange(1, lists.size + 1)
+    if lists.size < n_features:
+        ascending = ascending[np.r_[0, lists + 1]]
     valid = np.zeros(ascending.shape, dtype=np.bool_)
-    for k, j in enumerate(lists):
+    for k, j in enumerate(lists, start=1):
         known = int(np.count_nonzero(rank[j] != MISSING))
-        entries, spare = ascending[k, :known], np.empty(known)
-        mark_valid(values[j], crowded[j], entries, spare, valid[k, :known])
+        mark_valid(values[j], crowded[j], ascending[k, :known], valid[k, :known])
     cells = Cells(
         rank=rank,
         offset=np.concatenate([[0], np.cumsum(n_values)]),
@@ -101,7 +102,7 @@ def _warn_of_narrow(
         )
 
 
-@kernel
+@lean_kernel
 def rank_sorted(column, place, rank, ascending):
     """Ranks and (rank, row) pairs of a sorted column, whose values move to the front.
 
@@ -126,8 +127,14 @@ def rank_sorted(column, place, rank, ascending):
     return n_values
 
 
-@kernel
-def mark_valid(values, crowded, entries, spare, valid):
+@lean_kernel
+def rank_of(entry):
+    """Unsigned, so that numba need not look whether it is negative."""
+    return np.uint64(entry) >> np.uint64(ROW_BITS)
+
+
+@lean_kernel
+def mark_valid(values, crowded, entries, valid):
     """Whether a cut may fall behind each entry.
 
     One entry more than ``valid`` may be given, which only follows; otherwise no cut
@@ -135,12 +142,13 @@ def mark_valid(values, crowded, entries, spare, valid):
     """
     n = entries.size
     if crowded:
-        for i in range(n):
-            spare[i] = values[entries[i] >> ROW_BITS]
+        value = values[rank_of(entries[0])]
         for i in range(n - 1):
-            valid[i] = spare[i] < spare[i + 1] - GAP
+            following = values[rank_of(entries[i + 1])]
+            valid[i] = value < following - GAP
+            value = following
     else:
         for i in range(n - 1):
-            valid[i] = entries[i] >> ROW_BITS != entries[i + 1] >> ROW_BITS
+            valid[i] = rank_of(entries[i]) != rank_of(entries[i + 1])
     if n == valid.size:
         valid[n - 1] = False

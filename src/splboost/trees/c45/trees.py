@@ -33,19 +33,18 @@ class MultiwayTrees:
     @classmethod
     def join(cls, trees: list[Nodes], coding: Coding) -> MultiwayTrees:
         """Trees of one table as one ensemble."""
-        sizes = np.concatenate([np.diff(tree.start) for tree in trees])
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        first = np.cumsum([0, *(tree.child.size for tree in trees[:-1])])
-        child = [
-            np.where(tree.child >= 0, tree.child + shift, -1)
-            for tree, shift in zip(trees, first, strict=True)
-        ]
         joined = {
             name: np.concatenate([getattr(tree, name) for tree in trees])
             for name in Nodes._fields
-            if name not in ("start", "child")
+            if name != "start"
         }
-        return cls(Nodes(start=start, child=np.concatenate(child), **joined), coding)
+        sizes = [tree.child.size for tree in trees]
+        first = np.cumsum([0, *sizes[:-1]])
+        child = joined["child"]
+        child += np.where(child >= 0, np.repeat(first, sizes), 0)
+        start = np.concatenate([trees[0].start[:1], *(t.start[1:] for t in trees)])
+        start[1:] += np.repeat(first, [tree.start.size - 1 for tree in trees])
+        return cls(Nodes(start=start, **joined), coding)
 
     @property
     def n_trees(self) -> int:

@@ -16,7 +16,7 @@ from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
 from splboost.selection.bags import draw_bags
-from splboost.selection.calibration import find_temperature, sharpen
+from splboost.selection.calibration import estimate_noise, find_temperature, sharpen
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
@@ -72,7 +72,10 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     label_quality_ : array of shape (n_samples,)
         Probability of each row's given label, by bags without it.
     noise_rate_ : float
-        Estimated share of wrong labels.
+        Estimated share of wrong labels: how often labels disagree with the prediction
+        among the fifth of the rows of which the model is surest. It takes wrong labels
+        to be as frequent there as elsewhere, and is too high where classes overlap
+        everywhere: on blood and titanic, without any wrong label, by 0.08.
     noise_rate_std_ : float
         Standard deviation of the estimate over random reweightings of the rows.
     feature_importances_ : array of shape (n_features,)
@@ -204,7 +207,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         del scouted
         self._mixture = grow(ground, choice, bags, **options)
         self._describe(choice)
-        self._set_rows(oob, samples, used, codes)
+        self._set_rows(oob, samples, used, units, draws)
 
     def _draw(
         self,
@@ -229,7 +232,14 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         from splboost.selection.pool import SHARES
 
         columns: dict[str, list[Any]] = {
-            name: [] for name in ("kind", "max_depth", "min_samples_leaf", "plateau")
+            name: []
+            for name in (
+                "kind",
+                "max_depth",
+                "min_samples_leaf",
+                "max_features",
+                "plateau",
+            )
         }
         for setting in choice.settings:
             about = setting.member.describe()
@@ -251,8 +261,10 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         oob: FloatArray,
         samples: Samples,
         used: NDArray[np.bool_],
-        codes: NDArray[np.integer],
+        units: NDArray[np.intp],
+        draws: np.random.Generator,
     ) -> None:
+        codes = samples.codes
         self._temperature = find_temperature(oob, codes, samples.weight)
         oob = sharpen(oob, self._temperature)
         n, k = used.size, self.classes_.size
@@ -269,6 +281,9 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             )
         right = oob[there].argmax(axis=1) == codes[there]
         self.oob_score_ = float(np.average(right, weights=samples.weight[there]))
+        self.noise_rate_, self.noise_rate_std_ = estimate_noise(
+            oob[there], codes[there], samples.weight[there], units[there], draws
+        )
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)

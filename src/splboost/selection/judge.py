@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores.kernels import exponential
+from splboost.boosting.scores.kernels import dot, exponential
 from splboost.compiled import kernel
 
 FloatArray = NDArray[np.float64]
@@ -92,6 +92,15 @@ def add_probabilities(score, factor, share, total):
             total[i, k] += share * p[k]
 
 
+@kernel
+def sum_losses(losses, weight):
+    """Weighted loss of each setting; that of equals is equal."""
+    total = np.empty(losses.shape[0])
+    for k in range(losses.shape[0]):
+        total[k] = dot(losses[k], weight)
+    return total
+
+
 def elect(
     losses: FloatArray,
     weight: FloatArray,
@@ -120,5 +129,5 @@ def elect(
     n_units = int(units.max()) + 1
     for _ in range(n_elections):
         chance = rng.standard_exponential(n_units)[units]
-        share[int(np.argmin(losses @ (weight * chance)))] += 1
+        share[int(np.argmin(sum_losses(losses, weight * chance)))] += 1
     return share / n_elections

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,8 +32,8 @@ from splboost.trees.grower import TreeGrower, TreeOptions
 FloatArray = NDArray[np.float64]
 Gathered = list[tuple[GrownTree, FloatArray]]
 
-VOTE_ROUNDS = 1, 2, 3, 5, 8, 13, 20, 35, 60, 100
-LOGIT_ROUNDS = 3, 5, 8, 13, 20, 35, 60, 100
+VOTE_ROUNDS = 1, 2, 4, 8, 16, 32, 64
+LOGIT_ROUNDS = 4, 8, 16, 32, 64, 100
 LEARNING_RATE = 0.1  # of LogitBoost
 LOGIT_LEAF = 5  # rows in a leaf of LogitBoost
 VOTE_WARM, LOGIT_WARM = 3, 15  # rounds before the pace sets in
@@ -64,15 +63,12 @@ class Ground:
     def n_outputs(self) -> int:
         return 1 if self.n_classes == 2 else self.n_classes
 
-    @cached_property
-    def n_features(self) -> int:
-        """Features that a node may choose from: the root of their number."""
-        return max(1, round(math.sqrt(self.binned.n_bins.size)))
-
-    def grower(self, seed: int, **options: Any) -> TreeGrower:
+    def grower(self, seed: int, *, some_features: bool, **options: Any) -> TreeGrower:
+        """Grows trees; with ``some_features`` a node sees the root of their number."""
         n_classes = 0 if options.get("criterion") == "squared_error" else self.n_classes
+        n_features = self.binned.n_bins.size
         kind = TreeOptions(
-            max_features=self.n_features,
+            max_features=max(1, math.isqrt(n_features)) if some_features else None,
             min_weight_fraction_leaf=LIGHTEST_LEAF,
             **options,
         )
@@ -133,6 +129,7 @@ class Votes:
 
     depth: int
     plateau: float
+    some_features: bool
     rounds: tuple[int, ...] = VOTE_ROUNDS
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
@@ -142,7 +139,12 @@ class Votes:
         return mean
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": "SPLBoost", "max_depth": self.depth, "plateau": self.plateau}
+        return {
+            "kind": "SPLBoost",
+            "max_depth": self.depth,
+            "plateau": self.plateau,
+            "max_features": "sqrt" if self.some_features else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ class Logits:
 
     depth: int
     plateau: float
+    some_features: bool
     rounds: tuple[int, ...] = LOGIT_ROUNDS
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
@@ -160,7 +163,12 @@ class Logits:
         return mean
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": "LogitBoost", "max_depth": self.depth, "plateau": self.plateau}
+        return {
+            "kind": "LogitBoost",
+            "max_depth": self.depth,
+            "plateau": self.plateau,
+            "max_features": "sqrt" if self.some_features else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,11 @@ class Forest:
         return scores_of_shares(mean)
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": "forest", "min_samples_leaf": self.leaf}
+        return {
+            "kind": "forest",
+            "min_samples_leaf": self.leaf,
+            "max_features": "sqrt",
+        }
 
 
 class _Boosting:
@@ -234,7 +246,9 @@ class _VoteRun(_Boosting):
         self._ground = ground
         self._bag = bag
         self._floor = 1 / (4 * max(float(bag.sum()), 1.0))
-        self._grower = ground.grower(seed, max_depth=member.depth)
+        self._grower = ground.grower(
+            seed, some_features=member.some_features, max_depth=member.depth
+        )
         self._weight = np.empty(n)
         self._leaf_class = np.empty(self._grower.work.node.shape[0], dtype=np.int64)
 
@@ -278,6 +292,7 @@ class _LogitRun(_Boosting):
         self._bag = bag
         self._grower = ground.grower(
             seed,
+            some_features=member.some_features,
             criterion="squared_error",
             max_depth=member.depth,
             min_samples_leaf=LOGIT_LEAF,
@@ -344,7 +359,9 @@ class _ForestRun:
         self._ground = ground
         self._bag = bag
         self._rows = np.flatnonzero(bag)
-        self._grower = ground.grower(seed, min_samples_leaf=member.leaf)
+        self._grower = ground.grower(
+            seed, some_features=True, min_samples_leaf=member.leaf
+        )
         self._weight = np.empty(n)
         self._random = np.array([seed], dtype=np.uint64)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.model import TreeModel
-from splboost.selection.judge import add_probabilities, elect, fit_factor
+from splboost.selection.judge import add_probabilities, elect, fit_factor, sum_losses
 from splboost.selection.members import Forest, Gathered, Ground, Logits, Member, Votes
 from splboost.selection.workers import Stop, work_through
 from splboost.trees.columns import Table
@@ -29,14 +29,16 @@ N_ELECTIONS = 200
 
 
 def make_members(*, paced: bool) -> list[Member]:
-    """The members of a pool."""
-    plateaus = (1.5, 2.0, 3.0, math.inf) if paced else (math.inf,)
+    """The members of a pool, from single deep trees to long boosted runs."""
     members: list[Member] = [Forest(leaf) for leaf in (1, 3, 5, 10, 20, 40)]
-    for depth in (1, 3, 5):
-        members += [Votes(depth, plateau) for plateau in plateaus]
-    for depth in (3, 5):
-        members += [Logits(depth, plateau) for plateau in plateaus]
-    return members
+    for plateau in (2.0, math.inf) if paced else (math.inf,):
+        members += [
+            Votes(1, plateau, some_features=False),
+            Votes(3, plateau, some_features=False),
+            Votes(5, plateau, some_features=True),
+            Logits(5, plateau, some_features=True),
+        ]
+    return [*members, Logits(3, math.inf, some_features=False)]
 
 
 class Bag(NamedTuple):
@@ -177,7 +179,7 @@ def judge(
         ]
     )
     count = elect(losses, counting, own, N_ELECTIONS, rng)
-    brier = losses @ counting / counting.sum()
+    brier = sum_losses(losses, counting) / counting.sum()
     kept = np.flatnonzero(count)
     order = kept[np.argsort(-count[kept], kind="stable")]
     choice = Choice(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores.kernels import weigh, weigh_along_lines
+from splboost.boosting.scores.kernels import dot, weigh, weigh_along_lines
 from splboost.boosting.scores.witnesses import Witnesses
 from splboost.boosting.scores.working import GRID
 from splboost.losses import Exponential
@@ -235,6 +235,6 @@ class Scores:
         term.vote(self, step)
         if v is None:
             v = self.paces()
-        loss = float((self.sample_weight * v) @ self.loss.value(self.margin))
+        loss = dot(self.sample_weight * v, self.loss.value(self.margin))
         term.vote(self, -step)  # exact on the grid, for margins below 1000
         return v, loss

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.scores.kernels import dot
 from splboost.boosting.scores.links import Link
 from splboost.boosting.steps.value_steps import ValueStep
 from splboost.pace import Pace
@@ -79,7 +80,7 @@ class ResidualScores:
         unit: float,
     ) -> None:
         self.y = (y - start) / unit
-        self.sample_weight = sample_weight
+        self.sample_weight = np.ascontiguousarray(sample_weight)
         self.n_samples = self.n_selected = y.size
         self.raw = np.zeros((1, y.size))
         self.weight = np.empty((1, y.size))
@@ -105,7 +106,7 @@ class ResidualScores:
         residual = self.y - self.raw[0]
         self.weight[0] = self.sample_weight
         self.n_selected = self.n_samples
-        self.latent = float(0.5 * self._unit**2 * (self.sample_weight @ residual**2))
+        self.latent = float(0.5 * self._unit**2 * dot(self.sample_weight, residual**2))
         if not self._curves.is_plain:
             if paced and self.scale is None:
                 self.scale = robust_deviation(residual, self.sample_weight)
@@ -114,12 +115,14 @@ class ResidualScores:
                 loss = self._loss(residual)
                 with np.errstate(all="ignore"):
                     latent = self._curves.latent(loss, self._everything)
-                self.latent = float(self.sample_weight @ latent)
+                self.latent = dot(self.sample_weight, latent)
             if paced:
                 v = self._paces(residual)
                 self.weight[0] *= v
                 self.n_selected = int(np.count_nonzero(v))
-        size = math.sqrt((self.weight[0] @ residual**2) / (self.weight[0].sum() or 1.0))
+        size = math.sqrt(
+            dot(self.weight[0], residual**2) / (self.weight[0].sum() or 1.0)
+        )
         self.scale_of_target = power_of_two(size)
         np.divide(residual, self.scale_of_target, out=self.target[0])
 
@@ -157,8 +160,8 @@ class ResidualScores:
     def quality(self, weight: FloatArray) -> float:
         """R², the share of the variance explained."""
         away = self.y - np.average(self.y, weights=weight)
-        total = float(weight @ away**2)
-        left = float(weight @ (self.y - self.raw[0]) ** 2)
+        total = dot(weight, away**2)
+        left = dot(weight, (self.y - self.raw[0]) ** 2)
         if total == 0:
             return 1.0 if left == 0 else 0.0
         return 1 - left / total

@@ -1,0 +1,505 @@
+"""SPLForestClassifier: a pool of boosters and forests, judged out of bag."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.metrics import average_precision_score, recall_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from splboost import (
+    LogitBoostClassifier,
+    SPLBoostClassifier,
+    SPLForestClassifier,
+)
+from splboost.datasets import flip_labels, make_gaussians
+from splboost.pace import Hard
+from splboost.selection import calibration, judge, pool
+from splboost.selection.members import (
+    Forest,
+    Ground,
+    Logits,
+    Votes,
+)
+from splboost.trees import CARTClassifier, CARTRegressor
+from splboost.trees.binning import bin_table
+from splboost.trees.columns import read_table
+from splboost.trees.ensemble import TreeEnsemble
+
+
+def make_ground(n=240, n_classes=2, seed=0, trusted=None):
+    """Few distinct values, so that bins do not depend on which rows there are."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 12, size=(n, 5)).astype(float)
+    signal = X[:, 0] + X[:, 1] * (X[:, 2] > 5) + rng.normal(scale=4, size=n)
+    y = np.searchsorted(
+        np.quantile(signal, np.arange(1, n_classes) / n_classes), signal
+    )
+    table = read_table(CARTClassifier(), X, None, reset=True)
+    binned = bin_table(table, np.ones(n))
+    known = np.zeros(n, dtype=bool) if trusted is None else trusted
+    return X, y, Ground(binned, y.astype(np.uint8), n_classes, known)
+
+
+def draw_half(y, seed=1):
+    rng = np.random.default_rng(seed)
+    bag = np.zeros(y.size)
+    for k in np.unique(y):
+        rows = np.flatnonzero(y == k)
+        bag[rng.permutation(rows)[: rows.size // 2]] = 1.0
+    return bag
+
+
+# ------------------------------------------------------------------------- the members
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("plateau", [1.3, 2.0, np.inf])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
+    X, y, ground = make_ground(n_classes=n_classes)
+    bag = draw_half(y)
+    run = Votes(depth, plateau, some_features=False).start(ground, bag, 0)
+    tree = CARTClassifier(max_depth=depth, min_weight_fraction_leaf=1e-4)
+    booster = SPLBoostClassifier(
+        tree,
+        n_estimators=12,
+        pace=Hard(plateau=plateau, prior_corrected=True),
+        on_perfect="continue",
+    )
+    inside = bag > 0
+    booster.fit(X[inside], y[inside])
+    for score in booster.staged_decision_function(X):
+        run.advance(1)
+        own = run.score[:, 0] if n_classes == 2 else run.score * (n_classes - 1)
+        assert_allclose(own, score, atol=1e-9)
+    assert booster.n_selected_[-1] < inside.sum() or plateau > 1.3
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("plateau", [1.2, np.inf])
+def test_logits_are_logitboost_on_the_bag(n_classes, plateau):
+    X, y, ground = make_ground(n_classes=n_classes)
+    bag = draw_half(y)
+    run = Logits(3, plateau, some_features=False).start(ground, bag, 0)
+    tree = CARTRegressor(max_depth=3, min_samples_leaf=5, min_weight_fraction_leaf=1e-4)
+    booster = LogitBoostClassifier(
+        tree,
+        n_estimators=25,
+        learning_rate=0.1,
+        warm_rounds=15,
+        pace=Hard(plateau=plateau, prior_corrected=True),
+    )
+    inside = bag > 0
+    booster.fit(X[inside], y[inside])
+    assert_allclose(run.score, 0, atol=1e-12)  # classes are of one size
+    for score in booster.staged_decision_function(X):
+        run.advance(1)
+        assert_allclose(
+            run.score[:, 0] if n_classes == 2 else run.score, score, atol=1e-8
+        )
+    assert booster.n_selected_[-1] < inside.sum() or plateau == np.inf
+
+
+def test_logits_start_from_the_shares_of_the_classes():
+    _, y, ground = make_ground()
+    bag = np.where(y == 1, 0.25, 1.0)
+    share = (bag[y == 1].sum() + 1) / (bag.sum() + 2)
+    run = Logits(3, np.inf, some_features=False).start(ground, bag, 0)
+    assert_allclose(expit(2 * run.score), share)
+
+
+def test_a_forest_of_a_tree_is_the_mean_share_of_its_leaves():
+    _, y, ground = make_ground(n_classes=3)
+    bag = draw_half(y)
+    run = Forest(5).start(ground, bag, 7)
+    gathered = run.harvest(4)
+    for tree, _ in gathered:
+        # Rows are drawn from the bag with repeats, as many as it has.
+        assert tree.total[0, :3].sum() / tree.scale == pytest.approx(bag.sum())
+        leaves = tree.node[:, 4] < 0
+        assert tree.total[leaves, 3].min() >= 5
+    share = np.mean([tree.total[:, :3].sum(axis=0) for tree, _ in gathered], axis=0)
+    assert share.min() > 0
+    assert_allclose(run.score.sum(axis=1), 1)
+    assert len({tree.total[0, 0] for tree, _ in gathered}) > 1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "member",
+    [
+        Votes(1, 2.0, some_features=False),
+        Votes(4, 2.0, some_features=True),
+        Logits(4, 1.2, some_features=True),
+        Forest(1),
+        Forest(10),
+    ],
+)
+def test_trees_that_are_kept_give_the_scores(member, n_classes):
+    X, y, ground = make_ground(n_classes=n_classes)
+    bag = draw_half(y)
+    n_rounds = 10 if isinstance(member, Forest) else 20
+    fast, kept = (member.start(ground, bag, 3) for _ in range(2))
+    for n in (3, n_rounds - 3):
+        fast.advance(n)
+    gathered = kept.harvest(n_rounds)
+    assert_array_equal(fast.score, kept.score)
+    ensemble = TreeEnsemble.from_grown(
+        [tree for tree, _ in gathered], n_classes, ground.binned.categories
+    )
+    score = np.tile(getattr(kept, "start", np.zeros(ground.n_outputs)), (y.size, 1))
+    table = read_table(CARTClassifier(), X, None, reset=True)
+    ensemble.add(
+        table, np.concatenate([own for _, own in gathered]), score, n_threads=1
+    )
+    assert_allclose(score, kept.score, atol=1e-9)
+
+
+def test_a_member_learns_nothing_of_rows_out_of_its_bag():
+    _, y, ground = make_ground()
+    bag = draw_half(y)
+    other = ground.codes.copy()
+    other[bag == 0] = 1 - other[bag == 0]
+    flipped = Ground(ground.binned, other, 2, ground.trusted)
+    for member in pool.make_members(paced=True):
+        runs = [member.start(each, bag, 5) for each in (ground, flipped)]
+        for run in runs:
+            run.advance(min(member.rounds[-1], 20))
+        assert_array_equal(runs[0].score, runs[1].score)
+
+
+def test_no_pace_drops_a_trusted_row():
+    trusted = np.arange(240) % 3 == 0
+    _, _, ground = make_ground(trusted=trusted)
+    ages = ground.ages(1.5, np.ones(240))
+    assert np.isinf(ages[trusted]).all()
+    assert np.isfinite(ages[~trusted]).all()
+
+
+def test_rare_classes_get_a_higher_age():
+    _, _, ground = make_ground()
+    bag = np.where(ground.codes == 1, 0.1, 1.0)
+    ages = ground.ages(2.0, bag)
+    assert ages[ground.codes == 1].min() > 2 > ages[ground.codes == 0].max()
+
+
+def test_without_a_pace_there_is_none():
+    plateaus = {
+        getattr(member, "plateau", np.inf) for member in pool.make_members(paced=False)
+    }
+    assert plateaus == {np.inf}
+    with_pace = pool.make_members(paced=True)
+    assert set(pool.make_members(paced=False)) < set(with_pace)
+
+
+# ------------------------------------------------------------------------- the judging
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_factor_is_that_of_the_lowest_brier_score(n_outputs):
+    rng = np.random.default_rng(0)
+    score = 2 * rng.normal(size=(400, n_outputs))
+    n_classes = max(2, n_outputs)
+    weight = rng.uniform(0.5, 2, size=400)
+    codes = rng.integers(0, n_classes, 400).astype(np.uint8)
+    likely = score[:, 0] > 0 if n_outputs == 1 else score.argmax(axis=1)
+    codes = np.where(rng.random(400) < 0.6, likely, codes).astype(np.uint8)
+    loss = np.empty(400)
+    factor = judge.fit_factor(score, codes, weight, n_classes, loss)
+
+    def losses(factor):
+        if n_outputs == 1:
+            upper = expit(2 * factor * score[:, 0])
+            p = np.column_stack([1 - upper, upper])
+        else:
+            p = softmax(factor * score, axis=1)
+        return 0.5 * ((p - np.eye(n_classes)[codes]) ** 2).sum(axis=1)
+
+    best = minimize_scalar(
+        lambda log: weight @ losses(np.exp(log)), bounds=(-4, 1), method="bounded"
+    )
+    assert factor == pytest.approx(np.exp(best.x), rel=1e-2)
+    assert_allclose(loss, losses(factor), atol=1e-12)
+
+
+def test_elections():
+    rng = np.random.default_rng(0)
+    losses = rng.random((5, 300))
+    losses[1] = losses[0] + 0.01  # never wins
+    losses[4] = losses[3]  # the first of equals wins
+    share = judge.elect(losses, np.ones(300), np.arange(300), 200, rng)
+    assert share.sum() == pytest.approx(1)
+    assert share[1] == 0
+    assert share[4] == 0
+    assert np.count_nonzero(share) > 1  # they are all as good
+
+
+def test_rows_of_one_unit_vote_together():
+    # Two settings, each right on half of the rows: by rows a draw, by units as well;
+    # but of two units one always outweighs the other.
+    losses = np.array([[0.0] * 50 + [1.0] * 50, [1.0] * 50 + [0.0] * 50])
+    mixed = np.vstack([losses, np.full((1, 100), 0.45)])
+    alone = judge.elect(
+        mixed, np.ones(100), np.arange(100), 200, np.random.default_rng(0)
+    )
+    together = judge.elect(
+        mixed, np.ones(100), np.repeat([0, 1], 50), 200, np.random.default_rng(0)
+    )
+    assert alone[2] > 0.4
+    assert together[2] < 0.2
+
+
+def test_a_temperature_undoes_what_flattened_probabilities():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 1, 1], size=5000)
+    codes = np.array([rng.choice(3, p=each) for each in p])
+    flat = calibration.sharpen(p, 0.5)
+    found = calibration.find_temperature(flat, codes, np.ones(5000))
+    assert found == pytest.approx(2, rel=0.1)
+    assert_allclose(calibration.sharpen(flat, 2.0), p, atol=1e-3)
+
+
+# ----------------------------------------------------------------------- the classifier
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    X, y = make_classification(
+        500, 8, n_informative=4, class_sep=1.5, flip_y=0, random_state=0
+    )
+    y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
+    return X, y, y_noisy, flipped
+
+
+@pytest.fixture(scope="module")
+def fitted(noisy):
+    X, _, y_noisy, _ = noisy
+    return SPLForestClassifier(n_bags=8, random_state=0).fit(X, y_noisy)
+
+
+def test_it_is_not_fooled(noisy, fitted):
+    X, y, y_noisy, flipped = noisy
+    assert fitted.score(X, y) > 0.93
+    oob = fitted.classes_[fitted.oob_decision_function_.argmax(axis=1)]
+    assert np.mean(oob == y) > 0.88
+    assert fitted.oob_score_ == np.mean(oob == y_noisy)
+    wrong = np.zeros(y.size, dtype=bool)
+    wrong[flipped] = True
+    assert average_precision_score(wrong, -fitted.label_quality_) > 0.8
+    assert fitted.noise_rate_ == pytest.approx(0.2, abs=0.08)
+    assert 0 < fitted.noise_rate_std_ < 0.1
+
+
+def test_what_was_chosen(fitted):
+    settings = fitted.settings_
+    assert settings["count"].sum() == pytest.approx(1)
+    assert settings["count"].is_monotonic_decreasing
+    assert set(settings["kind"]) <= {"SPLBoost", "LogitBoost", "forest"}
+    assert settings["oob_brier"].between(0, 0.25).all()
+    assert set(settings["bag_share"]) <= set(pool.SHARES)
+
+
+def test_probabilities_are_means_over_settings_and_bags(noisy, fitted):
+    """By hand, from the members' own runs."""
+    X, _, y_noisy, _ = noisy
+    clf = SPLForestClassifier(n_bags=3, random_state=1).fit(X, y_noisy)
+    mixture = clf._mixture
+    by_hand = np.zeros((X.shape[0], 2))
+    table = read_table(CARTClassifier(), X, None, reset=True)
+    for member, start, stages in mixture.parts:
+        score = np.tile(start, (X.shape[0], 1))
+        for model, factor, count in stages:
+            model.trees.add(table, model.output, score, n_threads=1)
+            p = expit(2 * factor * member.scores(score)[:, 0])
+            by_hand += count * np.column_stack([1 - p, p])
+    power = by_hand**clf._temperature
+    assert_allclose(
+        clf.predict_proba(X), power / power.sum(axis=1, keepdims=True), atol=1e-9
+    )
+    assert sum(count for part in mixture.parts for _, _, count in part.stages) == (
+        pytest.approx(1)
+    )
+
+
+def test_any_number_of_threads_gives_the_same(noisy, fitted):
+    X, _, y_noisy, _ = noisy
+    again = clone(fitted).set_params(n_jobs=2).fit(X, y_noisy)
+    assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    assert_array_equal(again.oob_decision_function_, fitted.oob_decision_function_)
+    other = clone(fitted).set_params(random_state=1).fit(X, y_noisy)
+    assert not np.array_equal(other.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_pickled(noisy, fitted):
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(copy.predict_proba(noisy[0]), fitted.predict_proba(noisy[0]))
+
+
+def test_out_of_bag_means_that_no_row_of_the_group_was_seen():
+    """Copies of a row under a random label: whoever has seen one knows the others."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 3)), 6, axis=0)
+    y = np.repeat(rng.integers(0, 2, 60), 6)
+    groups = np.repeat(np.arange(60), 6)
+    clf = SPLForestClassifier(n_bags=6, random_state=0)
+    assert clf.fit(X, y).oob_score_ > 0.9
+    assert clf.fit(X, y, groups=groups).oob_score_ < 0.7
+
+
+def test_trusted_rows_are_believed():
+    """A corner of the data in which all labels are strange, but right."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(600, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    corner = (X[:, 0] < 0.25) & (X[:, 1] < 0.25)
+    y[corner] = 1
+    clf = SPLForestClassifier(n_bags=6, random_state=0)
+    told = clf.fit(X, y, trusted=corner).predict_proba(X)[corner, 1].mean()
+    untold = clf.fit(X, y).predict_proba(X)[corner, 1].mean()
+    assert told >= untold - 0.02
+    assert told > 0.8
+
+
+def test_a_rare_class_is_not_eaten():
+    """7% of the rows, no wrong label."""
+    X, y = make_classification(
+        1500,
+        8,
+        n_informative=5,
+        weights=[0.93],
+        flip_y=0,
+        class_sep=1.2,
+        random_state=3,
+    )
+    train, test = np.arange(1500) < 900, np.arange(1500) >= 900
+    options = {"n_bags": 8, "random_state": 0}
+    recalls = [
+        recall_score(
+            y[test],
+            SPLForestClassifier(paced=paced, **options)
+            .fit(X[train], y[train])
+            .predict(X[test]),
+        )
+        for paced in (True, False)
+    ]
+    assert recalls[0] > 0.5
+    assert recalls[0] > recalls[1] - 0.1
+
+
+def test_classes_of_any_number_and_name():
+    X, y = make_classification(
+        450, 6, n_informative=5, n_redundant=0, n_classes=3, random_state=0
+    )
+    names = np.array(["ash", "birch", "cedar"])[y]
+    clf = SPLForestClassifier(n_bags=4, random_state=0).fit(X, names)
+    assert clf.classes_.tolist() == ["ash", "birch", "cedar"]
+    assert clf.predict_proba(X).shape == (450, 3)
+    assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+    assert clf.score(X, names) > 0.85
+    assert clf.oob_score_ > 0.6
+
+
+def test_a_class_of_one_row(noisy):
+    X, _, y_noisy, _ = noisy
+    y = y_noisy.copy()
+    y[17] = 2
+    clf = SPLForestClassifier(n_bags=4, random_state=0).fit(X, y)
+    assert clf.classes_.tolist() == [0, 1, 2]
+    assert np.isnan(clf.label_quality_[17])  # it is in every bag
+    assert np.isfinite(np.delete(clf.label_quality_, 17)).all()
+
+
+def test_frames_with_categories_and_missing_values(noisy):
+    X, y, y_noisy, _ = noisy
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    frame.loc[::7, "x0"] = np.nan
+    frame["kind"] = pd.Categorical(np.where(y == 1, "up", "down"))
+    clf = SPLForestClassifier(n_bags=4, random_state=0).fit(frame, y_noisy)
+    assert clf.score(frame, y) > 0.98
+    assert clf.feature_names_in_[-1] == "kind"
+    assert clf.feature_importances_.argmax() == 8
+    assert clf.feature_importances_.sum() == pytest.approx(1)
+    other = pl.DataFrame(frame.drop(columns="kind")).with_columns(
+        pl.Series("kind", frame["kind"].astype(str), dtype=pl.Categorical)
+    )
+    assert_array_equal(clf.predict(other), clf.predict(frame))
+
+
+def test_rows_of_weight_zero_do_not_exist(noisy):
+    X, _, y_noisy, _ = noisy
+    weight = np.ones(500)
+    weight[::5] = 0
+    clf = SPLForestClassifier(n_bags=3, random_state=0)
+    weighted = clone(clf).fit(X, y_noisy, weight)
+    without = clone(clf).fit(X[weight > 0], y_noisy[weight > 0])
+    assert_array_equal(weighted.predict_proba(X), without.predict_proba(X))
+    assert np.isnan(weighted.label_quality_[::5]).all()
+    assert_array_equal(weighted.label_quality_[weight > 0], without.label_quality_)
+
+
+def test_a_weight_of_three_counts_as_three_copies_on_average():
+    """The statistical version of scikit-learn's check; copies stay together."""
+    X, y = make_gaussians(random_state=0)
+    X, y = X[::2], y[::2]
+    weight = np.random.default_rng(0).integers(1, 4, y.size)
+    number = np.repeat(np.arange(y.size), weight)
+    n_seeds = 12
+    weighted, copied = (np.zeros((n_seeds, y.size)) for _ in range(2))
+    for seed in range(n_seeds):
+        clf = SPLForestClassifier(n_bags=3, random_state=seed)
+        weighted[seed] = clf.fit(X, y, weight).predict_proba(X)[:, 1]
+        clf.fit(X[number], y[number], groups=number)
+        copied[seed] = clf.predict_proba(X)[:, 1]
+    plain = SPLForestClassifier(n_bags=3, random_state=0).fit(X, y).predict_proba(X)
+    difference = np.abs(weighted.mean(axis=0) - copied.mean(axis=0)).mean()
+    assert difference < 0.04
+    assert difference < np.abs(weighted[0] - plain[:, 1]).mean() + 0.03
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"groups": [1, 2]}, "groups has 2 entries for 500 rows"),
+        ({"trusted": np.ones(500)}, "trusted has 500 entries of type float64"),
+        ({"trusted": [True]}, "trusted has 1 entries"),
+    ],
+)
+def test_errors_of_arguments(noisy, arguments, message):
+    X, _, y_noisy, _ = noisy
+    clf = SPLForestClassifier(n_bags=2)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, y_noisy, **arguments)
+    assert not hasattr(clf, "classes_")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_bags": 1}, {"n_bags": 2.5}, {"paced": "no"}, {"class_weight": "some"}],
+)
+def test_errors_of_parameters(noisy, parameters):
+    X, _, y_noisy, _ = noisy
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        SPLForestClassifier(**parameters).fit(X, y_noisy)
+
+
+RANDOM_ROWS = "bags are drawn at random; the statistical version is a test above"
+
+
+@parametrize_with_checks(
+    [SPLForestClassifier(n_bags=6, random_state=0)],
+    expected_failed_checks=lambda estimator: {
+        "check_sample_weight_equivalence_on_dense_data": RANDOM_ROWS,
+    },
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)

@@ -104,7 +104,6 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "booster": [BaseEstimator, None],
         "rule": [StrOptions({BEST, ONE_STANDARD_ERROR})],
         "cv": ["cv_object"],
         "random_state": ["random_state"],
@@ -185,8 +184,9 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_parameters(self)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
-        booster, grid = clone(self._booster()), self.grid
-        check_booster(booster, grid)
+        grid = self.grid
+        check_booster(self._booster(), grid)
+        booster = clone(self._booster())
         if grid is not None:
             grid = make_grid(booster.pace, grid, "grid")
         self.path_ = spl_path(
@@ -257,21 +257,6 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
-
-    @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_log_proba(X)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> FloatArray:

@@ -38,16 +38,20 @@ class Setting:
 
     Attributes
     ----------
+    value : of the grid: a plateau, an age, or a pace as it was given
     pace : the pace, None for none
     max_depth : of the trees; None where it was not chosen
     n_estimators : number of rounds
     score : mean over the parts of the data
+    standard_error : of the score
     """
 
+    value: Any
     pace: Any
     max_depth: int | None
     n_estimators: int
     score: float
+    standard_error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +134,14 @@ class PacePath:
             return self.depths[depth] or 0, t, -leniency[pace]
 
         d, p, t = min(np.argwhere(mean >= least).tolist(), key=complexity)
-        return Setting(self.paces[p], self.depths[d], t + 1, float(mean[d, p, t]))
+        return Setting(
+            self.values[p],
+            self.paces[p],
+            self.depths[d],
+            t + 1,
+            float(mean[d, p, t]),
+            float(self.standard_error[d, p, t]),
+        )
 
     def to_frame(self) -> Any:
         """One row for each setting, in pandas or polars, whichever is installed."""

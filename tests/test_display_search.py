@@ -78,7 +78,7 @@ def test_the_choice_is_marked(rule):
     value = "∞ (plain)" if np.isinf(choice.value) else f"{choice.value:g}"
     assert legend_of(display).get_title().get_text() == (
         f"chosen: plateau {value}, depth {choice.max_depth}, {choice.n_estimators} "
-        f"rounds: {choice.score:.3g} ± {choice.standard_error:.2g}"
+        f"rounds: {choice.score:.3f} ± {choice.standard_error:.3f}"
     )
 
 

@@ -242,7 +242,7 @@ class PaceSearchDisplay:
         words = [f"{what}{_label(choice.value)}", f"{choice.n_estimators} rounds"]
         if choice.max_depth is not None:
             words.insert(1, f"depth {choice.max_depth}")
-        score = f"{choice.score:.3g} ± {choice.standard_error:.2g}"
+        score = f"{choice.score:.3f} ± {choice.standard_error:.3f}"
         title = f"chosen: {', '.join(words)}: {score}"
         longest = max(len(line.get_label()) for line in lines) + KEY_CHARACTERS
         legend = heading.legend(

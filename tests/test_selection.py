@@ -180,6 +180,24 @@ def test_a_class_of_no_weight_is_no_class():
     np.testing.assert_allclose(path.scores[..., 0], other.scores[..., 0], atol=1e-9)
 
 
+def test_rows_of_a_class_that_a_part_lacks():
+    """They count as wrong; with balanced classes they have no weight to count."""
+    X, y = data()
+    y[-1] = 2
+    booster = AdaBoostClassifier(n_estimators=4)
+    parts = [(np.arange(60), np.arange(60, 90))]
+    scores = []
+    for class_weight in (None, "balanced"):
+        booster.set_params(class_weight=class_weight)
+        path = spl_path(X, y, booster=booster, plateaus=None, depths=None, cv=parts)
+        scores.append(path.scores[0, 0, 0])
+    assert scores[0].max() <= 29 / 30
+    model = clone(booster).fit(X[:60], y[:60])  # knows of two classes
+    of_class = 1 / np.bincount(y[:60])
+    first, *_ = model.staged_score(X[60:89], y[60:89], of_class[y[60:89]])
+    assert scores[1][0] == pytest.approx(first)
+
+
 def test_scores_with_sample_weights():
     X, y = data()
     weight = np.random.default_rng(1).integers(0, 4, size=y.size).astype(float)

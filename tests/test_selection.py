@@ -316,10 +316,17 @@ def test_any_number_of_threads_gives_the_same(booster):
     assert deterministic == np.array_equal(path.scores, other.scores)
 
 
-def test_drawn_rows_are_the_same_for_all_paces():
-    """So that paces differ by nothing but the pace."""
+@pytest.mark.parametrize("warm_rounds", [0, 3])
+@pytest.mark.parametrize("max_features", [None, 1])
+def test_draws_are_the_same_for_all_paces(warm_rounds, max_features):
+    """Of rows and of features, so that paces differ by nothing but the pace."""
     X, y = data()
-    booster = SPLBoostClassifier(n_estimators=10, subsample=0.5)
+    booster = SPLBoostClassifier(
+        CARTClassifier(max_depth=2, max_features=max_features),
+        n_estimators=10,
+        subsample=0.5 if max_features is None else 1.0,
+        warm_rounds=warm_rounds,
+    )
     path = path_of(booster, X, y, plateaus=[2.0, 1e9, np.inf])
     np.testing.assert_array_equal(path.scores[:, 1], path.scores[:, 2])
     alone = path_of(booster, X, y, plateaus=[2.0])

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from splboost import PaceSearchCV, SPLBoostClassifier
 from splboost.selection import spl_path
-from splboost.selection.workers import Stop, work_through
+from splboost.selection.workers import Stop, _work, work_through
 
 WORK_FOR_LONG = """
     import os, signal, threading, time
@@ -195,6 +195,13 @@ def test_a_stop_waits_for_those_at_work():
     assert len(seen) == 3
     for thread in threads:
         thread.join()
+
+
+def test_nothing_is_begun_after_a_stop():
+    stop = Stop()
+    assert _work(lambda k, stop: k, 4, (7,), stop) == (4, 7)
+    stop.set_and_wait()
+    assert _work(lambda k, stop: k, 4, (7,), stop) == (4, None)
 
 
 class SlowTree(DecisionTreeClassifier):

@@ -15,6 +15,7 @@ from splboost import (
     GentleBoostClassifier,
     L2BoostRegressor,
     LogitBoostClassifier,
+    PaceSearchCV,
     RBoostClassifier,
     RealAdaBoostClassifier,
     RobustBoostClassifier,
@@ -25,9 +26,16 @@ from splboost import (
 )
 from splboost.boosting import Progress, loop
 from splboost.boosting.fit import fitting
-from splboost.display import LossDisplay, ShapeFunctionsDisplay, WeightDisplay
+from splboost.display import (
+    LossDisplay,
+    PaceSearchDisplay,
+    ShapeFunctionsDisplay,
+    WeightDisplay,
+)
 from splboost.display.margin_curves import MarginCurve
 from splboost.display.shapes import ShapeFunction
+from splboost.selection import PacePath
+from splboost.selection.path import Setting
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 from splboost.trees.c45.trees import MultiwayTrees, Nodes
 from splboost.trees.ensemble import TreeEnsemble
@@ -49,6 +57,8 @@ BOOSTERS = [
 ]
 TREES = [CARTClassifier, CARTRegressor, C45Classifier]
 RECORDS = [Progress, TreeEnsemble, MultiwayTrees, Nodes, ShapeFunction, MarginCurve]
+RECORDS += [PacePath, Setting]
+PROPERTIES = {Progress: {"model"}, PacePath: {"n_models", "mean", "standard_error"}}
 
 
 def sections():
@@ -94,6 +104,8 @@ def iris():
 def fit(cls):
     """An object that has every attribute there can be."""
     X, y = iris()
+    if cls is PaceSearchCV:
+        return PaceSearchCV(SPLBoostClassifier(n_estimators=3), cv=2).fit(X, y)
     if cls not in BOOSTERS:
         return cls().fit(X, y)
     options = {"n_estimators": 5, "n_iter_no_change": 3}
@@ -110,7 +122,7 @@ def test_every_public_estimator_is_held_to_the_page():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("cls", BOOSTERS + TREES)
+@pytest.mark.parametrize("cls", [*BOOSTERS, *TREES, PaceSearchCV])
 def test_attributes_of_estimators(cls):
     assert learned(fit(cls)) == in_page(cls)
     assert in_docstring(cls) == in_page(cls)
@@ -121,8 +133,7 @@ def test_attributes_of_records(cls):
     names = getattr(cls, "_fields", None)
     if names is None:
         names = [f.name for f in dataclasses.fields(cls) if not f.name.startswith("_")]
-    properties = {"model"} if cls is Progress else set()
-    assert {*names, *properties} == in_page(cls)
+    assert {*names, *PROPERTIES.get(cls, ())} == in_page(cls)
     if "Attributes" in cls.__doc__:
         assert in_docstring(cls) == set(names)
 
@@ -142,6 +153,13 @@ def test_attributes_of_displays_of_losses(Display):
     plt.close(display.figure_)
     assert set(vars(display)) == in_page(Display)
     assert in_docstring(Display) == learned(display)
+
+
+def test_attributes_of_the_display_of_a_search():
+    display = PaceSearchDisplay.from_estimator(fit(PaceSearchCV))
+    plt.close(display.figure_)
+    assert set(vars(display)) == in_page(PaceSearchDisplay)
+    assert in_docstring(PaceSearchDisplay) == learned(display)
 
 
 def test_tables_of_trees():

@@ -668,6 +668,10 @@ def test_perfect_fit_of_the_selected():
     assert model.n_iter_ < 10
     assert np.flatnonzero(model.sample_pace_ == 0).tolist() == [3]
     assert usable(model, X)
+    with warnings.catch_warnings():  # as many rounds as were asked for
+        warnings.simplefilter("error")
+        model.set_params(n_estimators=model.n_iter_).fit(X, y)
+    assert model.stop_reason_ == "perfect fit"
 
 
 @pytest.mark.parametrize("learner", [cart(), DecisionTreeClassifier(max_depth=1)])

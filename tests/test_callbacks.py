@@ -18,7 +18,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-import splboost.boosting.fit.reporting as reporting
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.boosting import Progress
 from splboost.boosting.fit.fitting import Fitting
@@ -26,6 +25,7 @@ from splboost.boosting.scores.discrete_scores import Scores
 from splboost.boosting.steps.discrete_steps import DiscreteStep
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
+from splboost.reporting import Bar
 from splboost.trees import C45Classifier, CARTClassifier
 
 LEARNERS = {
@@ -559,7 +559,7 @@ def test_bar(monkeypatch, verbose):
 def test_the_bar_is_not_drawn_too_often(monkeypatch):
     drawn = []
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(reporting.Bar, "_draw", lambda self: drawn.append(time.time()))
+    monkeypatch.setattr(Bar, "_draw", lambda self: drawn.append(time.time()))
     start = time.time()
     AdaBoostClassifier(n_estimators=3000, verbose=1).fit(*data())
     assert 2 <= len(drawn) <= 10 * (time.time() - start) + 3
@@ -584,6 +584,6 @@ def test_the_bar_is_tidied_up(monkeypatch, error):
 
 def test_a_terminal_without_rich(monkeypatch, compiled):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(reporting, "find_spec", lambda name: None)
+    monkeypatch.setattr("splboost.reporting.find_spec", lambda name: None)
     AdaBoostClassifier(n_estimators=10, verbose=1).fit(*data())
     assert len(sys.stderr.getvalue().splitlines()) == 10

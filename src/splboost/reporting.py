@@ -21,11 +21,16 @@ class Report(Protocol):
     def __exit__(self, *error: object) -> None: ...
 
 
+def has_room_for_bar() -> bool:
+    """Whether stderr is a terminal, and what draws bars is installed."""
+    return sys.stderr.isatty() and find_spec("rich") is not None
+
+
 def make_report(verbose: int, total: int, title: str) -> Report:
     """A bar where one can be shown; lines elsewhere; nothing unless ``verbose``."""
     if not verbose:
         return Silence()
-    if sys.stderr.isatty() and find_spec("rich") is not None:
+    if has_room_for_bar():
         return Bar(total, title)
     return Lines(total, title)
 
@@ -95,6 +100,10 @@ class Bar(Silence):
         if now >= self._due:
             self._due = now + SECONDS
             self._draw()
+
+    def print(self, line: str) -> None:
+        """Write a line above the bar."""
+        self._bar.console.print(line, highlight=False)
 
     def __exit__(self, *error: object) -> None:
         self._draw()

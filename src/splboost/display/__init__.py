@@ -1,7 +1,14 @@
 """Pictures of trees and boosters, with matplotlib (pip install 'splboost[plot]')."""
 
 from splboost.display.margins import LossDisplay, WeightDisplay
+from splboost.display.pace_search import PaceSearchDisplay
 from splboost.display.shape_functions import ShapeFunctionsDisplay
 from splboost.display.tree import plot_tree
 
-__all__ = ["LossDisplay", "ShapeFunctionsDisplay", "WeightDisplay", "plot_tree"]
+__all__ = [
+    "LossDisplay",
+    "PaceSearchDisplay",
+    "ShapeFunctionsDisplay",
+    "WeightDisplay",
+    "plot_tree",
+]

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from splboost.display.panels import Curve, draw_panel, legend_key
 from splboost.display.shapes import ShapeFunction, shape_functions
-from splboost.display.style import FAINT, class_colour, import_pyplot, line_style
+from splboost.display.style import (
+    FAINT,
+    cell_of,
+    class_colour,
+    import_pyplot,
+    line_style,
+)
 
 PANEL_WIDTH, PANEL_HEIGHT, STRIP_HEIGHT, HEADING_HEIGHT = 3.5, 2.1, 0.3, 0.4  # inches
 LABEL_HEIGHT = 0.5
@@ -219,18 +225,9 @@ class ShapeFunctionsDisplay:
 
         All are cells of one grid, so that equal heights mean equal scores.
         """
-        within = self.bounding_ax_.get_subplotspec()
-        if within is None:
-            raise ValueError(
-                "ax cannot be divided into panels: make it with plt.subplots or "
-                "add_subplot, not with add_axes."
-            )
-        figure = self.figure_
-        if figure.figure.get_layout_engine() is None:  # its figure, if it is a part
-            figure.figure.set_layout_engine("constrained")
-        self.bounding_ax_.set_axis_off()
+        figure, cell = self.figure_, cell_of(self.bounding_ax_)
         heights = [HEADING_HEIGHT, *[PANEL_HEIGHT, STRIP_HEIGHT] * n_rows]
-        grid = within.subgridspec(len(heights), n_cols, height_ratios=heights)
+        grid = cell.subgridspec(len(heights), n_cols, height_ratios=heights)
         self.axes_ = np.full((n_rows, n_cols), None, dtype=object)
         self.density_axes_ = self.axes_.copy()
         for i in range(n_panels):

@@ -46,3 +46,21 @@ def tint(colour: str, strength: float) -> tuple[float, float, float]:
 
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
     return red, green, blue
+
+
+def cell_of(ax: Any) -> Any:
+    """The place of axes that are to be divided into panels, hidden from now on.
+
+    Their figure gets a constrained layout unless it has a layout already.
+    """
+    cell = ax.get_subplotspec()
+    if cell is None:
+        raise ValueError(
+            "ax cannot be divided into panels: make it with plt.subplots or "
+            "add_subplot, not with add_axes."
+        )
+    figure = ax.figure.figure  # the whole one, if the axes are in a part
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    ax.set_axis_off()
+    return cell

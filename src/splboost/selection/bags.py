@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 
@@ -92,7 +93,11 @@ def draw_bags(
             f"share={share!r} must be above 0 and below 1: a bag needs rows, and some "
             "have to be left to judge it by."
         )
-    codes = np.unique(column_or_1d(y), return_inverse=True)[1]
+    y = column_or_1d(y)
+    if y.size == 0:
+        raise ValueError("y is empty; give a label for each row.")
+    check_classification_targets(y)
+    codes = np.unique(y, return_inverse=True)[1]
     if groups is None:
         units, of_row = np.arange(codes.size), np.arange(codes.size)
         class_of_unit = codes

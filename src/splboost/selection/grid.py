@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
@@ -16,43 +17,79 @@ PAPER_AGES = tuple(1 + 0.5 * k for k in range(11))
 PRESETS = {"plateau": ("plateau", PLATEAUS), "paper": ("age", PAPER_AGES)}
 
 
-def make_paces(pace: Any, grid: Any) -> tuple[str, list[Any], list[Any]]:
-    """What the grid is a grid of, its values, and the pace for each.
+class Grid(NamedTuple):
+    """What is to be compared.
+
+    Attributes
+    ----------
+    scale : "plateau", "age" or "pace"
+    values : numbers on that scale, or the paces as they were given
+    paces : the pace for each of them
+    """
+
+    scale: str
+    values: list[Any]
+    paces: list[Any]
+
+
+def make_grid(pace: Any, given: Any, argument: str) -> Grid:
+    """The grid that an argument stands for.
 
     Parameters
     ----------
     pace : that of the booster; says which regulariser, Hard where there is none
-    grid : "plateau", "paper", numbers, paces, or None for the booster's own
+    given : "plateau", "paper", numbers, paces, None for the booster's own; or a Grid
+    argument : its name, for errors
     """
-    if grid is None:
-        return "pace", [pace], [pace]
-    if isinstance(grid, str):
-        if grid not in PRESETS:
+    if isinstance(given, Grid):
+        return given
+    if given is None:
+        return Grid("pace", [pace], [pace])
+    if isinstance(given, str):
+        if given not in PRESETS:
             raise ValueError(
-                f'grid={grid!r} is unknown; give "plateau", "paper", plateaus as '
-                "numbers, paces, or None to keep the pace of the booster."
+                f'{argument}={given!r} is unknown; give "plateau", "paper", plateaus '
+                "as numbers, paces, or None to keep the pace of the booster."
             )
-        scale, values = PRESETS[grid]
-        return scale, list(values), [_paced(pace, scale, each) for each in values]
-    if not isinstance(grid, Iterable):
+        scale, numbers = PRESETS[given]
+        return Grid(scale, [*numbers], [_paced(pace, scale, each) for each in numbers])
+    if not isinstance(given, Iterable):
         raise TypeError(
-            f"grid={grid!r} is no grid; give plateaus in a list, such as [2.0, 3.0]."
+            f"{argument}={given!r} is no grid; give plateaus in a list, such as "
+            "[2.0, 3.0]."
         )
-    given = list(grid)
-    if not given:
-        raise ValueError("grid=[] is empty; give a plateau at least, such as [2.0].")
-    if all(each is None or isinstance(each, Pace | str) for each in given):
-        return "pace", given, [resolve_pace(each) for each in given]
-    return "plateau", given, [_paced(pace, "plateau", each) for each in given]
+    values = list(given)
+    if not values:
+        raise ValueError(
+            f"{argument}={given!r} is empty; give a plateau at least, such as [2.0]."
+        )
+    if all(isinstance(each, Real) for each in values):
+        paces = [_paced(pace, "plateau", each) for each in values]
+        return Grid("plateau", values, paces)
+    if any(isinstance(each, Real) for each in values):
+        raise TypeError(
+            f"{argument}={given!r} mixes plateaus and paces; give numbers or paces. "
+            "The plain booster is the plateau inf, or the pace None."
+        )
+    return Grid("pace", values, [_checked(each) for each in values])
 
 
-def _paced(pace: Any, scale: str, value: float) -> Pace:
+def _checked(pace: Any) -> Any:
+    """A pace, a short name as the pace that it stands for; a dict as it is."""
+    if not isinstance(pace, dict):
+        return resolve_pace(pace)
+    return {label: resolve_pace(of_class) for label, of_class in pace.items()}
+
+
+def _paced(pace: Any, scale: str, value: Any) -> Pace:
     """The regulariser of the booster at another age or plateau."""
-    base = Hard() if pace is None else resolve_pace(pace)
+    base = pace
+    if not isinstance(pace, dict):
+        base = Hard() if pace is None else resolve_pace(pace)
     if not isinstance(base, Scaled):
         raise TypeError(
-            f"pace={pace!r} has no {scale} to choose; give the booster a regulariser "
-            "of splboost.pace, or a grid of paces."
+            f"pace={pace!r} of the booster has no {scale} to choose; give the booster "
+            "a regulariser of splboost.pace, or a grid of paces."
         )
     other = "plateau" if scale == "age" else "age"
     paced: Pace = clone(base).set_params(**{other: None, scale: value})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,37 @@ from sklearn.model_selection import (
 )
 
 from splboost.boosting.families.base import BaseBooster
+from splboost.boosting.fit.data import Samples
 from splboost.boosting.learners.weak import is_own_tree
+from splboost.trees.labels import weights_of_classes
 
+FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+
+class Part(NamedTuple):
+    """Some of the samples to fit to, and some to judge by.
+
+    Attributes
+    ----------
+    fitted, judging : masks
+    of_class : weight of each class, as the booster has it on the rows fitted to; or
+        None
+    """
+
+    fitted: Mask
+    judging: Mask
+    of_class: FloatArray | None
+
+    def take(self, samples: Samples) -> tuple[Samples, Samples]:
+        """The samples of the part, weighed as the booster would weigh them alone."""
+        fitted, judging = samples.take(self.fitted), samples.take(self.judging)
+        return self._weigh(fitted), self._weigh(judging)
+
+    def _weigh(self, samples: Samples) -> Samples:
+        if self.of_class is None:
+            return samples
+        return samples.weighing(samples.weight * self.of_class[samples.codes])
 
 
 def check_booster(booster: Any, grid: Any) -> None:
@@ -46,7 +74,7 @@ def check_depths(booster: Any, depths: Any) -> list[int | None]:
     """The depths as a list; [None] where they are left alone."""
     if depths is None:
         return [None]
-    chosen = [depths] if isinstance(depths, Integral) else list(depths)
+    chosen = list(depths) if isinstance(depths, Iterable) else [depths]
     if not chosen or not all(isinstance(d, Integral) and int(d) >= 1 for d in chosen):
         raise ValueError(
             f"depths={depths!r} must be whole numbers from 1 on, such as (1, 2, 3); "
@@ -78,23 +106,54 @@ def divide_rows(
     ):
         masks = np.zeros((2, n_rows), dtype=bool)
         masks[0, fitted] = masks[1, judging] = True
-        if not masks.any(axis=1).all():
-            raise ValueError(
-                f"cv={cv!r} gives a part without rows to fit to or to judge by; give "
-                "other folds."
-            )
         n_parts += 1
         yield masks[0], masks[1]
     if n_parts == 0:
         raise ValueError(f"cv={cv!r} gives no part of the data; give folds.")
 
 
+def make_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Part:
+    """A part of samples of positive weight; refused if it says nothing."""
+    of_class = None
+    if is_classifier(booster):
+        of_class = _weigh_classes(booster, samples, fitted)
+    if of_class is not None:
+        counts = of_class[samples.codes] > 0
+        fitted, judging = fitted & counts, judging & counts
+    if not fitted.any() or not judging.any():
+        raise ValueError(
+            "cv gives a part of the data without rows of positive weight to fit to, or "
+            "to judge by; give fewer folds, other ones, or more data."
+        )
+    if is_classifier(booster):
+        there = np.unique(samples.codes[fitted])
+        if there.size < 2:
+            raise ValueError(
+                "cv gives a part of the data with rows of "
+                f"{booster.classes_[there].tolist()} only to fit to, of the classes "
+                f"{booster.classes_.tolist()}; give fewer folds, stratified ones, or "
+                "more data."
+            )
+    booster._check_subsample(np.count_nonzero(fitted))
+    return Part(fitted, judging, of_class)
+
+
+def _weigh_classes(booster: Any, samples: Samples, fitted: Mask) -> FloatArray | None:
+    """Weights of the classes; 0 for one that no row fitted to belongs to."""
+    codes, weight = samples.codes[fitted], samples.weight[fitted]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_class = weights_of_classes(
+            booster.class_weight, booster.classes_, codes, weight
+        )
+    return None if of_class is None else np.where(np.isfinite(of_class), of_class, 0.0)
+
+
 def _make_folds(
     n_folds: int, of_classes: bool, grouped: bool, rng: np.random.RandomState
 ) -> Any:
-    seed = rng.randint(2**31 - 1)
     if n_folds < 2:
         raise ValueError(f"cv={n_folds} must be 2 folds at least.")
+    seed = rng.randint(2**31 - 1)
     if grouped:
         if of_classes:
             return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)

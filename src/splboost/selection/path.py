@@ -15,14 +15,21 @@ from sklearn.utils import check_random_state
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.validation import find_scorer
+from splboost.boosting.learners.weak import is_binned
 from splboost.frames import make_frame
-from splboost.selection.grid import PLATEAUS, make_paces
-from splboost.selection.parts import check_booster, check_depths, divide_rows
+from splboost.selection.grid import PLATEAUS, make_grid
+from splboost.selection.parts import (
+    check_booster,
+    check_depths,
+    divide_rows,
+    make_part,
+)
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
 BEST, ONE_STANDARD_ERROR = "best", "one standard error"
+ROUNDING = 1e-12  # means of the same scores in another order differ by less
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +38,20 @@ class Setting:
 
     Attributes
     ----------
+    value : of the grid: a plateau, an age, or a pace as it was given
     pace : the pace, None for none
     max_depth : of the trees; None where it was not chosen
     n_estimators : number of rounds
     score : mean over the parts of the data
+    standard_error : of the score
     """
 
+    value: Any
     pace: Any
     max_depth: int | None
     n_estimators: int
     score: float
+    standard_error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +70,8 @@ class PacePath:
         Depths of the trees; [None] where these were left as they are.
     scores : array of shape (n_depths, n_values, n_parts, n_rounds)
         Score of each booster on the rows of a part that it was not fitted to, after
-        each round. Greater is better. A booster that has ended before keeps its last.
+        each round. Greater is better. A booster that has ended before keeps its last;
+        NaN where the pace left nothing to fit to from the start.
     """
 
     scale: str
@@ -92,9 +104,10 @@ class PacePath:
         Parameters
         ----------
         rule : {"best", "one standard error"}, default="best"
-            The highest mean; or the simplest of those that are less than a standard
+            The highest mean; or the simplest of those that are at most its standard
             error below. Simpler are shallower trees, then fewer rounds, then a pace
-            that drops less. Of settings that are equal it is the simplest, too.
+            that drops less: of ages or plateaus a larger one, of paces one that comes
+            later in the grid. Of settings that are equal it is the simplest, too.
 
         Returns
         -------
@@ -106,15 +119,29 @@ class PacePath:
             )
         mean = self.mean
         if np.isnan(mean).all():
-            raise ValueError("No setting has a score; see ``scores``.")
+            raise ValueError(
+                "No setting has a score: every pace leaves nothing to fit to from the "
+                "start. Give larger ages or plateaus, or keep some warm rounds."
+            )
         best = np.unravel_index(np.nanargmax(mean), mean.shape)
-        least = mean[best]
+        least = mean[best] - ROUNDING * max(1.0, abs(mean[best]))
         if rule == ONE_STANDARD_ERROR:
-            least = least - self.standard_error[best]
-        good = np.argwhere(mean >= least)
-        # Grids run from paces that drop much to paces that drop little.
-        d, p, t = min(good.tolist(), key=lambda at: (at[0], at[2], -at[1]))
-        return Setting(self.paces[p], self.depths[d], t + 1, float(mean[d, p, t]))
+            least -= self.standard_error[best]
+        leniency = range(len(self.paces)) if self.scale == "pace" else self.values
+
+        def complexity(at: list[int]) -> tuple[float, int, float]:
+            depth, pace, t = at
+            return self.depths[depth] or 0, t, -leniency[pace]
+
+        d, p, t = min(np.argwhere(mean >= least).tolist(), key=complexity)
+        return Setting(
+            self.values[p],
+            self.paces[p],
+            self.depths[d],
+            t + 1,
+            float(mean[d, p, t]),
+            float(self.standard_error[d, p, t]),
+        )
 
     def to_frame(self) -> Any:
         """One row for each setting, in pandas or polars, whichever is installed."""
@@ -175,8 +202,7 @@ def spl_path(
     depths : sequence of int or None, default=(1, 2, 3)
         Depths of the trees; None leaves the booster its own weak learner.
     booster : default=None
-        What to fit, with all its other parameters; None is
-        ``SPLBoostClassifier(n_estimators=200)``.
+        What to fit, with all its other parameters; None is ``SPLBoostClassifier()``.
     cv : int, splitter or iterable of (train, test), default=5
         Stratified folds, shuffled; or a splitter of scikit-learn;
         ``splboost.selection.StratifiedBags`` draws bags.
@@ -184,7 +210,8 @@ def spl_path(
         Passed to the splitter; with ``cv`` a number, no group is divided.
     sample_weight : array-like of shape (n_samples,), default=None
     scoring : str, callable or None, default=None
-        None is the accuracy, "loss" the booster's loss; otherwise as scikit-learn's.
+        None is the accuracy, or R²; "loss" the booster's loss without any pace,
+        negated; otherwise as scikit-learn's.
     n_jobs : int or None, default=None
         Threads; -1 uses all cores.
     random_state : int, RandomState or None, default=None
@@ -208,30 +235,31 @@ def spl_path(
     >>> path.choose().score > 0.7
     True
     """
-    from splboost.selection.runs import Part, follow
+    from splboost.selection.runs import follow
     from splboost.selection.workers import work_through
 
-    booster = SPLBoostClassifier(n_estimators=200) if booster is None else booster
-    booster = clone(booster).set_params(n_jobs=None, verbose=0, callback=None)
+    booster = SPLBoostClassifier() if booster is None else booster
     check_booster(booster, plateaus)
-    count_threads(n_jobs)  # refuses 0
+    booster = clone(booster).set_params(
+        n_jobs=None, verbose=0, callback=None, scoring=scoring
+    )
     check_parameters(booster)
-    scale, values, paces = make_paces(getattr(booster, "pace", None), plateaus)
+    n_threads = count_threads(n_jobs)
+    grid = make_grid(booster.pace, plateaus, "plateaus")
     chosen = check_depths(booster, depths)
     scorer = find_scorer(scoring)
-    booster.scoring = scoring
     rng = check_random_state(random_state)
     samples = booster._read_samples(X, y, sample_weight)
+    kept = samples.weight > 0
+    masks = list(divide_rows(booster, X, y, cv, groups, rng, kept.size))
+    samples = samples.take(kept)
     parts = [
-        Part(*masks)
-        for masks in divide_rows(booster, X, y, cv, groups, rng, samples.weight.size)
+        make_part(booster, samples, fitted[kept], judging[kept])
+        for fitted, judging in masks
     ]
     seeds = rng.randint(2**31 - 1, size=(len(parts), len(chosen)))
-    kept = samples.weight > 0
-    if not kept.all():
-        samples = samples.take(kept)
-        parts = [Part(part.fitted[kept], part.judging[kept]) for part in parts]
-    samples.binned(count_threads(n_jobs))
+    if is_binned(booster._weak_learner()):
+        samples.binned(n_threads)
     # The longest first, so that no thread is left alone with it in the end.
     order = [
         (d, k)
@@ -241,17 +269,25 @@ def spl_path(
     results = work_through(
         follow,
         [
-            (booster, chosen[d], paces, samples, parts[k], scorer, int(seeds[k, d]))
+            (
+                booster,
+                chosen[d],
+                grid.paces,
+                samples,
+                parts[k],
+                scorer,
+                int(seeds[k, d]),
+            )
             for d, k in order
         ],
         n_jobs=n_jobs,
         verbose=verbose,
         title="path",
         unit="boosters",
-        worth=len(paces),
+        worth=len(grid.paces),
     )
-    shape = len(chosen), len(paces), len(parts), booster.n_estimators
+    shape = len(chosen), len(grid.paces), len(parts), booster.n_estimators
     scores = np.empty(shape)
     for (d, k), result in zip(order, results, strict=True):
         scores[d, :, k] = result
-    return PacePath(scale, values, paces, chosen, scores)
+    return PacePath(*grid, chosen, scores)

@@ -6,7 +6,7 @@ Until the pace sets in they are all the same, so these rounds are done once.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +15,13 @@ from sklearn.base import clone
 from splboost.boosting.fit.continuation import Continuation, Kind
 from splboost.boosting.fit.data import GIVEN, FitData, Samples
 from splboost.boosting.fit.fitting import Fitting
-from splboost.boosting.loop import History, Schedule
+from splboost.boosting.loop import History, Schedule, State
+from splboost.selection.parts import Part
 from splboost.selection.workers import Stop
-from splboost.trees.labels import weigh_classes, weights_of_classes
 
 FloatArray = NDArray[np.float64]
 
 STOPPED = "stopped"
-
-
-class Part(NamedTuple):
-    """The rows that are fitted to, and those that judge, as masks."""
-
-    fitted: NDArray[np.bool_]
-    judging: NDArray[np.bool_]
 
 
 class Watch:
@@ -70,6 +63,8 @@ def follow(
 ) -> FloatArray:
     """Score of each pace after each round, as an array (n_paces, n_rounds).
 
+    NaN where a pace leaves nothing to fit to from the start.
+
     Parameters
     ----------
     booster : one that has read the samples
@@ -84,7 +79,7 @@ def follow(
     booster = copy(booster)
     if depth is not None:
         booster.estimator = clone(booster._weak_learner()).set_params(max_depth=depth)
-    fitted, judging = divide(booster, samples, part)
+    fitted, judging = part.take(samples)
     data = FitData(fitted, judging, part.fitted)
     rng = np.random.RandomState(seed)
     learner = booster._make_learner(fitted, rng)
@@ -93,7 +88,7 @@ def follow(
 
     def run(paced: Any, n_rounds: int, earlier: Continuation | None) -> Any:
         draws = np.random.default_rng(draws_seed)
-        make_scores = paced._make_scores
+        make_scores = _ScoresOf(paced)
         fitting = Fitting(kind, data, learner, make_scores, draws, split_seed=None)
         fitting.validate(paced, judging, scorer)
         if earlier is None:
@@ -105,7 +100,7 @@ def follow(
         fitting.run(step, schedule, Watch(fitting, paced, stop))
         return fitting
 
-    scores = np.empty((len(paces), booster.n_estimators))
+    scores = np.full((len(paces), booster.n_estimators), np.nan)
     n_warm = min(booster.warm_rounds, booster.n_estimators)
     shared: list[tuple[dict[str, Any], Continuation]] = []
     for of_pace, pace in zip(scores, paces, strict=True):
@@ -123,31 +118,25 @@ def follow(
         history = run(paced, paced.n_estimators, earlier).validation.history
         if stop.is_set:
             break
-        of_pace[: len(history)] = history
-        of_pace[len(history) :] = history[-1]
+        if history:
+            of_pace[: len(history)] = history
+            of_pace[len(history) :] = history[-1]
     return scores
 
 
-def divide(booster: Any, samples: Samples, part: Part) -> tuple[Samples, Samples]:
-    """The samples of a part, weighed as the booster would weigh them alone."""
-    classes = getattr(booster, "classes_", None)
-    fitted = samples.take(part.fitted & (samples.weight > 0))
-    judging = samples.take(part.judging & (samples.weight > 0))
-    if classes is not None:
-        given = booster.class_weight, classes, fitted.codes, fitted.weight
-        of_class = weights_of_classes(*given)
-        fitted = fitted.weighing(weigh_classes(*given))
-        if of_class is not None:
-            judging = judging.weighing(judging.weight * of_class[judging.codes])
-        _check_classes(fitted, classes)
-    return fitted, judging
+class _ScoresOf:
+    """Makes the scores of a booster; those that judge have no pace.
 
+    What a pace leaves of a loss says how strict it is, not how good the booster is.
+    """
 
-def _check_classes(fitted: Samples, classes: NDArray[Any]) -> None:
-    there = np.unique(fitted.codes[fitted.weight > 0])
-    if there.size < min(2, classes.size):
-        raise ValueError(
-            f"cv gives a part of the data that has rows of {classes[there].tolist()} "
-            f"only, of the classes {classes.tolist()}; give fewer folds, stratified "
-            "ones, or more data."
-        )
+    def __init__(self, booster: Any) -> None:
+        self._booster = booster
+        self._judge = copy(booster)
+        if hasattr(booster, "paces_"):
+            self._judge.paces_ = dict.fromkeys(booster.paces_)
+
+    def __call__(self, samples: Samples, *, all_outputs: bool = False) -> State:
+        booster = self._judge if all_outputs else self._booster
+        scores: State = booster._make_scores(samples, all_outputs=all_outputs)
+        return scores

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.families.parameters import check_parameters
+from splboost.selection.grid import make_grid
+from splboost.selection.parts import check_booster
 from splboost.selection.path import BEST, ONE_STANDARD_ERROR, PacePath, spl_path
 from splboost.trees.labels import all_or_nothing
 
@@ -22,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 def _has(name: str) -> Any:
     def check(self: Any) -> bool:
-        booster = getattr(self, "best_estimator_", None) or self._booster()
+        booster = vars(self).get("best_estimator_", self._booster())
         getattr(booster, name)  # its own error says why there is none
         return True
 
@@ -54,9 +56,10 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     cv : int, splitter or iterable of (train, test), default=5
         Stratified folds, shuffled, which divide no group; or as scikit-learn has them.
     scoring : str, callable or None, default=None
-        None is the accuracy, "loss" the booster's loss; otherwise as scikit-learn's.
+        None is the accuracy, or R²; "loss" the booster's loss without any pace,
+        negated; otherwise as scikit-learn's.
     rule : {"best", "one standard error"}, default="best"
-        Take the setting of the highest mean score; or the simplest of those less than a
+        Take the setting of the highest mean score; or the simplest of those at most its
         standard error below: shallower trees, then fewer rounds, then a pace that drops
         less.
     n_jobs : int or None, default=None
@@ -101,7 +104,6 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "booster": [BaseEstimator, None],
         "rule": [StrOptions({BEST, ONE_STANDARD_ERROR})],
         "cv": ["cv_object"],
         "random_state": ["random_state"],
@@ -182,12 +184,16 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_parameters(self)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
+        grid = self.grid
+        check_booster(self._booster(), grid)
         booster = clone(self._booster())
+        if grid is not None:
+            grid = make_grid(booster.pace, grid, "grid")
         self.path_ = spl_path(
             X,
             y,
             booster=booster,
-            plateaus=self.grid,
+            plateaus=grid,
             depths=self.depths,
             cv=self.cv,
             groups=groups,
@@ -200,7 +206,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         chosen = self.path_.choose(self.rule)
         self.best_score_ = chosen.score
         self.best_params_ = {"n_estimators": chosen.n_estimators}
-        if self.grid is not None:
+        if grid is not None:
             self.best_params_["pace"] = chosen.pace
         if chosen.max_depth is not None:
             self.best_params_["estimator__max_depth"] = chosen.max_depth
@@ -251,21 +257,6 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
-
-    @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_log_proba(X)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> FloatArray:

@@ -56,8 +56,8 @@ def warn_of_stop(
     reason: str, n_done: int, n_estimators: int, *, some_dropped: bool
 ) -> None:
     """Warn where boosting has stopped for want of something."""
-    perfect_on_all = reason == PERFECT and not some_dropped
-    if reason in _REMEDIES and not perfect_on_all:
+    as_asked = reason == PERFECT and (not some_dropped or n_done == n_estimators)
+    if reason in _REMEDIES and not as_asked:
         warn(
             f"Boosting stopped after {n_done} of {n_estimators} rounds: {reason}. "
             f"{_REMEDIES[reason]}"

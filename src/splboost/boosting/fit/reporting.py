@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from splboost.boosting.progress import Progress
+from splboost.reporting import N_LINES, Bar, has_room_for_bar
 
-SECONDS = 0.1  # between two states of the bar
-N_LINES = 10
 COMPILING = "compiling, as on first use; this may take a minute"
 
 
@@ -37,8 +34,8 @@ def make_report(verbose: int, n_rounds: int) -> Report | None:
     """A bar where one can be shown, with lines above it if ``verbose`` is 2 or more."""
     if not verbose:
         return None
-    if sys.stderr.isatty() and find_spec("rich") is not None:
-        return Bar(n_rounds, with_lines=verbose > 1)
+    if has_room_for_bar():
+        return RoundsBar(n_rounds, with_lines=verbose > 1)
     return Lines(n_rounds)
 
 
@@ -104,63 +101,32 @@ class Lines:
         self._unseen = None
 
 
-class Bar:
-    """A progress bar, drawn anew some ten times a second."""
+class RoundsBar:
+    """A progress bar, with what the last round was like."""
 
     def __init__(self, n_rounds: int, *, with_lines: bool) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-        from rich.progress import Progress as RichProgress
-
-        self._bar: Any = RichProgress(
-            TextColumn("boosting"),
-            BarColumn(bar_width=16),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
-            console=Console(stderr=True),
-            auto_refresh=False,
-        )
-        self._task = self._bar.add_task("", total=n_rounds)
+        self._bar = Bar(n_rounds, "boosting")
         self._every = max(1, n_rounds // N_LINES) if with_lines else 0
-        self._due = 0.0
-        self._last: Progress | None = None
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._bar.__enter__()
         return self
 
     def show(self, progress: Progress) -> None:
-        self._last = progress
         if self._every and progress.round % self._every == 0:
-            self._bar.console.print(line_of(progress), highlight=False)
-        now = time.monotonic()
-        if now >= self._due:
-            self._due = now + SECONDS
-            self._draw()
+            self._bar.print(line_of(progress))
+        self._bar.show(progress.round, _short(progress))
 
     def __exit__(self, *error: object) -> None:
-        self._draw()
-        self._bar.stop()
+        self._bar.__exit__(*error)
 
-    def _draw(self) -> None:
-        if self._last is None:
-            return
-        last = self._last
-        error = "" if last.error is None else f"error {last.error:.3f}  "
-        description = f"{error}selected {last.n_selected}  "
-        if last.validation_score is not None:  # there is no room for both
-            description += f"validation {last.validation_score:.4g}"
-        elif not math.isnan(last.latent_objective):
-            description += f"latent {last.latent_objective:.4g}"
-        self._bar.update(
-            self._task,
-            completed=last.round,
-            description=description,
-            refresh=True,
-        )
+
+def _short(progress: Progress) -> str:
+    """What there is room for beside a bar."""
+    error = "" if progress.error is None else f"error {progress.error:.3f}  "
+    text = f"{error}selected {progress.n_selected}  "
+    if progress.validation_score is not None:  # there is no room for both
+        return f"{text}validation {progress.validation_score:.4g}"
+    if not math.isnan(progress.latent_objective):
+        return f"{text}latent {progress.latent_objective:.4g}"
+    return text

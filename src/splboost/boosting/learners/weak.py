@@ -28,6 +28,11 @@ def is_own_tree(estimator: Any) -> bool:
     )
 
 
+def is_binned(estimator: Any) -> bool:
+    """Whether it is grown from a binned table."""
+    return is_own_tree(estimator) and not isinstance(estimator, C45Classifier)
+
+
 def categorical_features_of(booster: Any, estimator: Any) -> Any:
     """The user's list, given to the booster or to its weak learner."""
     own = booster.categorical_features

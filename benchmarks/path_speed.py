@@ -1,0 +1,118 @@
+"""Time of a whole path of paces and depths, against one fit of scikit-learn's AdaBoost.
+
+Choosing pace, depth and rounds takes many boosters on many parts of the data. They
+share one binned table and the rounds before the pace sets in, and are fitted in two
+threads. The measure is a single AdaBoost of scikit-learn, of trees of depth 3 with as
+many rounds, on all rows.
+
+    python benchmarks/path_speed.py              all of it, saved in benchmarks/results
+    python benchmarks/path_speed.py --quick      small, to see that it works
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _contestants import make_data, make_sklearn, use_fresh_numba_cache
+from _report import RESULTS, Usage, describe_run, format_table, progress, save
+
+FEATURES, SKLEARN_DEPTH, THREADS, FOLDS = 20, 3, 2, 5
+DEPTHS = 1, 2, 3
+ROWS, ROUNDS, TURNS = 5_000, 200, 5
+
+
+def describe(n: int, rounds: int, turns: int) -> str:
+    depths = ", ".join(map(str, DEPTHS))
+    return f"""\
+Two classes divided by a non-linear function of {FEATURES} normal columns, a fifth of
+the labels flipped; {n} rows. The path is `spl_path` as it comes: 8 plateaus, depths
+{depths}, {FOLDS} folds and {rounds} rounds; binning and the scores of all rounds are
+included. Times are those of the clock: medians of {turns} turns that all take. The
+ratio is that to one fit of scikit-learn's."""
+
+
+def contestants(rounds: int) -> dict[str, Callable[[Any, Any], int]]:
+    """What is timed; each says how many boosters it has fitted."""
+    from splboost import SPLBoostClassifier
+    from splboost.selection import spl_path
+
+    def fit_path(n_jobs: int) -> Callable[[Any, Any], int]:
+        def fit(X: Any, y: Any) -> int:
+            booster = SPLBoostClassifier(n_estimators=rounds)
+            path = spl_path(
+                X,
+                y,
+                booster=booster,
+                depths=DEPTHS,
+                cv=FOLDS,
+                n_jobs=n_jobs,
+                random_state=0,
+            )
+            return path.n_models
+
+        return fit
+
+    def fit_sklearn(X: Any, y: Any) -> int:
+        model = make_sklearn(SKLEARN_DEPTH, rounds).fit(X, y)
+        assert len(model.estimators_) == rounds
+        return 1
+
+    return {
+        f"path, {THREADS} threads": fit_path(THREADS),
+        "path, 1 thread": fit_path(1),
+        "scikit-learn, AdaBoost of depth 3": fit_sklearn,
+    }
+
+
+def compare(n: int, rounds: int, turns: int) -> dict[str, tuple[int, float]]:
+    """Number of boosters and median seconds of each."""
+    for fit in contestants(2).values():  # compiles
+        fit(*make_data(300, FEATURES))
+    X, y = make_data(n, FEATURES)
+    fits = contestants(rounds)
+    counts, times = {}, {name: [] for name in fits}
+    for turn in range(turns):
+        progress(f"turn {turn + 1} of {turns}")
+        for name, fit in fits.items():
+            start = time.perf_counter()
+            counts[name] = fit(X, y)
+            times[name].append(time.perf_counter() - start)
+    return {name: (counts[name], statistics.median(times[name])) for name in fits}
+
+
+def format_times(times: dict[str, tuple[int, float]]) -> str:
+    *_, (_, measure) = times.values()
+    lines = [
+        [name, count, f"{seconds:.2f}", f"{seconds / measure:.2f}"]
+        for name, (count, seconds) in times.items()
+    ]
+    return format_table(["what", "boosters", "seconds", "ratio"], lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
+    parser.add_argument("--out", type=Path, help="folder for the results")
+    given = parser.parse_args()
+    run, usage, start = describe_run(), Usage(), time.perf_counter()
+    use_fresh_numba_cache()
+    size = (300, 10, 2) if given.quick else (ROWS, ROUNDS, TURNS)
+    times = compare(*size)
+    sections = [describe(*size), format_times(times)]
+    print("\n\n".join(sections), flush=True)
+    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
+    run["taken_by_others"] = usage.taken_by_others()
+    folder = given.out or (None if given.quick else RESULTS)
+    if folder is not None:
+        n, rounds, _ = size
+        data = {"n": n, "rounds": rounds, "seconds": times}
+        save(folder, "path_speed", "A path of paces and depths", run, sections, data)
+
+
+if __name__ == "__main__":
+    main()

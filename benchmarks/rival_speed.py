@@ -25,7 +25,7 @@ from _report import RESULTS, Usage, describe_run, format_table, save
 MEASURE = "AdaBoost, all weights change"
 SOLVERS = "RobustBoost", "BrownBoost"
 MOST, MOST_OF_SOLVERS = 1.5, 2.0
-SIZES, DEPTHS = {500: (100, 15), 5_000: (60, 9), 50_000: (20, 5)}, (1, 3)
+SIZES, DEPTHS = {500: (100, 31), 5_000: (60, 25), 50_000: (20, 9)}, (1, 3)
 SETTING = f"""\
 Two classes divided by a non-linear function of 20 normal columns, a fifth of the labels
 flipped; one thread. The time is that of the processor, for a fit with all that belongs

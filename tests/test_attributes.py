@@ -21,6 +21,7 @@ from splboost import (
     RobustBoostClassifier,
     SavageBoostClassifier,
     SPLBoostClassifier,
+    SPLForestClassifier,
     boosting,
     trees,
 )
@@ -104,6 +105,8 @@ def iris():
 def fit(cls):
     """An object that has every attribute there can be."""
     X, y = iris()
+    if cls is SPLForestClassifier:
+        return SPLForestClassifier(n_bags=2).fit(X, y)
     if cls is PaceSearchCV:
         return PaceSearchCV(SPLBoostClassifier(n_estimators=3), cv=2).fit(X, y)
     if cls not in BOOSTERS:
@@ -122,7 +125,7 @@ def test_every_public_estimator_is_held_to_the_page():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("cls", [*BOOSTERS, *TREES, PaceSearchCV])
+@pytest.mark.parametrize("cls", [*BOOSTERS, *TREES, PaceSearchCV, SPLForestClassifier])
 def test_attributes_of_estimators(cls):
     assert learned(fit(cls)) == in_page(cls)
     assert in_docstring(cls) == in_page(cls)

@@ -962,7 +962,7 @@ def test_a_pace_that_no_round_has_felt_is_warned_of(name):
         {"warm_start": True},
         {"callback": lambda progress: True},
     ],
-    ids=str,
+    ids=lambda options: str(list(options)),
 )
 def test_of_others_it_is_not(options):
     given = {"pace": Hard(plateau=3.0), "n_estimators": 3, "warm_rounds": 3, **options}

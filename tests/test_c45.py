@@ -222,6 +222,24 @@ def test_no_cut_is_better_than_the_best(data):
         assert left[place] == pytest.approx(left.min(), abs=tie)
 
 
+@pytest.mark.parametrize("power", [4, 8, 12])
+def test_no_cut_is_missed_where_a_class_has_next_to_no_weight(power):
+    """Bounds that were differences of large numbers would rule out the best cut."""
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n = 4 + seed % 20
+        weight = rng.exponential(size=n) ** power
+        y = rng.permutation(np.arange(n) % 4 == 0).astype(int)
+        below = np.cumsum(np.eye(2)[:, y] * weight, axis=1)
+        total = below[:, -1].copy()
+        left = bits_left(below, total)
+        saved = bits(total) - left.min()
+        place, fewest = find_best_cut(below, total, 0.0)
+        if place >= 0:
+            tie = 2e-10 * saved + 1e-12 * total.sum()
+            assert fewest == pytest.approx(left.min(), abs=tie)
+
+
 def test_first_of_equal_cuts_wins():
     """Two mirror-image cuts; bounds must not hide the first."""
     y = np.tile([0, 0, 0, 1, 1, 1], 40)

@@ -231,3 +231,57 @@ def test_no_booster_is_at_work_after_an_error():
             X, y, booster=booster, plateaus=None, depths=None, cv=parts[::-1], n_jobs=2
         )
     assert SlowTree.at_work == 0
+
+
+INTERRUPT_A_FOREST = """
+    import os, signal, threading, time
+    import numpy as np
+    from splboost import SPLForestClassifier
+    from splboost.selection import pool
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5)).round(1)
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    scout, n_calls = pool.PART, 0
+
+    def interrupted(*arguments):
+        global n_calls
+        n_calls += 1
+        if n_calls == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return scout(*arguments)
+
+    pool.PART = interrupted
+    clf = SPLForestClassifier(n_bags=5, n_jobs=N_JOBS, random_state=0)
+    before = threading.active_count()
+    try:
+        clf.fit(X, y)
+    except KeyboardInterrupt as why:
+        print(f"said: {why}")
+    print(f"fitted: {hasattr(clf, 'classes_')}")
+    start = time.process_time()
+    time.sleep(1.0)
+    print(f"work: {time.process_time() - start:.3f}")
+    print(f"threads: {threading.active_count() - before}")
+    pool.PART = scout
+    print(f"again: {clf.fit(X, y).score(X, y)}")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("part", ["_scout", "_grow"])
+def test_a_forest_is_interrupted(part, n_jobs):
+    program = textwrap.dedent(INTERRUPT_A_FOREST).replace("N_JOBS", str(n_jobs))
+    program = program.replace("PART", part)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
+    )
+    assert not done.stderr
+    said = dict(line.split(":") for line in done.stdout.splitlines())
+    assert re.search(r"interrupted after \d+ of \d+ bags", said["said"])
+    assert said["fitted"].strip() == "False"
+    assert float(said["work"]) < 0.3
+    assert int(said["threads"]) <= 0
+    assert float(said["again"]) > 0.7

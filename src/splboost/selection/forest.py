@@ -91,7 +91,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     >>> X, y = make_gaussians(random_state=0)
     >>> y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
     >>> clf = SPLForestClassifier(n_bags=10, random_state=0).fit(X, y_noisy)
-    >>> clf.score(X, y) > 0.95
+    >>> clf.score(X, y) > 0.9
     True
     """
 

@@ -93,12 +93,10 @@ def add_probabilities(score, factor, share, total):
 
 
 @kernel
-def sum_losses(losses, weight):
-    """Weighted loss of each setting; that of equals is equal."""
-    total = np.empty(losses.shape[0])
+def sum_losses(losses, weight, total):
+    """Write the weighted loss of each setting; that of equals is equal."""
     for k in range(losses.shape[0]):
         total[k] = dot(losses[k], weight)
-    return total
 
 
 def elect(
@@ -125,9 +123,10 @@ def elect(
     -------
     share : (n_settings,) sums to 1
     """
-    share = np.zeros(losses.shape[0])
+    share, total = np.zeros(losses.shape[0]), np.empty(losses.shape[0])
     n_units = int(units.max()) + 1
     for _ in range(n_elections):
         chance = rng.standard_exponential(n_units)[units]
-        share[int(np.argmin(sum_losses(losses, weight * chance)))] += 1
+        sum_losses(losses, weight * chance, total)
+        share[int(np.argmin(total))] += 1
     return share / n_elections

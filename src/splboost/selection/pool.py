@@ -179,7 +179,8 @@ def judge(
         ]
     )
     count = elect(losses, counting, own, N_ELECTIONS, rng)
-    brier = sum_losses(losses, counting) / counting.sum()
+    brier = np.empty(len(settings))
+    sum_losses(losses, counting / counting.sum(), brier)
     kept = np.flatnonzero(count)
     order = kept[np.argsort(-count[kept], kind="stable")]
     choice = Choice(

@@ -34,6 +34,8 @@ NO_GAIN = 1e-12
 STRETCH = 64  # cuts whose bounds are looked at together
 TWO_PER_LOG_2 = 2.8853900817779268
 TINY = 1e-290  # a weight, if it is one
+RARE = 1e-5  # share of a class of two, below which bounds would be lost in rounding
+NO_BOUND = 1e200  # a ratio r that rules out no cut
 
 
 @lean_kernel
@@ -99,6 +101,8 @@ def summarise(total, min_cases):
     q = total[0] / known if known > 0 else 0.0
     if total.size > 2 or q <= 0 or q >= 1:
         return known, bits(total), least, 0.0, 0.0, 0.0
+    if min(q, 1 - q) < RARE:
+        return known, bits(total), least, NO_BOUND, 0.0, 0.0
     at_q = TWO_PER_LOG_2 / 4 / (q * (1 - q))
     at_0, at_1 = -np.log2(1 - q) / (q * q), -np.log2(q) / ((1 - q) * (1 - q))
     fall, rise = (at_q - at_0) / q, (at_1 - at_q) / (1 - q)

@@ -370,6 +370,14 @@ def test_trusted_rows_are_believed():
     assert told > 0.8
 
 
+def test_trusted_labels_are_not_noise(noisy):
+    X, _, y_noisy, _ = noisy
+    clf = SPLForestClassifier(n_bags=3, random_state=0)
+    assert clf.fit(X, y_noisy).noise_rate_ > 0
+    for trusted in (np.ones(500, dtype=bool), pd.Series([True] * 500, dtype="boolean")):
+        assert clf.fit(X, y_noisy, trusted=trusted).noise_rate_ == 0
+
+
 def test_a_rare_class_is_not_eaten():
     """7% of the rows, no wrong label."""
     X, y = make_classification(
@@ -469,9 +477,11 @@ def test_a_weight_of_three_counts_as_three_copies_on_average():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"groups": [1, 2]}, "groups has 2 entries for 500 rows"),
-        ({"trusted": np.ones(500)}, "trusted has 500 entries of type float64"),
-        ({"trusted": [True]}, "trusted has 1 entries"),
+        ({"groups": [1, 2]}, r"groups is of shape \(2,\) for 500 rows"),
+        ({"groups": [1, None] * 250}, "groups has missing entries"),
+        ({"groups": np.zeros(500)}, "500 rows in 1 groups are too few"),
+        ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
+        ({"trusted": True}, r"trusted is of shape \(\)"),
     ],
 )
 def test_errors_of_arguments(noisy, arguments, message):

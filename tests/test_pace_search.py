@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -426,4 +427,7 @@ def test_no_thread_is_left_behind():
     before = threading.active_count()
     for _ in range(3):
         search(n_jobs=2).fit(X, y)
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert threading.active_count() <= before

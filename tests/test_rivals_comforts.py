@@ -1,6 +1,7 @@
 """The comforts of fitting hold for every rival, and with every kind of weak learner."""
 
 import pickle
+import re
 import warnings
 from types import SimpleNamespace
 from typing import ClassVar
@@ -12,6 +13,7 @@ import pytest
 from scipy.special import erfc
 from sklearn.base import clone, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import GridSearchCV
@@ -1073,14 +1075,81 @@ def test_foreign_learners_that_cannot_read_categories(name, frames):
         else make(name, "foreign")
     )
     message = (
-        r"estimator=DecisionTree\w+\(.*\) cannot read the categories of X in 'colour': "
-        "could not convert string to float: '(red|green)'. Encode them, .* or boost a "
-        "tree of splboost.trees"
+        r"estimator=DecisionTree\w+\(.*\) cannot read the categories of X in 'colour' "
+        r"\(could not convert string to float: '(red|green)'\)\. Encode them, .* or "
+        "boost a tree of splboost.trees"
     )
     with pytest.raises(ValueError, match=message):
         model.fit(frame, y)
     assert not hasattr(model, "n_iter_")
     quiet_fit(model, frame[["size"]], y)  # and what it can read is read
+
+
+def test_learners_that_read_categories_are_blamed_for_their_own_faults():
+    X, y = data()
+    frame = pd.DataFrame(X).astype({0: "category"})
+    frame.columns = frame.columns.astype(str)
+    learner = HistGradientBoostingClassifier(max_iter=-3)
+    with pytest.raises(ValueError, match=r"^The 'max_iter' parameter"):
+        AdaBoostClassifier(learner).fit(frame, y)
+
+
+def test_a_regression_tree_is_no_classifier():
+    X, y = data()
+    with pytest.raises(TypeError, match="is not a classifier"):
+        AdaBoostClassifier(CARTRegressor()).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_constructors_without_a_pace():
+    class OfHardPace(SPLBoostClassifier):
+        def __init__(self, n_estimators=2):
+            super().__init__(n_estimators=n_estimators, pace="hard")
+
+    assert OfHardPace().fit(*data()).n_iter_ == 2
+
+
+def test_an_error_is_not_its_own_cause():
+    with pytest.raises(ValueError, match="infinity") as raised:
+        AdaBoostClassifier().fit([[1.0, np.inf], [2.0, 3.0]], [0, 1])
+    assert raised.value.__cause__ is not raised.value
+
+
+def test_the_subsample_that_an_error_names_will_do():
+    X, y = data()
+    with pytest.raises(ValueError, match="give at least") as raised:
+        AdaBoostClassifier(subsample=1e-4).fit(X, y)
+    enough = float(re.search(r"at least (\S+)\.$", str(raised.value))[1])
+    AdaBoostClassifier(subsample=enough, n_estimators=1).fit(X, y)
+
+
+def test_log_probabilities():
+    X, y = data()
+    clf = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    np.testing.assert_allclose(np.exp(clf.predict_log_proba(X)), clf.predict_proba(X))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_column_without_any_value(make):
+    X, y = data()
+    frame = make({"x": X[:, 0], "nothing": [None] * y.size})
+    with_it = AdaBoostClassifier(n_estimators=5).fit(frame, y)
+    without = AdaBoostClassifier(n_estimators=5).fit(X[:, :1], y)
+    np.testing.assert_array_equal(with_it.predict(frame), without.predict(X[:, :1]))
+
+
+def test_lists_with_categories():
+    cells = [["a", 1.0], ["b", 2.0]] * 20
+    clf = AdaBoostClassifier(n_estimators=2, categorical_features=[0])
+    clf.fit(cells, [0, 1] * 20)
+    assert clf.predict([["b", 1.5], ["a", 1.5]]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("pace", [2.0, Hard, ["hard"]])
+def test_what_is_no_pace_is_told_what_is(pace):
+    X, y = data()
+    with pytest.raises((TypeError, ValueError), match="Hard"):
+        AdaBoostClassifier(pace=pace).fit(X, y)
 
 
 def test_other_faults_of_foreign_learners_are_their_own():

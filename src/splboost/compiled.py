@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from numba import njit
-from numba.core.options import DefaultOptions
+from numba.core.cpu import CPUTargetOptions
 from numba.experimental import structref
 
 
@@ -29,12 +29,12 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def lean_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a kernel that makes no arrays, and calls none that does.
+    """Compile a kernel that makes and returns no arrays, and calls none that does.
 
     It need not count who holds an array, which on small ones takes longer than the work
     on them. Where numba knows no way around that, it is a kernel like any other.
     """
-    without_counting = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+    without_counting = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
     return kernel(function, **without_counting, **options)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Protocol, Self
 
 SECONDS = 0.1  # between two states of the bar
 N_LINES = 10
+COMPILING = "compiling, as on first use; this may take a minute"
 
 
 class Report(Protocol):
@@ -112,3 +115,31 @@ class Bar(Silence):
     def _draw(self) -> None:
         done, text = self._last
         self._bar.update(self._task, completed=done, description=text, refresh=True)
+
+
+@contextmanager
+def announcing_compilation(verbose: int) -> Iterator[None]:
+    """Say so, once, where kernels are compiled: what is to come may be long in coming.
+
+    Functions of users do not count.
+    """
+    if not verbose:
+        yield
+        return
+    from numba.core.event import Listener, install_listener
+
+    class Announcement(Listener):
+        made = False
+
+        def on_start(self, event: Any) -> None:
+            function = getattr(event.data.get("dispatcher"), "py_func", None)
+            module = getattr(function, "__module__", None) or ""
+            if not self.made and module.startswith("splboost."):
+                self.made = True
+                print(COMPILING, file=sys.stderr, flush=True)
+
+        def on_end(self, event: Any) -> None:
+            """Progress speaks for itself."""
+
+    with install_listener("numba:compile", Announcement()):
+        yield

@@ -93,7 +93,8 @@ class MarginLossBooster(BaseValueBooster, ABC):
         margin = np.linspace(-4.0, 4.0, 9)
         check_numbers(self.margin_loss(), margin)
         answer = self.working_set(margin, np.where(np.arange(9) % 2, 1.0, -1.0))
-        shapes = [np.shape(each) for each in answer]
+        pair = isinstance(answer, tuple | list)
+        shapes = [np.shape(each) for each in answer] if pair else [np.shape(answer)]
         if len(shapes) != 2 or not set(shapes) <= {(), margin.shape}:
             raise ValueError(
                 f"{type(self).__name__}.working_set gives arrays of the shapes "

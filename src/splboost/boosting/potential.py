@@ -96,9 +96,6 @@ class BasePotentialBooster(BaseColumnsBooster):
         # What is fitted does not follow parameters that are set later.
         self._fitted_potential = self._potential()
 
-    def _warn_of_paces(self) -> None:
-        """There are none."""
-
     def _fixed_parameters(self) -> dict[str, Any]:
         names = ("epsilon", "theta", "sigma", "variant")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}

@@ -105,6 +105,20 @@ class ScorePrediction:
         """
         return self._probability(self.decision_function(X), self._time_after(-1))
 
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of each class; see ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Probability of each class after each round; see ``predict_proba``.
 

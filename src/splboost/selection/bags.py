@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from splboost.trees.columns import is_missing
+
 
 class StratifiedBags:
     """Random parts of the rows, with the same share of every class.
@@ -102,13 +104,8 @@ def draw_bags(
         units, of_row = np.arange(codes.size), np.arange(codes.size)
         class_of_unit = codes
     else:
-        groups = column_or_1d(groups)
-        if groups.size != codes.size:
-            raise ValueError(
-                f"groups has {groups.size} entries for {codes.size} rows; give one "
-                "for each row."
-            )
-        units, of_row = np.unique(groups, return_inverse=True)
+        of_row = check_groups(groups, codes.size)
+        units = np.arange(of_row.max() + 1)
         class_of_unit = _class_of_groups(codes, of_row, units.size)
     inside = np.zeros((n_bags, units.size), dtype=bool)
     for k in np.unique(class_of_unit):
@@ -119,6 +116,26 @@ def draw_bags(
         for bag in inside:
             bag[rng.permutation(members)[:size]] = True
     return inside[:, of_row]
+
+
+def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
+    """The number of each row's group."""
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"groups is of shape {given.shape} for {n_rows} rows; give a group for "
+            "each row."
+        )
+    if any(is_missing(group) for group in given.tolist()):
+        raise ValueError(
+            "groups has missing entries; give every row a group, be it of its own."
+        )
+    try:
+        return np.unique(given, return_inverse=True)[1]
+    except TypeError:  # groups of several types have no order
+        return np.unique([repr(each) for each in given.tolist()], return_inverse=True)[
+            1
+        ]
 
 
 def _class_of_groups(

@@ -43,7 +43,7 @@ def find_temperature(
 
 def estimate_noise(
     probability: FloatArray,
-    codes: NDArray[np.integer],
+    agree: NDArray[np.bool_],
     weight: FloatArray,
     units: NDArray[np.intp],
     rng: np.random.Generator,
@@ -55,13 +55,13 @@ def estimate_noise(
     Parameters
     ----------
     probability : (n_rows, n_classes) by models that have not seen the row
-    codes : label of each row
+    agree : whether each row's label is the likeliest, or known to be right
     weight : of each row
     units : what each row belongs to; rows of one unit count together
     rng : Generator
     """
     order = np.argsort(-probability.max(axis=1), kind="stable")
-    disagree = (probability.argmax(axis=1) != codes)[order]
+    disagree = ~agree[order]
     weight, units = weight[order], units[order]
 
     def estimate(weight: FloatArray) -> float:

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
-from splboost.selection.bags import draw_bags
+from splboost.reporting import announcing_compilation
+from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.calibration import estimate_noise, find_temperature, sharpen
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
@@ -171,7 +172,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), announcing_compilation(self.verbose):
             self._fit(X, y, sample_weight, groups, trusted)
         return self
 
@@ -188,7 +189,9 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, weight)
         weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
-        units = _units(groups, table.n_rows)
+        units = np.arange(table.n_rows)
+        if groups is not None:
+            units = check_groups(groups, table.n_rows)
         known = _check_trusted(trusted, table.n_rows)
         used = weight > 0
         samples = Samples(table, X, codes, weight).take(used)
@@ -207,7 +210,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         del scouted
         self._mixture = grow(ground, choice, bags, **options)
         self._describe(choice)
-        self._set_rows(oob, samples, used, units, draws)
+        self._set_rows(oob, samples, used, units, known[used], draws)
 
     def _draw(
         self,
@@ -262,6 +265,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         samples: Samples,
         used: NDArray[np.bool_],
         units: NDArray[np.intp],
+        known: NDArray[np.bool_],
         draws: np.random.Generator,
     ) -> None:
         codes = samples.codes
@@ -274,15 +278,14 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         self.label_quality_ = np.full(n, np.nan)
         self.label_quality_[used] = own
         there = ~np.isnan(own)
-        if not there.any():
-            raise ValueError(
-                "No row is out of any bag: every class has a single row. Give more "
-                "rows."
-            )
         right = oob[there].argmax(axis=1) == codes[there]
         self.oob_score_ = float(np.average(right, weights=samples.weight[there]))
         self.noise_rate_, self.noise_rate_std_ = estimate_noise(
-            oob[there], codes[there], samples.weight[there], units[there], draws
+            oob[there],
+            right | known[there],
+            samples.weight[there],
+            units[there],
+            draws,
         )
 
     def _read(self, X: Any) -> Any:
@@ -335,26 +338,15 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[probability.argmax(axis=1)]
 
 
-def _units(groups: Any, n_rows: int) -> NDArray[np.intp]:
-    """The number of each row's group; of its own without groups."""
-    if groups is None:
-        return np.arange(n_rows)
-    groups = column_or_1d(groups)
-    if groups.size != n_rows:
-        raise ValueError(
-            f"groups has {groups.size} entries for {n_rows} rows; give one for each "
-            "row of X."
-        )
-    return np.unique(groups, return_inverse=True)[1]
-
-
 def _check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
     if trusted is None:
         return np.zeros(n_rows, dtype=bool)
-    mask = column_or_1d(trusted)
-    if mask.size != n_rows or mask.dtype.kind not in "b":
+    mask = np.asarray(trusted)
+    if mask.dtype == object and all(isinstance(each, bool) for each in mask.flat):
+        mask = mask.astype(bool)
+    if mask.shape != (n_rows,) or mask.dtype != bool:
         raise ValueError(
-            f"trusted has {mask.size} entries of type {mask.dtype} for {n_rows} rows; "
-            "give True or False for each row of X."
+            f"trusted is of shape {mask.shape} and type {mask.dtype}, for {n_rows} "
+            "rows; give True or False for each row of X."
         )
-    return mask.astype(bool)
+    return mask

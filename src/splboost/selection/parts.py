@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 from splboost.boosting.families.base import BaseBooster
 from splboost.boosting.fit.data import Samples
 from splboost.boosting.learners.weak import is_own_tree
+from splboost.selection.bags import check_groups
 from splboost.trees.labels import weights_of_classes
 
 FloatArray = NDArray[np.float64]
@@ -98,6 +99,8 @@ def divide_rows(
     n_rows: int,
 ) -> Iterator[tuple[Mask, Mask]]:
     """Masks of the rows to fit to and of those to judge by, of each part."""
+    if groups is not None:
+        groups = check_groups(groups, n_rows)
     if isinstance(cv, Integral):
         cv = _make_folds(int(cv), is_classifier(booster), groups is not None, rng)
     n_parts = 0

@@ -170,6 +170,12 @@ def judge(
     Rows that were in all bags of some size judge nothing.
     """
     judging = (n_out > 0).all(axis=0)
+    if not judging.any():
+        raise ValueError(
+            f"{codes.size} rows in {int(units.max()) + 1} groups are too few for bags "
+            "that leave some of them out to be judged by; give more rows, or groups "
+            "that are smaller."
+        )
     there, own, counting = codes[judging], units[judging], weight[judging]
     losses = np.empty((len(settings), there.size))
     factor = np.array(

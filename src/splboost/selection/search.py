@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.families.parameters import check_parameters
+from splboost.reporting import announcing_compilation
 from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster
 from splboost.selection.path import BEST, ONE_STANDARD_ERROR, PacePath, spl_path
@@ -176,7 +177,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), announcing_compilation(self.verbose):
             self._fit(X, y, sample_weight, groups)
         return self
 
@@ -187,6 +188,11 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         grid = self.grid
         check_booster(self._booster(), grid)
         booster = clone(self._booster())
+        if getattr(booster, "callback", None) is not None:
+            raise ValueError(
+                f"callback={booster.callback!r} of the booster would not be called "
+                "during the search, and could cut the last fit short; set it to None."
+            )
         if grid is not None:
             grid = make_grid(booster.pace, grid, "grid")
         self.path_ = spl_path(
@@ -257,6 +263,21 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict_log_proba(X)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> FloatArray:

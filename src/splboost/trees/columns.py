@@ -44,13 +44,19 @@ def read_table(
                 "of 1 is required: X is an empty frame."
             )
         return FrameTable(frame, categorical_features)
+    if categorical_features is not None and isinstance(X, list):
+        cells = np.asarray(X, dtype=object)
+        X = cells if any(isinstance(cell, str) for cell in cells.flat) else X
     if categorical_features is not None and _is_object_array(X):
         X = validate_data(estimator, X, reset=reset, dtype=object, **_FINITE)
         return ObjectTable(X, categorical_features)
     try:
         X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
     except ValueError as why:
-        raise _naming_text(X, why) from why
+        text = _describe_text(X)
+        if text is None:
+            raise
+        raise ValueError(text) from why
     return ArrayTable(X, categorical_features)
 
 
@@ -83,24 +89,24 @@ def _is_object_array(X: Any) -> bool:
     return dtype is not None and getattr(dtype, "kind", "") in "OUS"
 
 
-def _naming_text(X: Any, why: ValueError) -> ValueError:
-    """The error, or where cells of X are texts, one that names the first of these."""
+def _describe_text(X: Any) -> str | None:
+    """What is wrong where cells of X are texts, by the first of these."""
     cells = np.asarray(X) if _is_object_array(X) or isinstance(X, list) else X
     if not _is_object_array(cells) or cells.ndim != 2:
-        return why
+        return None
     for j, column in enumerate(cells.T):
         for cell in column:
             try:
                 float(cell)
             except ValueError:
-                return ValueError(
+                return (
                     f"Column {j} of X holds {str(cell)!r}, which is no number; encode "
                     "it, or use trees of splboost.trees and list the column in "
                     "categorical_features."
                 )
             except TypeError:
-                return why
-    return why
+                return None
+    return None
 
 
 class Table:
@@ -278,7 +284,10 @@ class FrameTable(Table):
     def _require_numeric(self, j: int, dtype: Any) -> None:
         if dtype.is_numeric() or dtype == nw.Boolean:
             return
-        if dtype == nw.Object and not _holds_strings(self._series(j)):
+        series = self._series(j)
+        if dtype == nw.Object and not _holds_strings(series):
+            return
+        if bool(series.is_null().all()):
             return
         if dtype.is_temporal():
             remedy = "Make numbers of it, such as days since a date or the weekday."

@@ -66,9 +66,10 @@ def warn_of_stop(
 
 def warn_of_warm_rounds(booster: Any, n_rounds: int) -> None:
     """Warn of a pace of the user's own that no round has felt, nor is about to."""
-    default = inspect.signature(type(booster)).parameters["pace"].default
+    parameter = inspect.signature(type(booster)).parameters.get("pace")
     if (
-        booster.pace != default
+        parameter is not None
+        and booster.pace != parameter.default
         and booster._is_paced()
         and n_rounds <= booster.warm_rounds
         and booster.stop_reason_ == FINISHED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -26,13 +27,13 @@ from splboost.boosting.fit.data import (
     Samples,
     ValidationArguments,
 )
-from splboost.boosting.fit.reporting import announcing_compilation
 from splboost.boosting.fit.validation import EarlyStopping, find_scorer
 from splboost.boosting.learners.weak import categorical_features_of
 from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.scaled import DEFAULT_PLATEAU
+from splboost.reporting import announcing_compilation
 from splboost.trees.labels import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -262,9 +263,11 @@ class BaseBooster(BaseEstimator):
 
     def _check_subsample(self, n_rows: int) -> None:
         if self.subsample < 1 and self.subsample * n_rows < 2:
+            unit = 10.0 ** (math.floor(math.log10(2 / n_rows)) - 1)
+            enough = math.ceil(2 / n_rows / unit) * unit
             raise ValueError(
                 f"subsample={self.subsample!r} of {n_rows} rows leaves nothing to fit "
-                f"a learner to; give at least {2 / n_rows:.2g}."
+                f"a learner to; give at least {enough:.2g}."
             )
 
     def _given_paces(self) -> list[Pace | None]:

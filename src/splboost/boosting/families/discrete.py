@@ -12,7 +12,11 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from splboost.boosting.families.base import effective_size
 from splboost.boosting.families.classifier import BaseBoostedClassifier
 from splboost.boosting.fit.data import Samples
-from splboost.boosting.learners.weak import check_own_tree, is_own_tree
+from splboost.boosting.learners.weak import (
+    check_classifier,
+    check_own_tree,
+    is_own_tree,
+)
 from splboost.boosting.prediction import CoupledPrediction
 from splboost.losses import Exponential
 from splboost.trees.c45.estimator import C45Classifier
@@ -77,6 +81,7 @@ class BaseDiscreteBooster(CoupledPrediction, BaseBoostedClassifier):
         if not is_own_tree(estimator):
             X, classes = samples.X, self.classes_
             return EstimatorLearner(estimator, X, codes, classes, weight, rng)
+        check_classifier(estimator)
         check_own_tree(self, estimator)
         k, n_threads = self.classes_.size, count_threads(self.n_jobs)
         options = {"n_threads": n_threads, "seed": rng.randint(2**31 - 1)}

@@ -223,7 +223,7 @@ _TEXTS = {
     estimator : classifier, default=None
         The weak learner, which votes: a tree of ``splboost.trees`` (fast), or any
         scikit-learn classifier whose ``fit`` takes ``sample_weight``, which then sums
-        to the number of samples. None is a stump,
+        to that of the samples. None is a stump,
         ``CARTClassifier(max_depth=1, min_weight_fraction_leaf=1e-4)``.
 """,
 }

@@ -12,6 +12,10 @@ _REASONS = {
         "It is a share of the full step: beyond that a step overshoots, and far below "
         "1e-9 it is lost in rounding."
     ),
+    "pace": (
+        'Give a short name such as "hard", a regulariser such as Hard(plateau=2.0), a '
+        "dict of these by class, or None for none."
+    ),
     "warm_rounds": "It is a number of rounds; 0 lets the pace set in at once.",
     "subsample": "It is a share of the samples; 1.0 takes all of them.",
     "n_iter_no_change": "It is a number of rounds; None does not stop early.",

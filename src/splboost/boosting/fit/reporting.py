@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from splboost.boosting.progress import Progress
 from splboost.reporting import N_LINES, Bar, has_room_for_bar
-
-COMPILING = "compiling, as on first use; this may take a minute"
 
 
 class Report(Protocol):
@@ -37,29 +33,6 @@ def make_report(verbose: int, n_rounds: int) -> Report | None:
     if has_room_for_bar():
         return RoundsBar(n_rounds, with_lines=verbose > 1)
     return Lines(n_rounds)
-
-
-@contextmanager
-def announcing_compilation(verbose: int) -> Iterator[None]:
-    """Say so, once, where numba compiles: the first round may be long in coming."""
-    if not verbose:
-        yield
-        return
-    from numba.core.event import Listener, install_listener
-
-    class Announcement(Listener):
-        made = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.made:
-                self.made = True
-                print(COMPILING, file=sys.stderr, flush=True)
-
-        def on_end(self, event: Any) -> None:
-            """The rounds speak for themselves."""
-
-    with install_listener("numba:compile", Announcement()):
-        yield
 
 
 def line_of(progress: Progress) -> str:

@@ -126,11 +126,11 @@ def fit_clone(
         return copied.fit(_safe_indexing(X, rows), y[rows], sample_weight=kept)
     except (TypeError, ValueError) as why:
         columns = names_of_categories(X)
-        if not columns:
+        if not columns or "convert" not in str(why):
             raise
         raise ValueError(
             f"estimator={estimator!r} cannot read the categories of X in "
-            f"{', '.join(map(repr, columns))}: {why}. Encode them, for instance with "
+            f"{', '.join(map(repr, columns))} ({why}). Encode them, for instance with "
             "sklearn.preprocessing.OneHotEncoder, or boost a tree of splboost.trees, "
             "which takes categories as they are."
         ) from why

@@ -185,10 +185,28 @@ def search(crowd, course, time, narrowest, clearance, doubt):
     narrower than ``narrowest``, and where they are as close as the doubt to saying
     something else.
     """
+    outcome, step, duration = scan(
+        crowd, course, time, narrowest, clearance, doubt, True
+    )
+    if outcome == MOVED and doubt == 0:
+        start = add_up_after(crowd, course, time, 0.0, 0.0).potential
+        risen = add_up_after(crowd, course, time, duration, step).potential - start
+        if abs(risen) > EXACT * crowd.total:
+            return scan(crowd, course, time, narrowest, clearance, doubt, False)
+    return outcome, step, duration
+
+
+@kernel
+def scan(crowd, course, time, narrowest, clearance, doubt, hasty):
+    """The same, without a look back.
+
+    If ``hasty``, it does not go down all the way where the sum is surely not back yet;
+    in rare cases it then misses the way that leads on.
+    """
     rest = course.end - time
     start = add_up_after(crowd, course, time, 0.0, 0.0).potential
     ceiling = start - NO_GAIN * crowd.total
-    enough = ceiling - doubt * crowd.total
+    enough = ceiling - doubt * crowd.total if hasty else -math.inf
     step, sums = descend(crowd, course, time, 0.0, 0.0, ceiling, enough, clearance)
     if sums.potential >= ceiling:
         return NO_EDGE, 0.0, 0.0

@@ -47,7 +47,7 @@ CELL_NARROWER = 4.0  # times than the width, or sums over cells say little
 CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum, of cells and of samples,
 # in which no lower one is looked for
 DOUBT = 0.1  # of the summed weight, by squared cells per width: error of their sums
-CLOSE = 0.1 * math.sqrt(EXACT)  # from there a step of Newton is exact
+CLOSE = 0.03 * math.sqrt(EXACT)  # from there a step of Newton is exact
 NEARBY = 0.25  # widths: so far may the exact step be from that of cells
 
 

@@ -656,7 +656,7 @@ def test_a_bad_part_is_refused_before_any_fit(spy):
 def test_other_errors():
     refuse(ValueError, "n_jobs=0 has no meaning", n_jobs=0)
     refuse(ValueError, "scoring='acuracy' is unknown", scoring="acuracy")
-    refuse(ValueError, "inconsistent numbers of samples", groups=[1, 2])
+    refuse(ValueError, "groups is of shape", groups=[1, 2])
     robust = RobustBoostClassifier()
     refuse(ValueError, "says nothing of", robust, plateaus=None, scoring="loss")
 

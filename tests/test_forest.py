@@ -157,7 +157,7 @@ def test_trees_that_are_kept_give_the_scores(member, n_classes):
     ensemble = TreeEnsemble.from_grown(
         [tree for tree, _ in gathered], n_classes, ground.binned.categories
     )
-    score = np.tile(getattr(kept, "start", np.zeros(ground.n_outputs)), (y.size, 1))
+    score = np.tile(kept.initial, (y.size, 1))
     table = read_table(CARTClassifier(), X, None, reset=True)
     ensemble.add(
         table, np.concatenate([own for _, own in gathered]), score, n_threads=1
@@ -259,12 +259,12 @@ def test_rows_of_one_unit_vote_together():
     assert together[2] < 0.2
 
 
-def test_a_temperature_undoes_what_flattened_probabilities():
+def test_a_exponent_undoes_what_flattened_probabilities():
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 1, 1], size=5000)
     codes = np.array([rng.choice(3, p=each) for each in p])
     flat = calibration.sharpen(p, 0.5)
-    found = calibration.find_temperature(flat, codes, np.ones(5000))
+    found = calibration.find_exponent(flat, codes, np.ones(5000))
     assert found == pytest.approx(2, rel=0.1)
     assert_allclose(calibration.sharpen(flat, 2.0), p, atol=1e-3)
 
@@ -322,7 +322,7 @@ def test_probabilities_are_means_over_settings_and_bags(noisy, fitted):
             model.trees.add(table, model.output, score, n_threads=1)
             p = expit(2 * factor * member.scores(score)[:, 0])
             by_hand += count * np.column_stack([1 - p, p])
-    power = by_hand**clf._temperature
+    power = by_hand**clf._exponent
     assert_allclose(
         clf.predict_proba(X), power / power.sum(axis=1, keepdims=True), atol=1e-9
     )

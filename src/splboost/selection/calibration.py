@@ -20,7 +20,7 @@ def sharpen(probability: FloatArray, exponent: float) -> FloatArray:
     return power / power.sum(axis=1, keepdims=True)
 
 
-def find_temperature(
+def find_exponent(
     probability: FloatArray, codes: NDArray[np.integer], weight: FloatArray
 ) -> float:
     """The exponent that gives the labels the highest likelihood.

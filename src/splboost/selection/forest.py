@@ -17,7 +17,7 @@ from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
 from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.calibration import estimate_noise, find_temperature, sharpen
+from splboost.selection.calibration import estimate_noise, find_exponent, sharpen
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
@@ -76,7 +76,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         Estimated share of wrong labels: how often labels disagree with the prediction
         among the fifth of the rows of which the model is surest. It takes wrong labels
         to be as frequent there as elsewhere, and is too high where classes overlap
-        everywhere: on blood and titanic, without any wrong label, by 0.08.
+        everywhere.
     noise_rate_std_ : float
         Standard deviation of the estimate over random reweightings of the rows.
     feature_importances_ : array of shape (n_features,)
@@ -134,7 +134,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     noise_rate_std_: float
     feature_importances_: FloatArray
     _mixture: Any
-    _temperature: float
+    _exponent: float
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -166,7 +166,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             Rows of one group, say of one person, are in a bag together or not at all;
             out of bag then means that no row of the group was seen.
         trusted : array-like of bool of shape (n_samples,), default=None
-            Rows whose labels are known to be right: no pace drops them.
+            Rows whose labels are known to be right: no pace drops them, and
+            ``noise_rate_`` does not count them as wrong.
 
         Returns
         -------
@@ -269,8 +270,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         draws: np.random.Generator,
     ) -> None:
         codes = samples.codes
-        self._temperature = find_temperature(oob, codes, samples.weight)
-        oob = sharpen(oob, self._temperature)
+        self._exponent = find_exponent(oob, codes, samples.weight)
+        oob = sharpen(oob, self._exponent)
         n, k = used.size, self.classes_.size
         self.oob_decision_function_ = np.full((n, k), np.nan)
         self.oob_decision_function_[used] = oob
@@ -308,7 +309,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         """
         table = self._read(X)
         mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
-        return sharpen(mean, self._temperature)
+        return sharpen(mean, self._exponent)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of the probabilities.

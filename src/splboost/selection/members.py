@@ -89,7 +89,14 @@ class Ground:
 
 
 class Run(Protocol):
-    """One member on one bag."""
+    """One member on one bag.
+
+    Attributes
+    ----------
+    initial : (n_outputs,) scores before the first round
+    """
+
+    initial: FloatArray
 
     @property
     def score(self) -> FloatArray:
@@ -242,6 +249,7 @@ class _VoteRun(_Boosting):
     ) -> None:
         super().__init__(VOTE_WARM, ground.ages(member.plateau, bag), math.inf)
         n = ground.codes.size
+        self.initial = np.zeros(ground.n_outputs)
         self.score = np.zeros((n, ground.n_outputs))
         self._ground = ground
         self._bag = bag
@@ -286,8 +294,8 @@ class _LogitRun(_Boosting):
         age = ground.ages(member.plateau, bag)
         super().__init__(LOGIT_WARM, 1 / (1 + (k - 1) * age * age), 0.0)
         share = (np.bincount(ground.codes, bag, k) + 1) / (bag.sum() + k)
-        self.start = scores_of_shares(share[1:] if k == 2 else share)
-        self.score = np.tile(self.start, (n, 1))
+        self.initial = scores_of_shares(share[1:] if k == 2 else share)
+        self.score = np.tile(self.initial, (n, 1))
         self._ground = ground
         self._bag = bag
         self._grower = ground.grower(
@@ -354,6 +362,7 @@ class _ForestRun:
         self, member: Forest, ground: Ground, bag: FloatArray, seed: int
     ) -> None:
         n = ground.codes.size
+        self.initial = np.zeros(ground.n_outputs)
         self._total = np.zeros((n, ground.n_classes))
         self._n_trees = 0
         self._ground = ground

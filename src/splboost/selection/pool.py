@@ -56,7 +56,7 @@ class Bag(NamedTuple):
     seeds: NDArray[np.integer]
 
 
-class Setting(NamedTuple):
+class Candidate(NamedTuple):
     """A member after so many rounds, on bags of one size.
 
     Attributes
@@ -79,13 +79,13 @@ class Choice:
 
     Attributes
     ----------
-    settings : list of Setting
+    settings : list of Candidate
     factor : what the scores of each are multiplied by
     brier : out-of-bag Brier score of each
     count : how much each counts; sums to 1
     """
 
-    settings: list[Setting]
+    settings: list[Candidate]
     factor: FloatArray
     brier: FloatArray
     count: FloatArray
@@ -118,18 +118,18 @@ def scout(
     *,
     n_jobs: int | None,
     verbose: int,
-) -> tuple[list[Setting], NDArray[np.float32], NDArray[np.intp]]:
+) -> tuple[list[Candidate], NDArray[np.float32], NDArray[np.intp]]:
     """Out-of-bag scores of all settings.
 
     Returns
     -------
-    settings : list of Setting
+    settings : list of Candidate
     scores : (n_settings, n_rows, n_outputs), means over the bags without a row
     n_out : (n_sizes, n_rows) how many bags of each size are without a row
     """
     of_size = [(m, k, t) for k, m in enumerate(members) for t in m.rounds]
     settings = [
-        Setting(size, member, number, n_rounds)
+        Candidate(size, member, number, n_rounds)
         for size in range(len(SHARES))
         for member, number, n_rounds in of_size
     ]
@@ -156,7 +156,7 @@ def scout(
 
 
 def judge(
-    settings: list[Setting],
+    settings: list[Candidate],
     scores: NDArray[np.float32],
     n_out: NDArray[np.intp],
     codes: NDArray[np.integer],
@@ -255,12 +255,12 @@ class Mixture:
 def _grow(
     ground: Ground, member: Member, rounds: list[int], bag: Bag, seed: int, stop: Stop
 ) -> tuple[FloatArray, list[Gathered]]:
-    """The start of a member on a bag, and its trees in each stage."""
+    """Scores of a member before its first tree on a bag, and its trees by stage."""
     run, done, stages = member.start(ground, bag.weight, seed), 0, []
     for n_rounds in rounds:
         stages.append([] if stop.is_set else run.harvest(n_rounds - done))
         done = n_rounds
-    return getattr(run, "start", np.zeros(ground.n_outputs)), stages
+    return run.initial, stages
 
 
 def grow(

@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from splboost.boosting.progress import Progress
 from splboost.reporting import N_LINES, Bar, has_room_for_bar
 
 
-class Report(Protocol):
-    """Shows how far a fit has come; a context manager that tidies up in the end."""
-
-    def show(self, progress: Progress) -> None: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
-def make_report(verbose: int, n_rounds: int) -> Report | None:
+def make_round_report(verbose: int, n_rounds: int) -> RoundLines | RoundBar | None:
     """A bar where one can be shown, with lines above it if ``verbose`` is 2 or more."""
     if not verbose:
         return None
     if has_room_for_bar():
-        return RoundsBar(n_rounds, with_lines=verbose > 1)
-    return Lines(n_rounds)
+        return RoundBar(n_rounds, with_lines=verbose > 1)
+    return RoundLines(n_rounds)
 
 
 def line_of(progress: Progress) -> str:
@@ -50,7 +34,7 @@ def line_of(progress: Progress) -> str:
     return line
 
 
-class Lines:
+class RoundLines:
     """A line for every tenth of the rounds, and one for the last."""
 
     def __init__(self, n_rounds: int) -> None:
@@ -74,7 +58,7 @@ class Lines:
         self._unseen = None
 
 
-class RoundsBar:
+class RoundBar:
     """A progress bar, with what the last round was like."""
 
     def __init__(self, n_rounds: int, *, with_lines: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from splboost.boosting.fit.continuation import Mark
 from splboost.boosting.fit.fitting import Fitting
-from splboost.boosting.fit.reporting import Report, make_report
+from splboost.boosting.fit.reporting import RoundBar, RoundLines, make_round_report
 from splboost.boosting.fit.validation import EarlyStopping
 from splboost.boosting.loop import CALLBACK, NO_IMPROVEMENT, History
 from splboost.boosting.progress import Progress
@@ -18,7 +18,7 @@ def make_watch(
     fitting: Fitting, booster: Any, stopping: EarlyStopping | None
 ) -> Watch | None:
     """A watch over the rounds, if anything asks for one."""
-    report = make_report(booster.verbose, booster.n_estimators)
+    report = make_round_report(booster.verbose, booster.n_estimators)
     if booster.callback is None and report is None and fitting.validation is None:
         return None
     return Watch(fitting, booster, stopping, report)
@@ -32,7 +32,7 @@ class Watch:
     fitting : Fitting
     booster : the booster that is being fitted
     stopping : EarlyStopping or None
-    report : Report or None
+    report : RoundLines, RoundBar or None
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Watch:
         fitting: Fitting,
         booster: Any,
         stopping: EarlyStopping | None,
-        report: Report | None,
+        report: RoundLines | RoundBar | None,
     ) -> None:
         self._fitting = fitting
         self._template = copy(booster)

@@ -484,6 +484,68 @@ def test_max_features_goes_on_until_a_feature_can_split():
     assert all(grow(grower, np.ones(50)).feature[0] == 5 for _ in range(50))
 
 
+def draw_all(grower):
+    """Let nodes draw their features, all of them; only ties depend on the order."""
+    grower.limits = grower.limits._replace(drawn=True)
+    grower.work = workspace.make_workspace(grower.binned, grower.data.y, grower.limits)
+    grower.memory = workspace.as_reference(
+        workspace.Memory(grower.data, grower.limits, grower.work)
+    )
+    return grower
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "options",
+    [{"min_samples_leaf": 20}, {"max_depth": 3}, {"max_leaf_nodes": 9}],
+    ids=["large leaves", "shallow", "best first"],
+)
+def test_drawing_all_features_gives_the_tree_of_all(n_classes, criterion, options):
+    X, y = mixed_data(700, n_classes, n_values=500)
+    weight = np.random.default_rng(13).exponential(size=len(y))
+    weight[::7] = 0
+    options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
+    grower = make_grower(X, y, n_classes, **options)
+    drawing = draw_all(make_grower(X, y, n_classes, **options))
+    for w in (weight, 2 * weight, np.where(weight > 1, 0, weight)):
+        target = np.asarray(y, dtype=float)
+        one, other = grow(grower, w, target), grow(drawing, w, target)
+        assert sorted(splits_of(one)) == sorted(splits_of(other))
+        leaves = one.value[grower.leaf], other.value[drawing.leaf]
+        np.testing.assert_allclose(*leaves, rtol=1e-13)
+
+
+def splits_of(tree):
+    return [repr(split) for split, _ in list_nodes(tree)]
+
+
+@every_kind
+def test_random_cuts_have_rows_on_both_sides(n_classes, criterion):
+    X, y = mixed_data(300, n_classes, n_values=250)
+    grower = make_grower(
+        X, y, n_classes, criterion=criterion, random_cuts=True, min_samples_leaf=3
+    )
+    weight, target = np.ones(len(y)), np.asarray(y, dtype=float)
+    trees = set()
+    for _ in range(20):
+        tree = grow(grower, weight, target)
+        trees.add(str(splits_of(tree)))
+        _, sizes = np.unique(grower.leaf, return_counts=True)
+        assert sizes.min() >= 3  # rows on both sides of each cut
+        assert sizes.size == (tree.child < 0).sum()
+        assert (tree.gain[tree.child > 0] > 0).all()
+    assert len(trees) == 20
+
+
+def test_random_cuts_are_anywhere_between_the_lowest_and_the_highest_bin():
+    x = np.arange(101.0)
+    grower = make_grower(x[:, None], x > 50, 2, max_depth=1, random_cuts=True)
+    cuts = [grow(grower, np.ones(101)).threshold[0] for _ in range(4000)]
+    values, counts = np.unique(cuts, return_counts=True)
+    assert values.tolist() == (x[1:] - 0.5).tolist()
+    assert abs(counts - 40).max() < 5 * np.sqrt(40)
+
+
 # --------------------------------------------------------------------- sizes and shapes
 
 

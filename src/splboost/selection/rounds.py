@@ -77,7 +77,7 @@ def do_votes(
     for _ in range(n_rounds):
         if not weigh_votes(score, y, n_classes, bag, age, weight):
             return 0.0
-        if memory.limits.max_depth == 1:
+        if memory.limits.max_depth == 1 and not memory.limits.drawn:
             size = advance_stump(memory, weight, weight, leaf)
         else:
             size = advance(memory, weight, weight, leaf)

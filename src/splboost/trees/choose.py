@@ -60,48 +60,32 @@ def choose(data, limits, work, node):
     side = 1 if node == work.plan[NODE_B] else 0
     best = 0.0
     best_feature = -1
-    if limits.max_features >= d:
-        for f in range(d):
-            if is_better(work.gain[side, f], best):
-                best, best_feature = work.gain[side, f], f
-    else:
-        # A random order of the features; the first max_features that can split at all.
-        permuted = np.arange(d)
-        tried = 0
-        for k in range(d):
-            j = k + random_below(work.seed, d - k)
-            permuted[k], permuted[j] = permuted[j], permuted[k]
-            f = permuted[k]
-            if k >= limits.max_features and tried > 0:
-                break
-            if work.gain[side, f] > 0:
-                tried += 1
-                if is_better(work.gain[side, f], best):
-                    best, best_feature = work.gain[side, f], f
-    if best_feature < 0 or best <= MIN_GAIN:
+    for f in range(d):
+        if is_better(work.gain[side, f], best):
+            best, best_feature = work.gain[side, f], f
+    if best_feature >= 0:
+        found, left_set = (
+            work.found[side, best_feature],
+            work.left_set[side, best_feature],
+        )
+        set_split(data, work, node, best_feature, best, found, left_set)
+
+
+@kernel
+def set_split(data, work, node, f, gain, found, left_set):
+    """Set the split of a node to what was found of a feature, if it is worth it."""
+    if gain <= MIN_GAIN:
         return
-    f, found = best_feature, work.found[side, best_feature]
-    work.number[node, GAIN] = best
+    work.number[node, GAIN] = gain
     work.node[node, FEATURE] = f
     work.node[node, MISSING_LEFT] = found[MISSING]
     if data.kind[f] == CATEGORICAL:
         for k in range(SET_BYTES):
-            work.bins[node, k] = work.left_set[side, f, k]
+            work.bins[node, k] = left_set[k]
     else:
         b, threshold = cut_between(data, f, found[LOW], found[HIGH])
         work.node[node, BIN] = b
         work.number[node, THRESHOLD] = threshold
-
-
-@kernel
-def random_below(seed, n):
-    """Next random integer below n, by xorshift."""
-    x = seed[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    seed[0] = x
-    return np.int64((x >> np.uint64(11)) % np.uint64(n))
 
 
 @kernel

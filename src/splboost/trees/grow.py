@@ -20,6 +20,7 @@ import numpy as np
 from splboost.compiled import kernel
 from splboost.trees.choose import choose_planned, release
 from splboost.trees.divide import make_node, may_split, split_node
+from splboost.trees.drawn import grow_children, look_at_drawn, make_drawing_room
 from splboost.trees.search import search
 from splboost.trees.small import grow_presorted, grow_small
 from splboost.trees.split import LEAST_SQUARES, is_better
@@ -70,6 +71,12 @@ def advance(memory, weight, target, leaf):
     holds the node of every row.
     """
     data, limits, work = memory.data, memory.limits, memory.work
+    if limits.drawn:
+        plan_root(data, limits, work, weight, target)
+        grow_drawn(data, limits, work)
+        leaf_of_rows(data, work, leaf)
+        work.progress[STARTED] = 0
+        return work.progress[N_NODES]
     if not work.progress[STARTED]:
         plan_root(data, limits, work, weight, target)
     else:
@@ -92,6 +99,19 @@ def advance(memory, weight, target, leaf):
     leaf_of_rows(data, work, leaf)
     work.progress[STARTED] = 0
     return work.progress[N_NODES]
+
+
+@kernel
+def grow_drawn(data, limits, work):
+    """Grow all below the root, where nodes look at drawn features only."""
+    work.node[0, SLOT] = -1  # no histogram is kept
+    room = make_drawing_room(data, limits)
+    if may_split(limits, work, 0):
+        look_at_drawn(data, limits, work, 0, room)
+    node = next_node(limits, work)
+    while node >= 0:
+        grow_children(data, limits, work, node, room)
+        node = next_node(limits, work)
 
 
 @kernel
@@ -152,14 +172,14 @@ def plan_root(data, limits, work, weight, target):
     p[N_FREE] = work.free.size
     for k in range(work.free.size):  # slot 0 keeps the root for the next tree
         work.free[k] = work.free.size - k
-    partitioned = limits.max_depth != 1 or limits.counter >= 0
     if p[N_CHANGED] >= 0:
         for k in range(p[N_CHANGED]):
             work.total[0, work.row_class[k]] += work.row_weight[k]
     else:
         sum_all_rows(data, limits, work)
     n_rows = 0
-    if partitioned:
+    stump = limits.max_depth == 1 and not limits.drawn
+    if not stump or limits.counter >= 0:
         for i in range(work.weight.size):
             work.rows[n_rows] = i
             n_rows += work.weight[i] > 0

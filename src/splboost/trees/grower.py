@@ -37,6 +37,7 @@ class TreeOptions:
     min_samples_leaf: int = 1
     min_weight_fraction_leaf: float = 0.0
     max_features: int | None = None
+    random_cuts: bool = False
 
 
 class TreeGrower:
@@ -56,7 +57,7 @@ class TreeGrower:
     options : TreeOptions
     n_threads : int
     seed : int
-        Used only when ``max_features`` is less than the number of features.
+        Used only when features or cuts are drawn at random.
 
     Attributes
     ----------
@@ -79,6 +80,8 @@ class TreeGrower:
         n_slots = n_classes or 2
         counting = options.min_samples_leaf > 1
         depth = options.max_depth
+        max_features = int(min(options.max_features or d, d))
+        drawn = max_features < d or options.random_cuts
         self.binned = binned
         self.n_threads = n_threads
         self.limits = Limits(
@@ -90,7 +93,9 @@ class TreeGrower:
             max_leaves=int(options.max_leaf_nodes or UNLIMITED),
             min_rows=int(options.min_samples_leaf),
             min_share=float(options.min_weight_fraction_leaf),
-            max_features=int(min(options.max_features or d, d)),
+            max_features=max_features,
+            drawn=drawn,
+            random_cuts=options.random_cuts,
             threaded_work=threads.THREADED_WORK if n_threads > 1 else UNLIMITED,
         )
         self.regression = n_classes == 0
@@ -106,7 +111,8 @@ class TreeGrower:
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
         self.memory = as_reference(Memory(self.data, self.limits, self.work))
-        self._advance = advance_stump if self.limits.max_depth == 1 else advance
+        is_stump = self.limits.max_depth == 1 and not drawn
+        self._advance = advance_stump if is_stump else advance
         self._has_categories = any(c is not None for c in binned.categories)
 
     @property

@@ -97,18 +97,7 @@ def search(memory, first, last):
                 found[f],
                 left_set[f],
             )
-            least = least_gain(limits, data.n_bins.size, gain[f], least)
-
-
-@kernel
-def least_gain(limits, n_features, gain, least):
-    """The gain that a later feature must exceed to matter, after one with this gain.
-
-    Splits clearly worse than another need not be compared in earnest, which saves most
-    of the branches that no processor can predict. Where features are drawn at random,
-    each one that can split counts, be it ever so bad.
-    """
-    return max(least, CLOSE * gain) if limits.max_features >= n_features else 0.0
+            least = max(least, CLOSE * gain[f])
 
 
 @kernel

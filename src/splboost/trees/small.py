@@ -18,8 +18,8 @@ from splboost.compiled import kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import choose
 from splboost.trees.divide import may_split, split_node
-from splboost.trees.search import least_gain, make_room, search_feature
-from splboost.trees.split import ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
+from splboost.trees.search import make_room, search_feature
+from splboost.trees.split import CLOSE, ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
 from splboost.trees.workspace import (
     CHILD,
     DIVIDED,
@@ -301,7 +301,7 @@ def search_small(data, limits, work, node, start, tables):
             gain[0, f] = search_unsorted(
                 data, limits, work, node, f, lo, hi, tables, least
             )
-        least = least_gain(limits, data.n_bins.size, gain[0, f], least)
+        least = max(least, CLOSE * gain[0, f])
     choose(data, limits, work, node)
 
 

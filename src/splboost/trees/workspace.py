@@ -46,7 +46,7 @@ Data = namedtuple("Data", "codes n_bins kind offset points y")
 Limits = namedtuple(
     "Limits",
     "criterion n_classes shift counter max_depth max_leaves min_rows min_share "
-    "max_features threaded_work",
+    "max_features drawn random_cuts threaded_work",
 )
 Work = namedtuple(
     "Work",
@@ -174,7 +174,8 @@ def is_small(work, node):
 def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
     """Allocate what trees of this kind over this table need."""
     d, n = binned.codes.shape
-    divided = n if limits.max_depth != 1 or limits.counter >= 0 else 0
+    stump = limits.max_depth == 1 and not limits.drawn
+    divided = n if not stump or limits.counter >= 0 else 0
     regression = limits.criterion == LEAST_SQUARES
     n_leaves = min(n, limits.max_leaves)
     if limits.max_depth >= 0:
@@ -187,7 +188,7 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
         depth = limits.max_depth if limits.max_depth >= 0 else 64
         n_slots = min(depth, int(np.log2(n + 1))) + 3
     n_slots = max(3, min(n_slots, MAX_HISTOGRAM_BYTES // (8 * n_cells + 1)))
-    if limits.max_depth == 1:
+    if limits.max_depth == 1 or limits.drawn:
         n_slots = 1
     return Work(
         weight=np.zeros(n, dtype=np.int64),
@@ -219,6 +220,7 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
 def _sort_codes(binned: Binned, limits: Limits) -> NDArray[np.uint16]:
     """Rows in the order of each column's codes, where the table is small enough."""
     d, n = binned.codes.shape
-    if n > PRESORTED_ROWS or limits.max_depth == 1 or limits.max_leaves < UNLIMITED:
+    whole = limits.max_depth != 1 and limits.max_leaves == UNLIMITED
+    if n > PRESORTED_ROWS or limits.drawn or not whole:
         return np.empty((d, 0), dtype=np.uint16)
     return np.argsort(binned.codes, axis=1, kind="stable").astype(np.uint16)

@@ -68,7 +68,7 @@ def draw_half(y, seed=1):
 def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
     X, y, ground = make_ground(n_classes=n_classes)
     bag = draw_half(y)
-    run = Votes(depth, plateau, some_features=False).start(ground, bag, 0)
+    run = Votes(depth, plateau).start(ground, bag, 0)
     tree = CARTClassifier(max_depth=depth, min_weight_fraction_leaf=1e-4)
     booster = SPLBoostClassifier(
         tree,
@@ -90,7 +90,7 @@ def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
 def test_logits_are_logitboost_on_the_bag(n_classes, plateau):
     X, y, ground = make_ground(n_classes=n_classes)
     bag = draw_half(y)
-    run = Logits(3, plateau, some_features=False).start(ground, bag, 0)
+    run = Logits(3, plateau).start(ground, bag, 0)
     tree = CARTRegressor(max_depth=3, min_samples_leaf=5, min_weight_fraction_leaf=1e-4)
     booster = LogitBoostClassifier(
         tree,
@@ -114,7 +114,7 @@ def test_logits_start_from_the_shares_of_the_classes():
     _, y, ground = make_ground()
     bag = np.where(y == 1, 0.25, 1.0)
     share = (bag[y == 1].sum() + 1) / (bag.sum() + 2)
-    run = Logits(3, np.inf, some_features=False).start(ground, bag, 0)
+    run = Logits(3, np.inf).start(ground, bag, 0)
     assert_allclose(expit(2 * run.score), share)
 
 
@@ -138,11 +138,12 @@ def test_a_forest_of_a_tree_is_the_mean_share_of_its_leaves():
 @pytest.mark.parametrize(
     "member",
     [
-        Votes(1, 2.0, some_features=False),
-        Votes(4, 2.0, some_features=True),
-        Logits(4, 1.2, some_features=True),
+        Votes(1, 2.0),
+        Votes(4, 2.0),
+        Logits(4, 1.2),
         Forest(1),
-        Forest(10),
+        Forest(10, max_features=1),
+        Forest(3, random_cuts=True),
     ],
 )
 def test_trees_that_are_kept_give_the_scores(member, n_classes):
@@ -199,7 +200,7 @@ def test_without_a_pace_there_is_none():
     }
     assert plateaus == {np.inf}
     with_pace = pool.make_members(paced=True)
-    assert set(pool.make_members(paced=False)) < set(with_pace)
+    assert any(getattr(member, "plateau", np.inf) < np.inf for member in with_pace)
 
 
 # ------------------------------------------------------------------------- the judging
@@ -237,7 +238,7 @@ def test_elections():
     losses = rng.random((5, 300))
     losses[1] = losses[0] + 0.01  # never wins
     losses[4] = losses[3]  # the first of equals wins
-    share = judge.elect(losses, np.ones(300), np.arange(300), 200, rng)
+    share = judge.elect(losses, np.ones(300), np.arange(300), 200, 4, rng)
     assert share.sum() == pytest.approx(1)
     assert share[1] == 0
     assert share[4] == 0
@@ -250,10 +251,10 @@ def test_rows_of_one_unit_vote_together():
     losses = np.array([[0.0] * 50 + [1.0] * 50, [1.0] * 50 + [0.0] * 50])
     mixed = np.vstack([losses, np.full((1, 100), 0.45)])
     alone = judge.elect(
-        mixed, np.ones(100), np.arange(100), 200, np.random.default_rng(0)
+        mixed, np.ones(100), np.arange(100), 200, 4, np.random.default_rng(0)
     )
     together = judge.elect(
-        mixed, np.ones(100), np.repeat([0, 1], 50), 200, np.random.default_rng(0)
+        mixed, np.ones(100), np.repeat([0, 1], 50), 200, 4, np.random.default_rng(0)
     )
     assert alone[2] > 0.4
     assert together[2] < 0.2
@@ -304,7 +305,7 @@ def test_what_was_chosen(fitted):
     settings = fitted.settings_
     assert settings["count"].sum() == pytest.approx(1)
     assert settings["count"].is_monotonic_decreasing
-    assert set(settings["kind"]) <= {"SPLBoost", "LogitBoost", "forest"}
+    assert set(settings["kind"]) <= {"SPLBoost", "LogitBoost", "forest", "extra trees"}
     assert settings["oob_brier"].between(0, 0.25).all()
     assert set(settings["bag_share"]) <= set(pool.SHARES)
 

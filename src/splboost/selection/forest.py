@@ -17,7 +17,8 @@ from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
 from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.calibration import estimate_noise, find_exponent, sharpen
+from splboost.selection.belief import believe, estimate_noise
+from splboost.selection.calibration import find_exponent, sharpen
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
@@ -181,7 +182,13 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, y: ArrayLike, sample_weight: Any, groups: Any, trusted: Any
     ) -> None:
         from splboost.selection.members import Ground
-        from splboost.selection.pool import grow, judge, make_members, scout
+        from splboost.selection.pool import (
+            count_out,
+            grow,
+            judge,
+            make_members,
+            scout,
+        )
 
         check_parameters(self)
         n_threads = count_threads(self.n_jobs)
@@ -206,10 +213,19 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         scouted = scout(ground, members, bags, **options)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
         choice, oob = judge(
-            *scouted, codes, self.classes_.size, samples.weight, units, draws
+            *scouted,
+            count_out(bags, codes.size),
+            codes,
+            self.classes_.size,
+            samples.weight,
+            units,
+            draws,
         )
         del scouted
-        self._mixture = grow(ground, choice, bags, **options)
+        if self.paced:
+            belief = believe(oob, codes, ground.trusted)
+            bags = [bag._replace(weight=bag.weight * belief) for bag in bags]
+        self._mixture, oob = grow(ground, choice, bags, samples.weight, **options)
         self._describe(choice)
         self._set_rows(oob, samples, used, units, known[used], draws)
 

@@ -104,29 +104,33 @@ def elect(
     weight: FloatArray,
     units: NDArray[np.intp],
     n_elections: int,
+    fewest: int,
     rng: np.random.Generator,
 ) -> FloatArray:
     """How much to believe each setting: the share of elections that it wins.
 
     In each election rows count for more or less at random (the Bayesian bootstrap), and
-    the setting of the lowest loss wins. What wins by chance wins rarely.
+    the setting of the lowest loss wins. What wins by chance wins rarely, and what wins
+    less often than ``fewest`` times counts for nothing, unless all do.
 
     Parameters
     ----------
     losses : (n_settings, n_rows)
     weight : of each row
     units : what each row belongs to; rows of one unit count for more or less together
-    n_elections : int
+    n_elections, fewest : int
     rng : Generator
 
     Returns
     -------
     share : (n_settings,) sums to 1
     """
-    share, total = np.zeros(losses.shape[0]), np.empty(losses.shape[0])
+    wins, total = np.zeros(losses.shape[0]), np.empty(losses.shape[0])
     n_units = int(units.max()) + 1
     for _ in range(n_elections):
         chance = rng.standard_exponential(n_units)[units]
         sum_losses(losses, weight * chance, total)
-        share[int(np.argmin(total))] += 1
-    return share / n_elections
+        wins[int(np.argmin(total))] += 1
+    if wins.max() >= fewest:
+        wins[wins < fewest] = 0
+    return wins / wins.sum()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ VOTE_ROUNDS = 1, 2, 4, 8, 16, 32, 64
 LOGIT_ROUNDS = 4, 8, 16, 32, 64, 100
 LEARNING_RATE = 0.1  # of LogitBoost
 LOGIT_LEAF = 5  # rows in a leaf of LogitBoost
+MOST_LEAVES = 5000  # of a tree of a forest
 VOTE_WARM, LOGIT_WARM = 3, 15  # rounds before the pace sets in
 FOREST_ROUNDS = (10,)  # trees on one bag
 LIGHTEST_LEAF = 1e-4  # of the weight
@@ -63,15 +64,10 @@ class Ground:
     def n_outputs(self) -> int:
         return 1 if self.n_classes == 2 else self.n_classes
 
-    def grower(self, seed: int, *, some_features: bool, **options: Any) -> TreeGrower:
-        """Grows trees; with ``some_features`` a node sees the root of their number."""
+    def grower(self, seed: int, **options: Any) -> TreeGrower:
+        """Grows trees of these options."""
         n_classes = 0 if options.get("criterion") == "squared_error" else self.n_classes
-        n_features = self.binned.n_bins.size
-        kind = TreeOptions(
-            max_features=max(1, math.isqrt(n_features)) if some_features else None,
-            min_weight_fraction_leaf=LIGHTEST_LEAF,
-            **options,
-        )
+        kind = TreeOptions(min_weight_fraction_leaf=LIGHTEST_LEAF, **options)
         return TreeGrower(self.binned, self.codes, n_classes, kind, seed=seed)
 
     def ages(self, plateau: float, bag: FloatArray) -> FloatArray:
@@ -136,7 +132,6 @@ class Votes:
 
     depth: int
     plateau: float
-    some_features: bool
     rounds: tuple[int, ...] = VOTE_ROUNDS
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
@@ -150,7 +145,6 @@ class Votes:
             "kind": "SPLBoost",
             "max_depth": self.depth,
             "plateau": self.plateau,
-            "max_features": "sqrt" if self.some_features else None,
         }
 
 
@@ -160,7 +154,6 @@ class Logits:
 
     depth: int
     plateau: float
-    some_features: bool
     rounds: tuple[int, ...] = LOGIT_ROUNDS
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
@@ -174,15 +167,20 @@ class Logits:
             "kind": "LogitBoost",
             "max_depth": self.depth,
             "plateau": self.plateau,
-            "max_features": "sqrt" if self.some_features else None,
         }
 
 
 @dataclass(frozen=True)
 class Forest:
-    """A random forest, whose leaves have some rows at least."""
+    """A random forest, whose leaves have some rows at least.
+
+    With ``random_cuts`` it is one of extremely randomised trees: cuts are drawn, and
+    each tree sees all rows of the bag.
+    """
 
     leaf: int
+    max_features: Literal["sqrt", 1] = "sqrt"
+    random_cuts: bool = False
     rounds: tuple[int, ...] = FOREST_ROUNDS
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
@@ -193,9 +191,9 @@ class Forest:
 
     def describe(self) -> dict[str, Any]:
         return {
-            "kind": "forest",
+            "kind": "extra trees" if self.random_cuts else "forest",
             "min_samples_leaf": self.leaf,
-            "max_features": "sqrt",
+            "max_features": self.max_features,
         }
 
 
@@ -254,9 +252,7 @@ class _VoteRun(_Boosting):
         self._ground = ground
         self._bag = bag
         self._floor = 1 / (4 * max(float(bag.sum()), 1.0))
-        self._grower = ground.grower(
-            seed, some_features=member.some_features, max_depth=member.depth
-        )
+        self._grower = ground.grower(seed, max_depth=member.depth)
         self._weight = np.empty(n)
         self._leaf_class = np.empty(self._grower.work.node.shape[0], dtype=np.int64)
 
@@ -300,7 +296,6 @@ class _LogitRun(_Boosting):
         self._bag = bag
         self._grower = ground.grower(
             seed,
-            some_features=member.some_features,
             criterion="squared_error",
             max_depth=member.depth,
             min_samples_leaf=LOGIT_LEAF,
@@ -368,8 +363,13 @@ class _ForestRun:
         self._ground = ground
         self._bag = bag
         self._rows = np.flatnonzero(bag)
+        self._random_cuts = member.random_cuts
+        n_features = ground.binned.n_bins.size
         self._grower = ground.grower(
-            seed, some_features=True, min_samples_leaf=member.leaf
+            seed,
+            max_features=1 if member.max_features == 1 else math.isqrt(n_features),
+            random_cuts=member.random_cuts,
+            min_samples_leaf=max(member.leaf, math.ceil(self._rows.size / MOST_LEAVES)),
         )
         self._weight = np.empty(n)
         self._random = np.array([seed], dtype=np.uint64)
@@ -385,6 +385,7 @@ class _ForestRun:
             self._ground.n_classes,
             self._bag,
             self._rows,
+            not self._random_cuts,
             n_rounds,
             self._total,
             self._weight,

@@ -2,14 +2,15 @@
 
 1. ``scout`` runs every member on every bag, and keeps its scores of the rows out of it.
 2. ``judge`` says how much each setting, a member after so many rounds, is to count.
-3. ``grow`` runs those that count once more, and keeps their trees.
+3. ``grow`` runs those that count once more, and keeps their trees. Labels that the rows
+   out of bag speak against count for less then.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,20 +26,21 @@ from splboost.trees.ensemble import TreeEnsemble
 FloatArray = NDArray[np.float64]
 
 SHARES = 0.15, 0.35, 0.7  # of the rows, in a bag
+LEAVES = 1, 3, 10  # fewest rows in a leaf of a forest
+PLATEAU = 2.0
 N_ELECTIONS = 200
+FEWEST_WINS = 4  # a setting that wins fewer elections counts for nothing
 
 
 def make_members(*, paced: bool) -> list[Member]:
     """The members of a pool, from single deep trees to long boosted runs."""
-    members: list[Member] = [Forest(leaf) for leaf in (1, 3, 5, 10, 20, 40)]
-    for plateau in (2.0, math.inf) if paced else (math.inf,):
-        members += [
-            Votes(1, plateau, some_features=False),
-            Votes(3, plateau, some_features=False),
-            Votes(5, plateau, some_features=True),
-            Logits(5, plateau, some_features=True),
-        ]
-    return [*members, Logits(3, math.inf, some_features=False)]
+    return [
+        *(Forest(leaf) for leaf in LEAVES),
+        *(Forest(leaf, max_features=1) for leaf in LEAVES),
+        *(Forest(leaf, random_cuts=True) for leaf in LEAVES),
+        Votes(1, PLATEAU if paced else math.inf),
+        Logits(3, math.inf),
+    ]
 
 
 class Bag(NamedTuple):
@@ -118,14 +120,13 @@ def scout(
     *,
     n_jobs: int | None,
     verbose: int,
-) -> tuple[list[Candidate], NDArray[np.float32], NDArray[np.intp]]:
+) -> tuple[list[Candidate], NDArray[np.float32]]:
     """Out-of-bag scores of all settings.
 
     Returns
     -------
     settings : list of Candidate
     scores : (n_settings, n_rows, n_outputs), means over the bags without a row
-    n_out : (n_sizes, n_rows) how many bags of each size are without a row
     """
     of_size = [(m, k, t) for k, m in enumerate(members) for t in m.rounds]
     settings = [
@@ -135,7 +136,7 @@ def scout(
     ]
     n = ground.codes.size
     shape = len(SHARES), len(of_size), n, ground.n_outputs
-    total, n_out = np.zeros(shape, dtype=np.float32), np.zeros((len(SHARES), n), int)
+    total = np.zeros(shape, dtype=np.float32)
     results = work_through(
         _scout,
         [(ground, members, bag) for bag in bags],
@@ -145,14 +146,20 @@ def scout(
         unit="bags",
     )
     for bag, scores in zip(bags, results, strict=True):
-        out = bag.weight == 0
-        total[bag.size][:, out] += scores
-        n_out[bag.size] += out
-    for size, of_rows in enumerate(np.maximum(n_out, 1)):
-        total[size] /= of_rows[:, None]
+        total[bag.size][:, bag.weight == 0] += scores
+    for size, n_out in enumerate(np.maximum(count_out(bags, n), 1)):
+        total[size] /= n_out[:, None]
         for k, (member, _, _) in enumerate(of_size):
             total[size, k] = member.scores(total[size, k])
-    return settings, total.reshape(-1, n, ground.n_outputs), n_out
+    return settings, total.reshape(-1, n, ground.n_outputs)
+
+
+def count_out(bags: list[Bag], n_rows: int) -> NDArray[np.intp]:
+    """How many bags of each size are without each row."""
+    n_out = np.zeros((len(SHARES), n_rows), dtype=np.intp)
+    for bag in bags:
+        n_out[bag.size] += bag.weight == 0
+    return n_out
 
 
 def judge(
@@ -167,7 +174,8 @@ def judge(
 ) -> tuple[Choice, FloatArray]:
     """How much each setting is to count, and the out-of-bag probabilities then.
 
-    Rows that were in all bags of some size judge nothing.
+    Half of the say is shared by the rows alike, and half by the classes, so that a rare
+    one is heard. Rows that were in all bags of some size judge nothing.
     """
     judging = (n_out > 0).all(axis=0)
     if not judging.any():
@@ -184,24 +192,38 @@ def judge(
             for score, loss in zip(scores, losses, strict=True)
         ]
     )
-    count = elect(losses, counting, own, N_ELECTIONS, rng)
     brier = np.empty(len(settings))
     sum_losses(losses, counting / counting.sum(), brier)
+    of_class = np.bincount(there, counting, n_classes)
+    share = of_class / counting.sum() * np.count_nonzero(of_class)
+    say = counting * (0.5 + 0.5 / share[there])
+    count = elect(losses, say, own, N_ELECTIONS, FEWEST_WINS, rng)
     kept = np.flatnonzero(count)
     order = kept[np.argsort(-count[kept], kind="stable")]
     choice = Choice(
         [settings[k] for k in order], factor[order], brier[order], count[order]
     )
-    mean = np.zeros((codes.size, n_classes))
-    known = np.zeros(codes.size)
-    for k in order:
-        out = n_out[settings[k].size] > 0
+    return choice, mix(choice, scores[order], n_out, n_classes)
+
+
+def mix(
+    choice: Choice,
+    scores: NDArray[np.float32],
+    n_out: NDArray[np.intp],
+    n_classes: int,
+) -> FloatArray:
+    """Out-of-bag probabilities of the settings that count; NaN for rows of no bag."""
+    n = n_out.shape[1]
+    mean, known = np.zeros((n, n_classes)), np.zeros(n)
+    parts = zip(choice.settings, scores, choice.factor, choice.count, strict=True)
+    for setting, score, factor, count in parts:
+        out = n_out[setting.size] > 0
         part = np.zeros((int(out.sum()), n_classes))
-        add_probabilities(scores[k][out].astype(float), factor[k], count[k], part)
+        add_probabilities(score[out].astype(float), factor, count, part)
         mean[out] += part
-        known[out] += count[k]
+        known[out] += count
     with np.errstate(invalid="ignore"):
-        return choice, mean / known[:, None]
+        return mean / known[:, None]
 
 
 class Part(NamedTuple):
@@ -254,24 +276,35 @@ class Mixture:
 
 def _grow(
     ground: Ground, member: Member, rounds: list[int], bag: Bag, seed: int, stop: Stop
-) -> tuple[FloatArray, list[Gathered]]:
-    """Scores of a member before its first tree on a bag, and its trees by stage."""
+) -> tuple[FloatArray, list[Gathered], NDArray[np.float32]]:
+    """A member on a bag: scores before its first tree, trees by stage, and the scores
+    of the rows out of the bag after each stage."""
     run, done, stages = member.start(ground, bag.weight, seed), 0, []
-    for n_rounds in rounds:
-        stages.append([] if stop.is_set else run.harvest(n_rounds - done))
+    out = np.flatnonzero(bag.weight == 0)
+    scores = np.zeros((len(rounds), out.size, ground.n_outputs), dtype=np.float32)
+    for k, n_rounds in enumerate(rounds):
+        if stop.is_set:
+            break
+        stages.append(run.harvest(n_rounds - done))
+        scores[k] = run.score[out]
         done = n_rounds
-    return run.initial, stages
+    return run.initial, stages, scores
 
 
 def grow(
     ground: Ground,
     choice: Choice,
     bags: list[Bag],
+    weight: FloatArray,
     *,
     n_jobs: int | None,
     verbose: int,
-) -> Mixture:
-    """The trees of the settings that count."""
+) -> tuple[Mixture, FloatArray]:
+    """The trees of the settings that count, and their out-of-bag probabilities.
+
+    ``weight`` is that of the rows in judging. Bags may have other weights than when the
+    settings were chosen; the factors of the scores are fitted anew.
+    """
     wanted: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for k, setting in enumerate(choice.settings):
         wanted[setting.size, setting.number].append(k)
@@ -285,22 +318,42 @@ def grow(
             if bag.size == key[0]:
                 seed = int(bag.seeds[key[1]])
                 pieces.append((ground, member, rounds, bag, seed))
-                of_piece.append(key)
+                of_piece.append((key, bag))
     results = work_through(
         _grow, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="bags"
     )
-    parts = []
+    n = ground.codes.size
+    n_out = count_out(bags, n)
+    judging = (n_out > 0).all(axis=0)
+    there, counting = ground.codes[judging], weight[judging]
+    scores = np.zeros((len(choice.settings), n, ground.n_outputs), dtype=np.float32)
+    factor, parts = choice.factor.copy(), []
     for key, numbers in wanted.items():
-        grown = [r for of, r in zip(of_piece, results, strict=True) if of == key]
+        member = choice.settings[numbers[0]].member
+        grown = []
+        for (of, bag), result in zip(of_piece, results, strict=True):
+            if of == key:
+                grown.append(result)
+                for k, own in zip(numbers, result[2], strict=True):
+                    scores[k, bag.weight == 0] += own
         stages = []
         for at, k in enumerate(numbers):
-            trees = [pair for _, each in grown for pair in each[at]]
+            scores[k] = member.scores(scores[k] / np.maximum(n_out[key[0]], 1)[:, None])
+            factor[k] = fit_factor(
+                scores[k][judging].astype(float),
+                there,
+                counting,
+                ground.n_classes,
+                np.empty(there.size),
+            )
+            trees = [pair for _, each, _ in grown for pair in each[at]]
             model = _join(trees, len(grown), ground)
-            stages.append((model, float(choice.factor[k]), float(choice.count[k])))
-        start = np.mean([each for each, _ in grown], axis=0)
-        parts.append(Part(choice.settings[numbers[0]].member, start, stages))
+            stages.append((model, float(factor[k]), float(choice.count[k])))
+        start = np.mean([each for each, _, _ in grown], axis=0)
+        parts.append(Part(member, start, stages))
     categorical = parts[0].stages[0][0].categorical_features
-    return Mixture(parts, ground.n_classes, categorical)
+    mixture = Mixture(parts, ground.n_classes, categorical)
+    return mixture, mix(replace(choice, factor=factor), scores, n_out, ground.n_classes)
 
 
 def _join(trees: Gathered, n_bags: int, ground: Ground) -> TreeModel:

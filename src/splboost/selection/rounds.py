@@ -201,14 +201,18 @@ def draw(state, n):
 
 
 @kernel
-def do_shares(memory, n_classes, bag, rows, n_trees, share, weight, leaf, state):
-    """Trees on bootstrap samples of a bag's rows; their class shares are added up."""
+def do_shares(
+    memory, n_classes, bag, rows, bootstrap, n_trees, share, weight, leaf, state
+):
+    """Trees on a bag's rows, or on some drawn from them; class shares are added up."""
     total = memory.work.total
+    weight[:] = bag
     for _ in range(n_trees):
-        weight[:] = 0.0
-        for _ in range(rows.size):
-            i = rows[draw(state, rows.size)]
-            weight[i] += bag[i]
+        if bootstrap:
+            weight[:] = 0.0
+            for _ in range(rows.size):
+                i = rows[draw(state, rows.size)]
+                weight[i] += bag[i]
         advance(memory, weight, weight, leaf)
         for i in range(leaf.size):
             node, whole = leaf[i], 0.0

@@ -1,0 +1,80 @@
+"""How far labels are to be believed, by models that have not seen their rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+SUREST = 0.2  # of the rows, by which the share of wrong labels is estimated
+N_REWEIGHTINGS = 100
+CLEAREST = 0.1  # of the rows, where doubt is taken to come from wrong labels alone
+MOST_NOISE = 0.9  # of what would leave nothing to learn
+LEAST_BELIEF = 0.5
+
+
+def believe(
+    probability: FloatArray, codes: NDArray[np.integer], trusted: NDArray[np.bool_]
+) -> FloatArray:
+    """How much each row is to count, from 1/2 to 1, by how likely its label is right.
+
+    Labels are taken to be wrong at one rate r everywhere. Class k, of probability q_k,
+    is then given as a label with probability p_k = (1 - r) q_k + r (1 - q_k) / (K - 1),
+    and is right there with probability (1 - r) q_k / p_k. Where the model is surest,
+    what it doubts is r. Half of the weight follows; the rest is for what the model does
+    not know.
+
+    Parameters
+    ----------
+    probability : (n_rows, n_classes) of the labels, by models that have not seen the
+        row; NaN where there is none, which is believed
+    codes : class of each row's label
+    trusted : whether it is known to be right
+    """
+    n_classes = probability.shape[1]
+    known = ~np.isnan(probability).any(axis=1) & ~trusted
+    belief = np.ones(codes.size)
+    if not known.any():
+        return belief
+    rate = np.quantile(1 - probability[known].max(axis=1), CLEAREST)
+    rate = min(float(rate), MOST_NOISE * (n_classes - 1) / n_classes)
+    elsewhere = rate / (n_classes - 1)
+    own = probability[known, codes[known]]
+    of_class = np.clip((own - elsewhere) / (1 - rate - elsewhere), 0, 1)
+    right = np.clip((1 - rate) * of_class / np.maximum(own, 1e-6), 0, 1)
+    belief[known] = LEAST_BELIEF + (1 - LEAST_BELIEF) * right
+    return belief
+
+
+def estimate_noise(
+    probability: FloatArray,
+    agree: NDArray[np.bool_],
+    weight: FloatArray,
+    units: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Share of wrong labels, and the standard deviation of the estimate.
+
+    Where the model is surest, a label that disagrees with it is wrong.
+
+    Parameters
+    ----------
+    probability : (n_rows, n_classes) by models that have not seen the row
+    agree : whether each row's label is the likeliest, or known to be right
+    weight : of each row
+    units : what each row belongs to; rows of one unit count together
+    rng : Generator
+    """
+    order = np.argsort(-probability.max(axis=1), kind="stable")
+    disagree = ~agree[order]
+    weight, units = weight[order], units[order]
+
+    def estimate(weight: FloatArray) -> float:
+        ahead = np.cumsum(weight)
+        surest = ahead <= max(SUREST * ahead[-1], ahead[0])
+        return float(np.average(disagree[surest], weights=weight[surest]))
+
+    chances = rng.standard_exponential((N_REWEIGHTINGS, int(units.max()) + 1))
+    spread = np.std([estimate(weight * chance[units]) for chance in chances])
+    return estimate(weight), float(spread)

@@ -45,7 +45,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_bags : int, default=30
-        Bags of each size.
+        Bags of each size. Above 5 000 rows there are fewer, in proportion, but a third
+        of them at least.
     paced : bool, default=True
         Whether the pool has boosters with a pace. Without, it shows what a pace adds.
     class_weight : dict, "balanced" or None, default=None
@@ -238,12 +239,13 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         *,
         grouped: bool,
     ) -> list[Any]:
-        from splboost.selection.pool import SHARES, Bag
+        from splboost.selection.pool import SHARES, Bag, count_bags
 
         groups = units if grouped else None
         bags = []
+        n_bags = count_bags(self.n_bags, samples.codes.size)
         for size, share in enumerate(SHARES):
-            for inside in draw_bags(samples.codes, groups, self.n_bags, share, rng):
+            for inside in draw_bags(samples.codes, groups, n_bags, share, rng):
                 seeds = rng.randint(2**31 - 1, size=n_members)
                 bags.append(Bag(size, samples.weight * inside, seeds))
         return bags

@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 SHARES = 0.15, 0.35, 0.7  # of the rows, in a bag
 LEAVES = 1, 3, 10  # fewest rows in a leaf of a forest
 PLATEAU = 2.0
+MANY_ROWS = 5000  # above which there are fewer bags
 N_ELECTIONS = 200
 FEWEST_WINS = 4  # a setting that wins fewer elections counts for nothing
 
@@ -56,6 +57,13 @@ class Bag(NamedTuple):
     size: int
     weight: FloatArray
     seeds: NDArray[np.integer]
+
+
+def count_bags(n_bags: int, n_rows: int) -> int:
+    """How many bags of each size there are: fewer of many rows, which differ less."""
+    if n_rows <= MANY_ROWS:
+        return n_bags
+    return max(round(n_bags * MANY_ROWS / n_rows), math.ceil(n_bags / 3), 2)
 
 
 class Candidate(NamedTuple):

@@ -1,7 +1,7 @@
 """Growing trees whose nodes look at a few features, drawn anew in each.
 
-Only what is drawn is summed: a node's rows go into the bins of one feature, and the
-bins that they meet are scanned. No histogram is kept, and no column is sorted.
+Only what is drawn is summed: a node's rows go into the bins of one feature, and these
+are scanned. No histogram is kept, and no column stays sorted.
 
 With ``random_cuts`` a column of numbers is cut once, at random between its lowest and
 its highest bin, and the best of these cuts is taken (extremely randomised trees).
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost.compiled import kernel, lean_kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import set_split
 from splboost.trees.divide import may_split, split_node
@@ -27,7 +27,7 @@ from splboost.trees.workspace import (
     gather,
 )
 
-WORD = 8  # bins whose marks are looked at together
+FEW = 32  # rows, up to which they are sorted
 
 
 @kernel
@@ -36,129 +36,157 @@ def look_at_drawn(data, limits, work, node, room):
 
     Features are drawn until ``max_features`` were, and one of them can split.
     """
-    gather(data, limits, work, work.node[node, START], work.node[node, END])
-    d = data.n_bins.size
-    permuted = room[0]
+    start, end = work.node[node, START], work.node[node, END]
+    gather(data, limits, work, start, end)
+    rows, row_class = work.rows[start:end], work.row_class[start:end]
+    row_weight, row_moment = work.row_weight[start:end], work.row_moment[start:end]
+    if limits.criterion != LEAST_SQUARES:
+        row_moment = row_weight
+    permuted, order, sums, bins, all_bins, more = room
+    seed, total, min_weight = work.seed, work.total[node], work.min_weight[0]
+    found, left_sets = work.found[:, 0], work.left_set[:, 0]
+    d = permuted.size
     best, best_feature, taken = 0.0, -1, 0
     for k in range(d):
         if k >= limits.max_features and best > 0:
             break
-        j = k + random_below(work.seed, d - k)
+        j = k + random_below(seed, d - k)
         permuted[k], permuted[j] = permuted[j], permuted[k]
         f = permuted[k]
-        gain = search_drawn(data, limits, work, node, f, CLOSE * best, room, 1 - taken)
+        categorical = data.kind[f] == CATEGORICAL
+        cells = data.codes[f], data.n_bins[f], rows, row_class, row_weight, row_moment
+        kind = limits.criterion == LEAST_SQUARES, limits.counter, limits.shift
+        if limits.random_cuts and not categorical:
+            numbers, size = bins, sum_sides(cells, kind, seed, sums, bins)
+        elif rows.size <= FEW:
+            numbers, size = bins, sum_few(cells, kind, order, sums, bins)
+        else:
+            numbers, size = all_bins, sum_all(cells, kind, sums)
+        gain = search_feature(
+            sums,
+            numbers,
+            size,
+            categorical,
+            total,
+            limits,
+            min_weight,
+            CLOSE * best,
+            more,
+            found[1 - taken],
+            left_sets[1 - taken],
+        )
         if is_better(gain, best):
             best, best_feature, taken = gain, f, 1 - taken
     if best_feature < 0:
         return
-    found, left_set = work.found[taken, 0], work.left_set[taken, 0]
-    set_split(data, work, node, best_feature, best, found, left_set)
+    set_split(data, work, node, best_feature, best, found[taken], left_sets[taken])
     if work.number[node, GAIN] > 0:
         work.frontier[work.progress[N_FRONTIER]] = node
         work.progress[N_FRONTIER] += 1
 
 
-@kernel
-def search_drawn(data, limits, work, node, f, least, room, place):
-    """Gain of the best split of a node by one feature; what it is, goes to a place."""
-    _, marks, hist, met, bins, more = room
-    categorical = data.kind[f] == CATEGORICAL
-    size = sum_met(data, limits, work, node, f, marks, hist, met, bins)
-    if limits.random_cuts and not categorical and size > 1:
-        low = bins[0]
-        cut = low + random_below(work.seed, bins[size - 1] - low)
-        merge(met, bins, size, limits.shift, cut)
-        size = 2
-    return search_feature(
-        met,
-        bins,
-        size,
-        categorical,
-        work.total[node],
-        limits,
-        work.min_weight[0],
-        least,
-        more,
-        work.found[place, 0],
-        work.left_set[place, 0],
-    )
+@lean_kernel
+def sum_all(cells, kind, sums):
+    """Sums of all bins of a feature over some rows; how many bins there are."""
+    codes, missing, rows, row_class, row_weight, row_moment = cells
+    shift = kind[2]
+    clear(sums, 0, missing + 1, shift)
+    for i in range(rows.size):
+        b = np.int64(codes[rows[i]]) << shift
+        add_row(i, row_class, row_weight, row_moment, kind, sums, b)
+    return np.int64(missing)
 
 
-@kernel
-def sum_met(data, limits, work, node, f, marks, hist, met, bins):
-    """Sums of the bins of a feature that a node's rows meet, then of missing cells.
+@lean_kernel
+def sum_few(cells, kind, order, sums, bins):
+    """Sums of the bins that few rows meet, found by sorting, then of missing cells.
 
-    ``marks`` and ``hist``, of all bins, are zero before and after.
+    ``bins`` gets the numbers of these bins; returns how many they are.
     """
-    shift, missing = limits.shift, data.n_bins[f]
-    counter = limits.counter
-    regression = limits.criterion == LEAST_SQUARES
-    codes = data.codes[f]
-    start, end = work.node[node, START], work.node[node, END]
-    for i in range(start, end):
-        code = np.int64(codes[work.rows[i]])
-        marks[code] = 1
-        b = code << shift
-        if regression:
-            hist[b] += work.row_weight[i]
-            hist[b + 1] += work.row_moment[i]
-        else:
-            hist[b + np.int64(work.row_class[i])] += work.row_weight[i]
-        if counter >= 0:
-            hist[b + counter] += 1
-    size, words = 0, marks.view(np.uint64)
-    for word in range(missing // WORD + 1):
-        if words[word] == 0:
-            continue
-        words[word], last = 0, min(WORD * (word + 1), missing)
-        for b in range(WORD * word, last):
-            if move_bin(hist, b, shift, met, size):
-                bins[size] = b
-                size += 1
-    move_bin(hist, missing, shift, met, size)
+    codes, missing, rows, row_class, row_weight, row_moment = cells
+    shift = kind[2]
+    for i in range(rows.size):
+        key = np.int64(codes[rows[i]]) * FEW + i
+        j = i
+        while j > 0 and order[j - 1] > key:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = key
+    size = -1
+    for k in range(rows.size):
+        code, i = order[k] // FEW, order[k] % FEW
+        if size < 0 or bins[size] != code:
+            size += 1
+            bins[size] = code
+            clear(sums, size, size + 1, shift)
+        add_row(i, row_class, row_weight, row_moment, kind, sums, size << shift)
+    if bins[size] != missing:
+        size += 1
+        clear(sums, size, size + 1, shift)
     return size
 
 
-@kernel
-def move_bin(hist, b, shift, met, to):
-    """Move the sums of a bin, which become zero; whether there was anything."""
-    there = False
-    for s in range(1 << shift):
-        value = hist[(b << shift) + s]
-        there |= value != 0
-        met[(to << shift) + s] = value
-        hist[(b << shift) + s] = 0
-    return there
+@lean_kernel
+def sum_sides(cells, kind, seed, sums, bins):
+    """Sums on both sides of a random cut, as if they were bins, then of missing cells.
 
-
-@kernel
-def merge(met, bins, size, shift, cut):
-    """Join the bins up to a cut, and those behind it."""
-    right = 0
-    while bins[right] <= cut:
-        right += 1
-    low, high = bins[right - 1], bins[right]
-    for s in range(1 << shift):
-        left_sum = right_sum = 0
-        for k in range(right):
-            left_sum += met[(k << shift) + s]
-        for k in range(right, size):
-            right_sum += met[(k << shift) + s]
-        missing = met[(size << shift) + s]
-        met[s], met[(1 << shift) + s] = left_sum, right_sum
-        met[(2 << shift) + s] = missing
+    They are numbered as the last bin on the left, and the first on the right. Returns
+    how many of the two there are.
+    """
+    codes, missing, rows, row_class, row_weight, row_moment = cells
+    shift = kind[2]
+    lowest, highest = np.int64(missing), np.int64(-1)
+    for i in range(rows.size):
+        code = np.int64(codes[rows[i]])
+        lowest = min(lowest, code)
+        highest = max(highest, code if code < missing else -1)
+    size = 0 if highest < 0 else 1 if lowest == highest else 2
+    cut = highest
+    if size == 2:
+        cut = lowest + random_below(seed, highest - lowest)
+    low, high = lowest, highest
+    clear(sums, 0, size + 1, shift)
+    for i in range(rows.size):
+        code = np.int64(codes[rows[i]])
+        place = size if code == missing else np.int64(code > cut)
+        if place == 0:
+            low = max(low, code)
+        elif place == 1:
+            high = min(high, code)
+        add_row(i, row_class, row_weight, row_moment, kind, sums, place << shift)
     bins[0], bins[1] = low, high
+    return size
+
+
+@lean_kernel
+def clear(sums, first, last, shift):
+    """Set the sums of some bins to zero."""
+    for s in range(first << shift, last << shift):
+        sums[s] = 0
+
+
+@lean_kernel
+def add_row(i, row_class, row_weight, row_moment, kind, sums, b):
+    """Add a row to the sums of its bin."""
+    regression, counter, _ = kind
+    if regression:
+        sums[b] += row_weight[i]
+        sums[b + 1] += row_moment[i]
+    else:
+        sums[b + np.int64(row_class[i])] += row_weight[i]
+    if counter >= 0:
+        sums[b + counter] += 1
 
 
 @kernel
 def make_drawing_room(data, limits):
-    """Memory for a search: an order of the features, sums of all bins, of some."""
+    """Memory for a search: an order of the features and one of rows, sums of bins."""
     return (
         np.arange(data.n_bins.size),
-        np.zeros(264, dtype=np.uint8),
-        np.zeros(257 << limits.shift, dtype=np.int64),
+        np.empty(FEW, dtype=np.int64),
         np.empty(257 << limits.shift, dtype=np.int64),
         np.empty(257, dtype=np.int64),
+        np.arange(257),
         make_room(limits),
     )
 
@@ -173,7 +201,7 @@ def grow_children(data, limits, work, node, room):
             look_at_drawn(data, limits, work, child, room)
 
 
-@kernel
+@lean_kernel
 def random_below(seed, n):
     """Next random integer below n, by xorshift."""
     x = seed[0]

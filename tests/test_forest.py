@@ -24,6 +24,7 @@ from splboost import (
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard
 from splboost.selection import calibration, judge, pool
+from splboost.selection.belief import believe
 from splboost.selection.members import (
     Forest,
     Ground,
@@ -268,6 +269,112 @@ def test_a_exponent_undoes_what_flattened_probabilities():
     found = calibration.find_exponent(flat, codes, np.ones(5000))
     assert found == pytest.approx(2, rel=0.1)
     assert_allclose(calibration.sharpen(flat, 2.0), p, atol=1e-3)
+
+
+def test_rare_classes_have_their_say():
+    """A setting that finds them is worse on all rows together, and better by half."""
+    rng = np.random.default_rng(0)
+    codes = (np.arange(1000) % 10 == 0).astype(np.uint8)
+    blind = np.full(1000, -1.1)  # half the log-odds of the shares
+    finder = np.where((codes == 1) | (rng.random(1000) < 0.25), 0.5, -1.5)
+    member = pool.make_members(paced=True)[0]
+    settings = [pool.Candidate(0, member, 0, k) for k in range(2)]
+    scores = np.stack([blind, finder])[:, :, None].astype(np.float32)
+    n_out = np.ones((len(pool.SHARES), 1000), dtype=int)
+    given = settings, scores, n_out, codes, 2, np.ones(1000), np.arange(1000)
+    choice, _ = pool.judge(*given, rng)
+    assert [setting.n_rounds for setting in choice.settings] == [1]
+    losses = np.empty((2, 1000))
+    for score, loss in zip(scores.astype(float), losses, strict=True):
+        judge.fit_factor(score, codes, np.ones(1000), 2, loss)
+    assert losses[0].mean() < losses[1].mean() - 0.02
+    assert losses[0, codes == 1].mean() > losses[1, codes == 1].mean() + 0.5
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_belief_is_the_chance_that_a_label_is_right(n_classes):
+    """Exactly, where the model knows both the classes and the rate of wrong labels."""
+    rng = np.random.default_rng(1)
+    of_class = rng.dirichlet(np.full(n_classes, 0.1), size=3000)
+    of_class[:400] = np.eye(n_classes)[rng.integers(0, n_classes, 400)]
+    rate = 0.2
+    given = (1 - rate) * of_class + rate / (n_classes - 1) * (1 - of_class)
+    codes = rng.integers(0, n_classes, 3000)
+    trusted = np.arange(3000) % 11 == 0
+    given[5] = np.nan
+    belief = believe(given, codes, trusted)
+    own = of_class[np.arange(3000), codes]
+    right = (1 - rate) * own / ((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
+    told = trusted | (np.arange(3000) == 5)
+    assert_allclose(belief[~told], 0.5 + 0.5 * right[~told], atol=1e-9)
+    assert (belief[told] == 1).all()
+    assert belief.min() == pytest.approx(0.5)
+
+
+def test_all_labels_are_believed_where_nothing_is_known():
+    nothing = np.full((5, 2), np.nan)
+    codes, trusted = np.zeros(5, dtype=int), np.zeros(5, dtype=bool)
+    assert_array_equal(believe(nothing, codes, trusted), np.ones(5))
+    even = np.full((5, 2), 0.5)  # nothing can be learnt from such labels
+    assert np.isfinite(believe(even, codes, trusted)).all()
+
+
+@pytest.mark.parametrize(
+    ("n_bags", "n_rows", "n_used"),
+    [(30, 5000, 30), (30, 7500, 20), (30, 10**6, 10), (2, 10**6, 2)],
+)
+def test_fewer_bags_of_many_rows(n_bags, n_rows, n_used):
+    assert pool.count_bags(n_bags, n_rows) == n_used
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_out_of_bag_scores_are_means_over_the_bags_without_a_row(n_classes):
+    _, y, ground = make_ground(n_classes=n_classes)
+    members = [Forest(5), Votes(1, 2.0)]
+    rng = np.random.default_rng(0)
+    bags = [
+        pool.Bag(size, draw_half(y, seed), rng.integers(1, 99, 2))
+        for seed, size in enumerate([0, 0, 0, 1, 1, 1, 2])
+    ]
+    bags[6] = bags[6]._replace(weight=np.zeros(y.size))  # all rows are out of it
+    settings = [
+        pool.Candidate(0, members[0], 0, 10),
+        pool.Candidate(1, members[1], 1, 2),
+        pool.Candidate(1, members[1], 1, 8),
+    ]
+    count = np.array([0.5, 0.2, 0.3])
+    choice = pool.Choice(settings, np.ones(3), np.zeros(3), count)
+    weight = rng.uniform(0.5, 1.5, y.size)
+    options = {"n_jobs": None, "verbose": 0}
+    mixture, found = pool.grow(ground, choice, bags, weight, **options)
+    n_out = pool.count_out(bags, y.size)
+    judging = (n_out > 0).all(axis=0)
+    total, known = np.zeros((y.size, n_classes)), np.zeros(y.size)
+    factors = []
+    for setting, share in zip(settings, count, strict=True):
+        score = np.zeros((y.size, ground.n_outputs))
+        for bag in bags:
+            if bag.size == setting.size:
+                seed = int(bag.seeds[setting.number])
+                run = setting.member.start(ground, bag.weight, seed)
+                run.advance(setting.n_rounds)
+                score[bag.weight == 0] += run.score[bag.weight == 0]
+        out = n_out[setting.size] > 0
+        score[out] = setting.member.scores(score[out] / n_out[setting.size][out, None])
+        loss = np.empty(judging.sum())
+        factors.append(
+            judge.fit_factor(
+                score[judging], y[judging], weight[judging], n_classes, loss
+            )
+        )
+        part = np.zeros((out.sum(), n_classes))
+        judge.add_probabilities(score[out], factors[-1], share, part)
+        total[out] += part
+        known[out] += share
+    with np.errstate(invalid="ignore"):
+        assert_allclose(found, total / known[:, None], rtol=1e-4)
+    used = [factor for part in mixture.parts for _, factor, _ in part.stages]
+    assert_allclose(used, factors, rtol=1e-3)
 
 
 # ----------------------------------------------------------------------- the classifier

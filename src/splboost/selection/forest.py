@@ -32,13 +32,15 @@ FloatArray = NDArray[np.float64]
 
 
 class SPLForestClassifier(ClassifierMixin, BaseEstimator):
-    """A bag of self-paced boosters that choose their own settings.
+    """Forests and self-paced boosters that choose their own settings.
 
-    Boosters and forests of many kinds are fitted to many small bags of the rows: with
-    and without a pace, of several depths, leaf sizes and numbers of rounds. Each is
-    judged by the rows that were not in its bags, so that no rows have to be held out,
-    and every training row gets an honest score. The settings are averaged: each counts
-    by how often it is the best when rows count for more or less at random.
+    Random forests, extremely randomised trees, self-paced stumps and LogitBoost are
+    fitted to many bags of the rows, of three sizes: with several leaf sizes, and after
+    few rounds and many. Each setting is judged by the rows that were not in its bags,
+    so that no rows have to be held out, and every training row gets an honest score.
+    The settings are averaged: each counts by how often it is the best when rows count
+    for more or less at random. Those that count are fitted once more, with labels that
+    the rows out of bag speak against counting for less.
 
     There is nothing to tune. ``n_bags`` buys accuracy with time.
 
@@ -48,7 +50,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         Bags of each size. Above 5 000 rows there are fewer, in proportion, but a third
         of them at least.
     paced : bool, default=True
-        Whether the pool has boosters with a pace. Without, it shows what a pace adds.
+        Whether stumps are boosted with a pace, and labels that the rows out of bag
+        speak against count for less. Without, it shows what that adds.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, in fitting and in judging.
     categorical_features : array-like or None, default=None
@@ -168,7 +171,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             Rows of one group, say of one person, are in a bag together or not at all;
             out of bag then means that no row of the group was seen.
         trusted : array-like of bool of shape (n_samples,), default=None
-            Rows whose labels are known to be right: no pace drops them, and
+            Rows whose labels are known to be right: they always count in full, and
             ``noise_rate_`` does not count them as wrong.
 
         Returns

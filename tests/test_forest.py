@@ -87,18 +87,15 @@ def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("plateau", [1.2, np.inf])
-def test_logits_are_logitboost_on_the_bag(n_classes, plateau):
+def test_logits_are_logitboost_on_the_bag(n_classes):
     X, y, ground = make_ground(n_classes=n_classes)
     bag = draw_half(y)
-    run = Logits(3, plateau).start(ground, bag, 0)
+    run = Logits(3).start(ground, bag, 0)
     tree = CARTRegressor(max_depth=3, min_samples_leaf=5, min_weight_fraction_leaf=1e-4)
     booster = LogitBoostClassifier(
         tree,
         n_estimators=25,
         learning_rate=0.1,
-        warm_rounds=15,
-        pace=Hard(plateau=plateau, prior_corrected=True),
     )
     inside = bag > 0
     booster.fit(X[inside], y[inside])
@@ -108,14 +105,13 @@ def test_logits_are_logitboost_on_the_bag(n_classes, plateau):
         assert_allclose(
             run.score[:, 0] if n_classes == 2 else run.score, score, atol=1e-8
         )
-    assert booster.n_selected_[-1] < inside.sum() or plateau == np.inf
 
 
 def test_logits_start_from_the_shares_of_the_classes():
     _, y, ground = make_ground()
     bag = np.where(y == 1, 0.25, 1.0)
     share = (bag[y == 1].sum() + 1) / (bag.sum() + 2)
-    run = Logits(3, np.inf).start(ground, bag, 0)
+    run = Logits(3).start(ground, bag, 0)
     assert_allclose(expit(2 * run.score), share)
 
 
@@ -141,9 +137,9 @@ def test_a_forest_of_a_tree_is_the_mean_share_of_its_leaves():
     [
         Votes(1, 2.0),
         Votes(4, 2.0),
-        Logits(4, 1.2),
+        Logits(4),
         Forest(1),
-        Forest(10, max_features=1),
+        Forest(10, max_features="1"),
         Forest(3, random_cuts=True),
     ],
 )
@@ -261,14 +257,53 @@ def test_rows_of_one_unit_vote_together():
     assert together[2] < 0.2
 
 
-def test_a_exponent_undoes_what_flattened_probabilities():
+def draw_labels(p, rng):
+    return (rng.random(len(p))[:, None] > p.cumsum(axis=1)).sum(axis=1)
+
+
+def test_calibration_undoes_what_flattened_and_shifted_probabilities():
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 1, 1], size=5000)
-    codes = np.array([rng.choice(3, p=each) for each in p])
-    flat = calibration.sharpen(p, 0.5)
-    found = calibration.find_exponent(flat, codes, np.ones(5000))
-    assert found == pytest.approx(2, rel=0.1)
-    assert_allclose(calibration.sharpen(flat, 2.0), p, atol=1e-3)
+    codes = draw_labels(p, rng)
+    spoilt = p**0.5 * [1.0, 2.0, 0.4]
+    spoilt /= spoilt.sum(axis=1, keepdims=True)
+    found = calibration.calibrate(spoilt, codes, np.ones(5000))
+    assert found.exponent == pytest.approx(2, rel=0.1)
+    assert_allclose(found.apply(spoilt), p, atol=0.04)
+    assert_allclose(
+        found.apply(spoilt).mean(axis=0), np.bincount(codes) / 5000, atol=0.01
+    )
+
+
+def test_calibration_is_the_most_likely_one():
+    """Any other exponent or shift is worse, few rows for no change included."""
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([1, 1], size=400)
+    codes, weight = (
+        draw_labels(p**2 / (p**2).sum(axis=1)[:, None], rng),
+        rng.random(400),
+    )
+    found = calibration.calibrate(p, codes, weight)
+
+    def loss(exponent, shift):
+        q = softmax(exponent * np.log(p) + shift, axis=1)[np.arange(400), codes]
+        return -weight @ np.log(q) + 0.5 * (np.log(exponent) ** 2 + shift @ shift)
+
+    best = loss(found.exponent, found.shift)
+    for step in ([0.05, 0], [0, 0.05], [-0.05, 0.02]):
+        assert loss(found.exponent, found.shift + step) > best
+    for factor in (0.97, 1.03):
+        assert loss(found.exponent * factor, found.shift) > best
+
+
+def test_calibration_claims_no_more_than_the_rows_can_show():
+    p = np.tile([[0.01, 0.99], [0.99, 0.01]], (50, 1))
+    codes = np.tile([1, 0], 50)
+    found = calibration.calibrate(p, codes, np.ones(100))
+    assert found.apply(p).min() >= 0.5 / 102
+    assert_allclose(found.apply(p).sum(axis=1), 1)
+    nothing = calibration.calibrate(np.full((3, 2), np.nan), codes[:3], np.ones(3))
+    assert nothing.exponent == 1
 
 
 def test_rare_classes_have_their_say():
@@ -302,7 +337,7 @@ def test_belief_is_the_chance_that_a_label_is_right(n_classes):
     codes = rng.integers(0, n_classes, 3000)
     trusted = np.arange(3000) % 11 == 0
     given[5] = np.nan
-    belief = believe(given, codes, trusted)
+    belief = believe(given, codes, np.ones(3000), trusted)
     own = of_class[np.arange(3000), codes]
     right = (1 - rate) * own / ((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
     told = trusted | (np.arange(3000) == 5)
@@ -314,17 +349,23 @@ def test_belief_is_the_chance_that_a_label_is_right(n_classes):
 def test_all_labels_are_believed_where_nothing_is_known():
     nothing = np.full((5, 2), np.nan)
     codes, trusted = np.zeros(5, dtype=int), np.zeros(5, dtype=bool)
-    assert_array_equal(believe(nothing, codes, trusted), np.ones(5))
+    assert_array_equal(believe(nothing, codes, np.ones(5), trusted), np.ones(5))
     even = np.full((5, 2), 0.5)  # nothing can be learnt from such labels
-    assert np.isfinite(believe(even, codes, trusted)).all()
+    assert np.isfinite(believe(even, codes, np.ones(5), trusted)).all()
 
 
 @pytest.mark.parametrize(
-    ("n_bags", "n_rows", "n_used"),
-    [(30, 5000, 30), (30, 7500, 20), (30, 10**6, 10), (2, 10**6, 2)],
+    ("given", "n_used"),
+    [
+        ((30, 5000, 2), [18, 23, 50]),
+        ((30, 10_000, 2), [9, 11, 25]),
+        ((30, 10**6, 2), [6, 8, 17]),
+        ((30, 5000, 4), [9, 11, 25]),
+        ((2, 100, 2), [2, 2, 3]),
+    ],
 )
-def test_fewer_bags_of_many_rows(n_bags, n_rows, n_used):
-    assert pool.count_bags(n_bags, n_rows) == n_used
+def test_each_row_is_out_of_as_many_bags_of_each_size(given, n_used):
+    assert pool.count_bags(*given) == n_used
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -410,8 +451,8 @@ def test_it_is_not_fooled(noisy, fitted):
 
 def test_what_was_chosen(fitted):
     settings = fitted.settings_
-    assert settings["count"].sum() == pytest.approx(1)
-    assert settings["count"].is_monotonic_decreasing
+    assert settings["weight"].sum() == pytest.approx(1)
+    assert settings["weight"].is_monotonic_decreasing
     assert set(settings["kind"]) <= {"SPLBoost", "LogitBoost", "forest", "extra trees"}
     assert settings["oob_brier"].between(0, 0.25).all()
     assert set(settings["bag_share"]) <= set(pool.SHARES)
@@ -430,10 +471,7 @@ def test_probabilities_are_means_over_settings_and_bags(noisy, fitted):
             model.trees.add(table, model.output, score, n_threads=1)
             p = expit(2 * factor * member.scores(score)[:, 0])
             by_hand += count * np.column_stack([1 - p, p])
-    power = by_hand**clf._exponent
-    assert_allclose(
-        clf.predict_proba(X), power / power.sum(axis=1, keepdims=True), atol=1e-9
-    )
+    assert_allclose(clf.predict_proba(X), clf._calibration.apply(by_hand), atol=1e-9)
     assert sum(count for part in mixture.parts for _, _, count in part.stages) == (
         pytest.approx(1)
     )
@@ -587,7 +625,7 @@ def test_a_weight_of_three_counts_as_three_copies_on_average():
     [
         ({"groups": [1, 2]}, r"groups is of shape \(2,\) for 500 rows"),
         ({"groups": [1, None] * 250}, "groups has missing entries"),
-        ({"groups": np.zeros(500)}, "500 rows in 1 groups are too few"),
+        ({"groups": np.zeros(500)}, "No row of 500 is out of a bag of every size"),
         ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
         ({"trusted": True}, r"trusted is of shape \(\)"),
     ],

@@ -19,8 +19,8 @@ class StratifiedBags:
     """Random parts of the rows, with the same share of every class.
 
     A splitter as those of scikit-learn: each split gives the rows of a bag and the rows
-    out of it. A class of one row is in every bag, so that none lacks it; it is never
-    out of bag then.
+    out of it. All rows of a class are out of as many bags, give or take one. A class of
+    one row is in every bag, so that none lacks it; it is never out of bag then.
 
     Parameters
     ----------
@@ -74,6 +74,7 @@ class StratifiedBags:
         ------
         bag, rest : arrays of row numbers
         """
+        check_classification_targets(y)
         for inside in draw_bags(
             y, groups, self.n_bags, self.share, check_random_state(self.random_state)
         ):
@@ -98,7 +99,6 @@ def draw_bags(
     y = column_or_1d(y)
     if y.size == 0:
         raise ValueError("y is empty; give a label for each row.")
-    check_classification_targets(y)
     codes = np.unique(y, return_inverse=True)[1]
     if groups is None:
         units, of_row = np.arange(codes.size), np.arange(codes.size)
@@ -113,9 +113,30 @@ def draw_bags(
         size = max(1, round(share * members.size))
         if members.size > 1:
             size = min(size, members.size - 1)
-        for bag in inside:
-            bag[rng.permutation(members)[:size]] = True
+        inside[:, members] = True
+        for bag, out in zip(
+            inside, _deal(members, members.size - size, n_bags, rng), strict=True
+        ):
+            bag[out] = False
     return inside[:, of_row]
+
+
+def _deal(
+    members: NDArray[np.intp], n_out: int, n_bags: int, rng: np.random.RandomState
+) -> Iterator[NDArray[np.intp]]:
+    """Who is out of each bag: one after the other, as from a shuffled pack of cards.
+
+    At its end all are shuffled anew; those who are out of this bag already go to the
+    end of the new pack.
+    """
+    pack = rng.permutation(members)
+    for _ in range(n_bags):
+        if pack.size < n_out:
+            fresh = rng.permutation(members)
+            again = np.isin(fresh, pack)
+            pack = np.concatenate([pack, fresh[~again], fresh[again]])
+        yield pack[:n_out]
+        pack = pack[n_out:]
 
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:

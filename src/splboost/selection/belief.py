@@ -15,7 +15,10 @@ LEAST_BELIEF = 0.5
 
 
 def believe(
-    probability: FloatArray, codes: NDArray[np.integer], trusted: NDArray[np.bool_]
+    probability: FloatArray,
+    codes: NDArray[np.integer],
+    weight: FloatArray,
+    trusted: NDArray[np.bool_],
 ) -> FloatArray:
     """How much each row is to count, from 1/2 to 1, by how likely its label is right.
 
@@ -30,6 +33,7 @@ def believe(
     probability : (n_rows, n_classes) of the labels, by models that have not seen the
         row; NaN where there is none, which is believed
     codes : class of each row's label
+    weight : of each row
     trusted : whether it is known to be right
     """
     n_classes = probability.shape[1]
@@ -37,7 +41,10 @@ def believe(
     belief = np.ones(codes.size)
     if not known.any():
         return belief
-    rate = np.quantile(1 - probability[known].max(axis=1), CLEAREST)
+    doubt = 1 - probability[known].max(axis=1)
+    order = np.argsort(doubt, kind="stable")
+    ahead = np.cumsum(weight[known][order])
+    rate = doubt[order[np.searchsorted(ahead, CLEAREST * ahead[-1])]]
     rate = min(float(rate), MOST_NOISE * (n_classes - 1) / n_classes)
     elsewhere = rate / (n_classes - 1)
     own = probability[known, codes[known]]
@@ -75,6 +82,8 @@ def estimate_noise(
         surest = ahead <= max(SUREST * ahead[-1], ahead[0])
         return float(np.average(disagree[surest], weights=weight[surest]))
 
-    chances = rng.standard_exponential((N_REWEIGHTINGS, int(units.max()) + 1))
+    n_units = int(units.max()) + 1
+    chances = rng.standard_exponential((N_REWEIGHTINGS, n_units))
     spread = np.std([estimate(weight * chance[units]) for chance in chances])
-    return estimate(weight), float(spread)
+    # One unit more or less may always be wrong, also where none is.
+    return estimate(weight), float(np.hypot(spread, 0.5 / max(SUREST * n_units, 1)))

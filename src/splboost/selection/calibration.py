@@ -2,38 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 
 FloatArray = NDArray[np.float64]
 
-LEAST = 1e-6  # probability
-LOWEST, HIGHEST = -1.5, 2.5  # logarithm of the exponent
+LEAST = 1e-6  # probability, where its logarithm is taken
 
 
-def sharpen(probability: FloatArray, exponent: float) -> FloatArray:
-    """Raise to an exponent; above 1 it makes the likely likelier."""
-    power = np.maximum(probability, LEAST) ** exponent
-    return power / power.sum(axis=1, keepdims=True)
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Probabilities raised to an exponent, times a factor for each class.
 
+    An exponent above 1 makes the likely likelier: a mean of probabilities is less sure
+    than each of them. The factors make each class as frequent as it is.
 
-def find_exponent(
-    probability: FloatArray, codes: NDArray[np.integer], weight: FloatArray
-) -> float:
-    """The exponent that gives the labels the highest likelihood.
-
-    A mean of probabilities is less sure than each of them. Rows without one are left
-    out.
+    Attributes
+    ----------
+    exponent : float
+    shift : (n_classes,) logarithms of the factors
+    least : no probability is lower
     """
+
+    exponent: float
+    shift: FloatArray
+    least: float
+
+    def apply(self, probability: FloatArray) -> FloatArray:
+        """Calibrated probabilities, of shape (n_rows, n_classes)."""
+        log = np.log(np.maximum(probability, LEAST))
+        found = softmax(self.exponent * log + self.shift, axis=1)
+        return (1 - self.shift.size * self.least) * found + self.least
+
+
+def calibrate(
+    probability: FloatArray, codes: NDArray[np.integer], weight: FloatArray
+) -> Calibration:
+    """The calibration that gives the labels the highest likelihood.
+
+    Rows without probabilities are left out. As if there were a few rows that speak for
+    no change at all, which decide where the labels leave it open; and no probability
+    falls below what half a row would be.
+    """
+    n_classes = probability.shape[1]
     known = ~np.isnan(probability).any(axis=1)
-    if not known.any():
-        return 1.0
-    p, own, weight = probability[known], codes[known], weight[known]
+    weight, codes = weight[known], codes[known]
+    least = 0.5 / (weight.sum() + n_classes)
+    log = np.log(np.maximum(probability[known], LEAST))
+    own = np.arange(codes.size), codes
 
-    def loss(log_exponent: float) -> float:
-        own_p = sharpen(p, float(np.exp(log_exponent)))[np.arange(own.size), own]
-        return -float(weight @ np.log(np.maximum(own_p, LEAST)))
+    def loss(change: FloatArray) -> tuple[float, FloatArray]:
+        exponent, shift = np.exp(change[0]), change[1:]
+        found = log_softmax(exponent * log + shift, axis=1)
+        wrong = np.exp(found)
+        wrong[own] -= 1
+        wrong *= weight[:, None]
+        slope = np.r_[exponent * np.sum(wrong * log), wrong.sum(axis=0)]
+        value = -np.sum(weight * found[own]) + 0.5 * np.sum(change**2)
+        return float(value), slope + change
 
-    found = minimize_scalar(loss, bounds=(LOWEST, HIGHEST), method="bounded")
-    return float(np.exp(found.x))
+    change = minimize(loss, np.zeros(1 + n_classes), jac=True, method="L-BFGS-B").x
+    return Calibration(float(np.exp(change[0])), change[1:], float(least))

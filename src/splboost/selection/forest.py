@@ -18,7 +18,7 @@ from splboost.frames import make_frame
 from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise
-from splboost.selection.calibration import find_exponent, sharpen
+from splboost.selection.calibration import Calibration, calibrate
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
@@ -47,8 +47,9 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_bags : int, default=30
-        Bags of each size. Above 5 000 rows there are fewer, in proportion, but a third
-        of them at least.
+        Bags of each of the three sizes, in the mean: of large ones there are more, so
+        that each row is out of as many. Above 5 000 rows, or with more classes than
+        two, there are fewer, in proportion, but a third of them at least.
     paced : bool, default=True
         Whether stumps are boosted with a pace, and labels that the rows out of bag
         speak against count for less. Without, it shows what that adds.
@@ -68,20 +69,24 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_classes,)
     settings_ : frame
-        What was chosen: kind, plateau, depth or leaf size, rounds, the share of the
-        rows in a bag, out-of-bag Brier score, and how much it counts.
+        What was chosen: kind, plateau, depth or leaf size, features that a node looks
+        at, rounds on each bag, the share of the rows in a bag, out-of-bag Brier score
+        by which it was judged, and its weight.
     oob_decision_function_ : array of shape (n_samples, n_classes)
-        Probabilities of the classes for each training row, by bags without it. NaN for
-        rows of weight zero, and for those that were in all bags.
+        Probabilities of the classes for each training row, by bags without it, before
+        any label counts for less. NaN for rows of weight zero, and for those that were
+        in all bags: a class of one row.
     oob_score_ : float
-        Accuracy of these, on the labels as they were given.
+        Accuracy of these, on the labels as they were given. The settings were chosen by
+        the same rows, so it is somewhat too good: on labels that mean nothing it comes
+        to 0.55 where 0.5 is all that there is.
     label_quality_ : array of shape (n_samples,)
         Probability of each row's given label, by bags without it.
     noise_rate_ : float
         Estimated share of wrong labels: how often labels disagree with the prediction
         among the fifth of the rows of which the model is surest. It takes wrong labels
-        to be as frequent there as elsewhere, and is too high where classes overlap
-        everywhere.
+        to be as frequent there as elsewhere. It is too high where classes overlap
+        everywhere, and a little too low where wrong labels are many.
     noise_rate_std_ : float
         Standard deviation of the estimate over random reweightings of the rows.
     feature_importances_ : array of shape (n_features,)
@@ -139,7 +144,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     noise_rate_std_: float
     feature_importances_: FloatArray
     _mixture: Any
-    _exponent: float
+    _calibration: Calibration
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -198,14 +203,15 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         n_threads = count_threads(self.n_jobs)
         rng = check_random_state(self.random_state)
         table = read_table(self, X, self.categorical_features, reset=True)
-        weight = check_weights(sample_weight, table.n_rows)
-        self.classes_, codes = encode_labels(self, y, weight)
-        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        own_weight = check_weights(sample_weight, table.n_rows)
+        self.classes_, codes = encode_labels(self, y, own_weight)
+        weight = weigh_classes(self.class_weight, self.classes_, codes, own_weight)
         units = np.arange(table.n_rows)
         if groups is not None:
             units = check_groups(groups, table.n_rows)
         known = _check_trusted(trusted, table.n_rows)
         used = weight > 0
+        weight = weight / weight[used].mean()  # in rows; their unit says nothing
         samples = Samples(table, X, codes, weight).take(used)
         units, codes = np.unique(units[used], return_inverse=True)[1], samples.codes
         ground = Ground(
@@ -226,12 +232,13 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             draws,
         )
         del scouted
+        self._set_rows(oob, samples, used, units, known[used], own_weight[used], draws)
         if self.paced:
-            belief = believe(oob, codes, ground.trusted)
+            belief = believe(oob, codes, samples.weight, ground.trusted)
             bags = [bag._replace(weight=bag.weight * belief) for bag in bags]
         self._mixture, oob = grow(ground, choice, bags, samples.weight, **options)
+        self._calibration = calibrate(oob, codes, samples.weight)
         self._describe(choice)
-        self._set_rows(oob, samples, used, units, known[used], draws)
 
     def _draw(
         self,
@@ -246,8 +253,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
 
         groups = units if grouped else None
         bags = []
-        n_bags = count_bags(self.n_bags, samples.codes.size)
-        for size, share in enumerate(SHARES):
+        numbers = count_bags(self.n_bags, samples.codes.size, self.classes_.size)
+        for size, (share, n_bags) in enumerate(zip(SHARES, numbers, strict=True)):
             for inside in draw_bags(samples.codes, groups, n_bags, share, rng):
                 seeds = rng.randint(2**31 - 1, size=n_members)
                 bags.append(Bag(size, samples.weight * inside, seeds))
@@ -276,7 +283,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
                 "n_estimators": [setting.n_rounds for setting in choice.settings],
                 "bag_share": [SHARES[setting.size] for setting in choice.settings],
                 "oob_brier": choice.brier,
-                "count": choice.count,
+                "weight": choice.count,
             }
         )
         self.feature_importances_ = self._mixture.importances(self.n_features_in_)
@@ -288,11 +295,11 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         used: NDArray[np.bool_],
         units: NDArray[np.intp],
         known: NDArray[np.bool_],
+        weight: FloatArray,
         draws: np.random.Generator,
     ) -> None:
         codes = samples.codes
-        self._exponent = find_exponent(oob, codes, samples.weight)
-        oob = sharpen(oob, self._exponent)
+        oob = calibrate(oob, codes, samples.weight).apply(oob)
         n, k = used.size, self.classes_.size
         self.oob_decision_function_ = np.full((n, k), np.nan)
         self.oob_decision_function_[used] = oob
@@ -301,11 +308,11 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         self.label_quality_[used] = own
         there = ~np.isnan(own)
         right = oob[there].argmax(axis=1) == codes[there]
-        self.oob_score_ = float(np.average(right, weights=samples.weight[there]))
+        self.oob_score_ = float(np.average(right, weights=weight[there]))
         self.noise_rate_, self.noise_rate_std_ = estimate_noise(
             oob[there],
             right | known[there],
-            samples.weight[there],
+            weight[there],
             units[there],
             draws,
         )
@@ -330,7 +337,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         """
         table = self._read(X)
         mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
-        return sharpen(mean, self._exponent)
+        return self._calibration.apply(mean)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of the probabilities.

@@ -37,8 +37,8 @@ LOGIT_ROUNDS = 4, 8, 16, 32, 64, 100
 LEARNING_RATE = 0.1  # of LogitBoost
 LOGIT_LEAF = 5  # rows in a leaf of LogitBoost
 MOST_LEAVES = 5000  # of a tree of a forest
-VOTE_WARM, LOGIT_WARM = 3, 15  # rounds before the pace sets in
-FOREST_ROUNDS = (10,)  # trees on one bag
+VOTE_WARM = 3  # rounds before the pace sets in
+FOREST_TREES = 10  # on one bag
 LIGHTEST_LEAF = 1e-4  # of the weight
 LEAST_SHARE = 1e-3  # of a class, where the logarithm of a share is taken
 
@@ -150,10 +150,9 @@ class Votes:
 
 @dataclass(frozen=True)
 class Logits:
-    """LogitBoost with a small learning rate, and a hard pace."""
+    """LogitBoost with a small learning rate."""
 
     depth: int
-    plateau: float
     rounds: tuple[int, ...] = LOGIT_ROUNDS
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
@@ -163,11 +162,7 @@ class Logits:
         return mean
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "kind": "LogitBoost",
-            "max_depth": self.depth,
-            "plateau": self.plateau,
-        }
+        return {"kind": "LogitBoost", "max_depth": self.depth}
 
 
 @dataclass(frozen=True)
@@ -179,9 +174,9 @@ class Forest:
     """
 
     leaf: int
-    max_features: Literal["sqrt", 1] = "sqrt"
+    max_features: Literal["sqrt", "1"] = "sqrt"
     random_cuts: bool = False
-    rounds: tuple[int, ...] = FOREST_ROUNDS
+    rounds: tuple[int, ...] = (FOREST_TREES,)
 
     def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
         return _ForestRun(self, ground, bag, seed)
@@ -197,58 +192,18 @@ class Forest:
         }
 
 
-class _Boosting:
-    """What runs of boosters share: the pace sets in after the warm rounds.
-
-    Parameters
-    ----------
-    n_warm : rounds that are warm
-    paced, plain : by row, from where a label is not believed; and when it always is
-    """
-
-    def __init__(self, n_warm: int, paced: FloatArray, plain: float) -> None:
-        self._n_warm = n_warm
-        self._paced = paced
-        self._plain = np.full(paced.size, plain)
-        self._done = 0
-
-    def advance(self, n_rounds: int) -> None:
-        n_warm = min(n_rounds, max(self._n_warm - self._done, 0))
-        self._done += n_rounds
-        if n_warm > 0:
-            self._do(n_warm, self._plain)
-        if n_rounds > n_warm:
-            self._do(n_rounds - n_warm, self._paced)
-
-    def harvest(self, n_rounds: int) -> Gathered:
-        gathered: Gathered = []
-        for _ in range(n_rounds):
-            warm = self._done < self._n_warm
-            self._done += 1
-            trees = self._gather(self._plain if warm else self._paced)
-            if not trees:
-                break
-            gathered += trees
-        return gathered
-
-    def _do(self, n_rounds: int, cut: FloatArray) -> Any:
-        raise NotImplementedError
-
-    def _gather(self, cut: FloatArray) -> Gathered:
-        """The trees of one more round; none at the end."""
-        raise NotImplementedError
-
-
-class _VoteRun(_Boosting):
-    """Discrete boosting on a bag."""
+class _VoteRun:
+    """Discrete boosting on a bag; the pace sets in after the warm rounds."""
 
     def __init__(
         self, member: Votes, ground: Ground, bag: FloatArray, seed: int
     ) -> None:
-        super().__init__(VOTE_WARM, ground.ages(member.plateau, bag), math.inf)
         n = ground.codes.size
         self.initial = np.zeros(ground.n_outputs)
         self.score = np.zeros((n, ground.n_outputs))
+        self._done = 0
+        self._ages = ground.ages(member.plateau, bag)
+        self._no_ages = np.full(n, math.inf)
         self._ground = ground
         self._bag = bag
         self._floor = 1 / (4 * max(float(bag.sum()), 1.0))
@@ -256,13 +211,32 @@ class _VoteRun(_Boosting):
         self._weight = np.empty(n)
         self._leaf_class = np.empty(self._grower.work.node.shape[0], dtype=np.int64)
 
-    def _do(self, n_rounds: int, cut: FloatArray) -> float:
+    def advance(self, n_rounds: int) -> None:
+        n_warm = min(n_rounds, max(VOTE_WARM - self._done, 0))
+        if n_warm > 0:
+            self._do(n_warm, self._no_ages)
+        if n_rounds > n_warm:
+            self._do(n_rounds - n_warm, self._ages)
+
+    def harvest(self, n_rounds: int) -> Gathered:
+        gathered: Gathered = []
+        for _ in range(n_rounds):
+            move = self._do(1, self._no_ages if self._done < VOTE_WARM else self._ages)
+            if move == 0:
+                break
+            tree = self._grower.last_tree()
+            vote = self._leaf_class[: tree.node.shape[0]]
+            gathered.append((tree, votes(vote, move, self._ground.n_classes)))
+        return gathered
+
+    def _do(self, n_rounds: int, ages: FloatArray) -> float:
+        self._done += n_rounds
         return do_votes(
             self._grower.memory,
             self._ground.codes,
             self._ground.n_classes,
             self._bag,
-            cut,
+            ages,
             self._floor,
             n_rounds,
             self.score,
@@ -271,24 +245,14 @@ class _VoteRun(_Boosting):
             self._leaf_class,
         )
 
-    def _gather(self, cut: FloatArray) -> Gathered:
-        move = self._do(1, cut)
-        if move == 0:
-            return []
-        tree = self._grower.last_tree()
-        vote = self._leaf_class[: tree.node.shape[0]]
-        return [(tree, votes(vote, move, self._ground.n_classes))]
 
-
-class _LogitRun(_Boosting):
+class _LogitRun:
     """LogitBoost on a bag; it starts from the shares of the classes."""
 
     def __init__(
         self, member: Logits, ground: Ground, bag: FloatArray, seed: int
     ) -> None:
         n, k = ground.codes.size, ground.n_classes
-        age = ground.ages(member.plateau, bag)
-        super().__init__(LOGIT_WARM, 1 / (1 + (k - 1) * age * age), 0.0)
         share = (np.bincount(ground.codes, bag, k) + 1) / (bag.sum() + k)
         self.initial = scores_of_shares(share[1:] if k == 2 else share)
         self.score = np.tile(self.initial, (n, 1))
@@ -303,14 +267,13 @@ class _LogitRun(_Boosting):
         self._rest = np.empty(n), np.empty(n), self._grower.leaf
         self._added = np.empty((ground.n_outputs, n))
 
-    def _do(self, n_rounds: int, cut: FloatArray) -> bool:
+    def advance(self, n_rounds: int) -> None:
         ground = self._ground
-        return do_logits(
+        do_logits(
             self._grower.memory,
             ground.codes,
             ground.n_classes,
             self._bag,
-            cut,
             LEARNING_RATE,
             n_rounds,
             self.score,
@@ -318,28 +281,27 @@ class _LogitRun(_Boosting):
             self._added,
         )
 
-    def _gather(self, cut: FloatArray) -> Gathered:
-        ground, trees = self._ground, []
-        k = ground.n_classes
-        for own, added in enumerate(self._added):
-            there = fit_logit(
-                self._grower.memory,
-                ground.codes,
-                k,
-                1 if k == 2 else own,
-                self._bag,
-                cut,
-                LEARNING_RATE,
-                self.score,
-                *self._rest,
-                added,
-            )
-            if there:
+    def harvest(self, n_rounds: int) -> Gathered:
+        ground, k, gathered = self._ground, self._ground.n_classes, []
+        for _ in range(n_rounds):
+            for own, added in enumerate(self._added):
+                fit_logit(
+                    self._grower.memory,
+                    ground.codes,
+                    k,
+                    1 if k == 2 else own,
+                    self._bag,
+                    LEARNING_RATE,
+                    self.score,
+                    *self._rest,
+                    added,
+                )
                 tree = self._grower.last_tree()
                 mean = tree.total[:, 1] / tree.total[:, 0]
-                trees.append((tree, LEARNING_RATE * np.outer(mean, _column(own, k))))
-        add_logits(self._added, self.score)
-        return trees
+                step = LEARNING_RATE * np.outer(mean, _column(own, k))
+                gathered.append((tree, step))
+            add_logits(self._added, self.score)
+        return gathered
 
 
 def _column(own: int, n_classes: int) -> FloatArray:
@@ -367,12 +329,12 @@ class _ForestRun:
         n_features = ground.binned.n_bins.size
         self._grower = ground.grower(
             seed,
-            max_features=1 if member.max_features == 1 else math.isqrt(n_features),
+            max_features=1 if member.max_features == "1" else math.isqrt(n_features),
             random_cuts=member.random_cuts,
             min_samples_leaf=max(member.leaf, math.ceil(self._rows.size / MOST_LEAVES)),
         )
         self._weight = np.empty(n)
-        self._random = np.array([seed], dtype=np.uint64)
+        self._seed = np.array([2 * seed + 1], dtype=np.uint64)
 
     @property
     def score(self) -> FloatArray:
@@ -390,7 +352,7 @@ class _ForestRun:
             self._total,
             self._weight,
             self._grower.leaf,
-            self._random,
+            self._seed,
         )
 
     def harvest(self, n_rounds: int) -> Gathered:
@@ -401,7 +363,7 @@ class _ForestRun:
             total = tree.total[:, : self._ground.n_classes]
             share = total / total.sum(axis=1, keepdims=True)
             own = share[:, -self._ground.n_outputs :]
-            gathered.append((tree, own / FOREST_ROUNDS[-1]))
+            gathered.append((tree, own / FOREST_TREES))
         return gathered
 
 

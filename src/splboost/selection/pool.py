@@ -28,7 +28,7 @@ FloatArray = NDArray[np.float64]
 SHARES = 0.15, 0.35, 0.7  # of the rows, in a bag
 LEAVES = 1, 3, 10  # fewest rows in a leaf of a forest
 PLATEAU = 2.0
-MANY_ROWS = 5000  # above which there are fewer bags
+MANY_ROWS = 5000  # of two classes, above which there are fewer bags
 N_ELECTIONS = 200
 FEWEST_WINS = 4  # a setting that wins fewer elections counts for nothing
 
@@ -37,10 +37,10 @@ def make_members(*, paced: bool) -> list[Member]:
     """The members of a pool, from single deep trees to long boosted runs."""
     return [
         *(Forest(leaf) for leaf in LEAVES),
-        *(Forest(leaf, max_features=1) for leaf in LEAVES),
+        *(Forest(leaf, max_features="1") for leaf in LEAVES),
         *(Forest(leaf, random_cuts=True) for leaf in LEAVES),
         Votes(1, PLATEAU if paced else math.inf),
-        Logits(3, math.inf),
+        Logits(3),
     ]
 
 
@@ -59,11 +59,17 @@ class Bag(NamedTuple):
     seeds: NDArray[np.integer]
 
 
-def count_bags(n_bags: int, n_rows: int) -> int:
-    """How many bags of each size there are: fewer of many rows, which differ less."""
-    if n_rows <= MANY_ROWS:
-        return n_bags
-    return max(round(n_bags * MANY_ROWS / n_rows), math.ceil(n_bags / 3), 2)
+def count_bags(n_bags: int, n_rows: int, n_classes: int) -> list[int]:
+    """How many bags of each size there are; ``n_bags`` is their mean.
+
+    There are more large bags than small ones, so that a row is out of as many of each.
+    Of many rows or classes there are fewer, which cost more; of rows they also differ
+    less.
+    """
+    fewer = max(MANY_ROWS / n_rows * 2 / n_classes, 1 / 3)
+    total = len(SHARES) * n_bags * min(fewer, 1.0)
+    out = [1 / (1 - share) for share in SHARES]
+    return [max(2, round(total * each / sum(out))) for each in out]
 
 
 class Candidate(NamedTuple):
@@ -188,9 +194,8 @@ def judge(
     judging = (n_out > 0).all(axis=0)
     if not judging.any():
         raise ValueError(
-            f"{codes.size} rows in {int(units.max()) + 1} groups are too few for bags "
-            "that leave some of them out to be judged by; give more rows, or groups "
-            "that are smaller."
+            f"No row of {codes.size} is out of a bag of every size, to judge by; each "
+            "class needs two rows at least, and two groups where there are groups."
         )
     there, own, counting = codes[judging], units[judging], weight[judging]
     losses = np.empty((len(settings), there.size))
@@ -269,16 +274,18 @@ class Mixture:
         return mean
 
     def importances(self, n_features: int) -> FloatArray:
-        """Share of the removed impurity by feature."""
+        """Share of the removed impurity by feature, in the mean over the settings."""
         total = np.zeros(n_features)
         for _, _, stages in self.parts:
-            rest = math.fsum(count for _, _, count in stages)
+            so_far, n_trees = np.zeros(n_features), 0
             for model, _, count in stages:
-                n_trees = model.trees.n_trees
+                n = model.trees.n_trees
+                if n:
+                    equal = np.full(n, 1 / n)
+                    so_far += n * model.importances(n_features, equal)
+                    n_trees += n
                 if n_trees:
-                    equal = np.full(n_trees, 1 / n_trees)
-                    total += rest * model.importances(n_features, equal)
-                rest -= count
+                    total += count * so_far / n_trees
         return total / total.sum() if total.sum() > 0 else total
 
 
@@ -328,7 +335,7 @@ def grow(
                 pieces.append((ground, member, rounds, bag, seed))
                 of_piece.append((key, bag))
     results = work_through(
-        _grow, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="bags"
+        _grow, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="fits"
     )
     n = ground.codes.size
     n_out = count_out(bags, n)

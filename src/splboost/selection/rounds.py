@@ -13,6 +13,7 @@ import numpy as np
 
 from splboost.boosting.scores.kernels import exponential, judge_nodes
 from splboost.compiled import kernel
+from splboost.trees.drawn import random_below
 from splboost.trees.grow import advance, advance_stump
 
 MOST = 350.0  # exponents beyond it stay there
@@ -101,51 +102,31 @@ def do_votes(
 
 
 @kernel
-def work_out(score, y, n_classes, own, bag, least, weight, target):
-    """Weight and working response for one class against the rest.
-
-    Rows whose label has less than the ``least`` probability have weight 0. Returns the
-    largest weight.
-    """
-    heaviest = 0.0
+def work_out(score, y, n_classes, own, bag, weight, target):
+    """Weight and working response for one class against the rest."""
     for i in range(y.size):
         weight[i] = target[i] = 0.0
         if bag[i] == 0:
             continue
         if n_classes == 2:
             odds = power(-2 * score[i, 0])  # against the second class
-            against_label = odds if y[i] == 1 else 1 / odds
         else:
             odds = odds_against(score[i], own)
-            against_label = odds_against(score[i], y[i])
-        if 1 / (1 + against_label) < least[i]:
-            continue
         p = 1 / (1 + odds)
         right = p if y[i] == own else 1 - p
         weight[i] = bag[i] * max(p * (1 - p), LEAST)
         response = min(1 / max(right, LEAST), LONGEST_RESPONSE)
         target[i] = response if y[i] == own else -response
-        heaviest = max(heaviest, weight[i])
-    return heaviest
 
 
 @kernel
-def fit_logit(
-    memory, y, n_classes, own, bag, least, rate, score, weight, target, leaf, added
-):
-    """A tree for one class against the rest; ``added`` is what it says of each row.
-
-    Returns whether there was anything to fit to.
-    """
-    heaviest = work_out(score, y, n_classes, own, bag, least, weight, target)
-    if heaviest == 0:
-        added[:] = 0.0
-        return False
+def fit_logit(memory, y, n_classes, own, bag, rate, score, weight, target, leaf, added):
+    """A tree for one class against the rest; ``added`` is what it says of each row."""
+    work_out(score, y, n_classes, own, bag, weight, target)
     advance(memory, weight, target, leaf)
     total = memory.work.total
     for i in range(y.size):
         added[i] = rate * (total[leaf[i], 1] / total[leaf[i], 0])
-    return True
 
 
 @kernel
@@ -168,41 +149,25 @@ def add_logits(added, score):
 
 @kernel
 def do_logits(
-    memory, y, n_classes, bag, least, rate, n_rounds, score, weight, target, leaf, added
+    memory, y, n_classes, bag, rate, n_rounds, score, weight, target, leaf, added
 ):
-    """Rounds of LogitBoost; whether the last had anything to fit to."""
-    there = True
+    """Rounds of LogitBoost."""
     for _ in range(n_rounds):
-        there = False
         for c in range(added.shape[0]):
             own = 1 if n_classes == 2 else c
-            there |= fit_logit(
-                memory, y, n_classes, own, bag, least, rate, score, weight, target,
-                leaf, added[c],
+            fit_logit(
+                memory, y, n_classes, own, bag, rate, score, weight, target, leaf,
+                added[c],
             )  # fmt: skip
-        if not there:
-            break
         add_logits(added, score)
-    return there
 
 
 # ------------------------------------------------------------------------ the forest
 
 
 @kernel
-def draw(state, n):
-    """A number below n; ``state`` moves on (SplitMix64)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64((z >> np.uint64(11)) * (n * 2.0**-53))
-
-
-@kernel
 def do_shares(
-    memory, n_classes, bag, rows, bootstrap, n_trees, share, weight, leaf, state
+    memory, n_classes, bag, rows, bootstrap, n_trees, share, weight, leaf, seed
 ):
     """Trees on a bag's rows, or on some drawn from them; class shares are added up."""
     total = memory.work.total
@@ -211,7 +176,7 @@ def do_shares(
         if bootstrap:
             weight[:] = 0.0
             for _ in range(rows.size):
-                i = rows[draw(state, rows.size)]
+                i = rows[random_below(seed, rows.size)]
                 weight[i] += bag[i]
         advance(memory, weight, weight, leaf)
         for i in range(leaf.size):

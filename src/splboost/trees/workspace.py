@@ -177,7 +177,7 @@ def make_workspace(binned: Binned, y: NDArray[Any], limits: Limits) -> Work:
     stump = limits.max_depth == 1 and not limits.drawn
     divided = n if not stump or limits.counter >= 0 else 0
     regression = limits.criterion == LEAST_SQUARES
-    n_leaves = min(n, limits.max_leaves)
+    n_leaves = min(max(n // max(limits.min_rows, 1), 1), limits.max_leaves)
     if limits.max_depth >= 0:
         n_leaves = min(n_leaves, 1 << min(limits.max_depth, 60))
     n_nodes = 2 * n_leaves - 1

@@ -169,6 +169,9 @@ def fit_cleanlab(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
 
 # ------------------------------------------------------------------------ the registry
 
+# Named beforehand, as those that the first method is to be better than
+PLANNED_RIVALS = "LightGBM tuned", "XGBoost tuned"
+
 
 @dataclass(frozen=True)
 class Method:
@@ -178,6 +181,7 @@ class Method:
     description: str
     packages: tuple[str, ...] = ()  # beside scikit-learn, which splits the data
     definition: int = 1  # one more whenever `fit` does something else
+    variant_of: str | None = None  # of which it shows one side
     needs_class: str | None = None  # of splboost
     needs_parameter: str | None = None  # of that class
 
@@ -228,6 +232,7 @@ METHODS = {
         "`SPLForestClassifier(paced=False)`",
         ("splboost",),
         definition=2,
+        variant_of="SPLForest",
         needs_class="SPLForestClassifier",
         needs_parameter="paced",
     ),

@@ -16,12 +16,17 @@ from _robustness_statistics import (
 )
 from _robustness_store import MEASURES
 
-ALL_SETS = "all sets"
 PARTS = {
-    ALL_SETS: (UNUSED, CHOSEN_ON, GENERATED),
-    "unused sets": (UNUSED,),
-    "sets that defaults were chosen on": (CHOSEN_ON,),
-    "generators": (GENERATED,),
+    "all data sets": [name for name in GROUPS if GROUPS[name] != GENERATED],
+    "unused sets": [name for name in GROUPS if GROUPS[name] == UNUSED],
+    # Its distribution is that of a generator that defaults were chosen on.
+    "unused sets but twonorm": [
+        name for name in GROUPS if GROUPS[name] == UNUSED and name != "twonorm"
+    ],
+    "sets that defaults were chosen on": [
+        name for name in GROUPS if GROUPS[name] == CHOSEN_ON
+    ],
+    "generators": [name for name in GROUPS if GROUPS[name] == GENERATED],
 }
 LESS_IS_BETTER = ("error", "balanced_error", "log_loss")
 
@@ -33,6 +38,8 @@ class Results:
         self.finished = pd.DataFrame(rows)
         self.finished["balanced_error"] = 1 - self.finished["balanced_accuracy"]
         self.methods = [m for m in METHODS if m in set(self.finished["method"])]
+        # A variant of a method is next to it in every rank, and would push others away.
+        self.ranked = [m for m in self.methods if METHODS[m].variant_of is None]
         self.reference = self.methods[0]
         self.noise = [level for level in NOISE if level in set(noise)]
         self.wrong = [level for level in self.noise if level != CLEAN]
@@ -40,7 +47,7 @@ class Results:
         self.averaged = complete_repeats(self.complete, self.wrong)
 
     def _means(self, table: pd.DataFrame, part: str, measure: str) -> pd.DataFrame:
-        own = table[table["data"].map(GROUPS).isin(PARTS[part])]
+        own = table[table["data"].isin(PARTS[part])]
         return by_set(own, measure, self.methods)
 
     def means(self, part: str, measure: str = "error") -> pd.DataFrame:
@@ -54,7 +61,7 @@ class Results:
 
     def cells(self, part: str) -> pd.DataFrame:
         """Errors by method, a row for each set, level of wrong labels and seed."""
-        own = self.averaged[self.averaged["data"].map(GROUPS).isin(PARTS[part])]
+        own = self.averaged[self.averaged["data"].isin(PARTS[part])]
         keys = ["data", "noise", "seed"]
         return own.pivot(index=keys, columns="method", values="error")
 
@@ -63,7 +70,8 @@ class Results:
         return [part for part in PARTS if len(self.means(part))]
 
     def compare(self, part: str, measure: str = "error") -> Comparison:
-        return Comparison.of(part, self.means(part, measure))
+        """Of all methods but variants of others."""
+        return Comparison.of(part, self.means(part, measure)[self.ranked])
 
 
 def summary(results: Results) -> pd.DataFrame:

@@ -8,6 +8,7 @@ averaged first, since they are not independent of each other.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,13 +47,22 @@ def ranks(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def friedman(means: pd.DataFrame) -> float:
-    """Probability of ranks as different as these if all methods were equal."""
-    if means.shape[1] < 3:
+    """Probability of ranks as different as these if all methods were equal.
+
+    By Iman and Davenport's F, since Friedman's own statistic is too cautious.
+    """
+    n_sets, n_methods = means.shape
+    if n_methods < 3:
         return math.nan
     columns = means.round(DIGITS).to_numpy().T
     if np.ptp(columns, axis=0).max() == 0:
         return 1.0
-    return float(stats.friedmanchisquare(*columns).pvalue)
+    square, p = stats.friedmanchisquare(*columns)
+    left = n_sets * (n_methods - 1) - square
+    if left < 10**-DIGITS:  # all sets agree, and F is infinite
+        return float(p)
+    freedom = n_methods - 1, (n_methods - 1) * (n_sets - 1)
+    return float(stats.f.sf((n_sets - 1) * square / left, *freedom))
 
 
 def critical_difference(n_methods: int, n_sets: int, alpha: float = ALPHA) -> float:
@@ -98,8 +108,14 @@ def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int
     return int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())
 
 
-def against(means: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """The reference against each rival; negative differences are in its favour."""
+def against(
+    means: pd.DataFrame, reference: str, planned: Sequence[str]
+) -> pd.DataFrame:
+    """The reference against each rival; negative differences are in its favour.
+
+    Beside probabilities adjusted for all rivals are those for the ``planned`` ones
+    alone, which were named beforehand; NaN for the others.
+    """
     rows = []
     for rival in means.columns.drop(reference):
         own, other = means[reference].to_numpy(), means[rival].to_numpy()
@@ -116,6 +132,9 @@ def against(means: pd.DataFrame, reference: str) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows)
     table["p_holm"] = holm(table["p"].to_numpy())
+    named = table["rival"].isin(planned)
+    table["p_planned"] = np.nan
+    table.loc[named, "p_planned"] = holm(table.loc[named, "p"].to_numpy())
     return table
 
 

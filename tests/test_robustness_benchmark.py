@@ -29,6 +29,7 @@ import _robustness_store as store_module  # noqa: E402
 import _robustness_tuning as tuning  # noqa: E402
 import _robustness_work as work  # noqa: E402
 import robustness  # noqa: E402
+from _robustness_report import sections  # noqa: E402
 from _robustness_results import Results, summary  # noqa: E402
 from _robustness_store import DONE, FAILED, MEASURES, Cell, Store  # noqa: E402
 
@@ -199,7 +200,11 @@ def test_friedman_is_that_of_the_ranks():
     n, k = means.shape
     rank = means.rank(axis=1).mean()
     chi2 = 12 * n / (k * (k + 1)) * (np.sum(rank**2) - k * (k + 1) ** 2 / 4)
-    assert statistics.friedman(means) == pytest.approx(stats.chi2.sf(chi2, k - 1))
+    f = (n - 1) * chi2 / (n * (k - 1) - chi2)  # Iman and Davenport
+    p = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
+    assert statistics.friedman(means) == pytest.approx(p)
+    agreed = pd.DataFrame(np.tile([1.0, 2.0, 3.0], (7, 1)))
+    assert statistics.friedman(agreed) == pytest.approx(np.exp(-7))
     assert statistics.friedman(means * 0) == 1.0
     assert np.isnan(statistics.friedman(means[[0, 1]]))
 
@@ -213,13 +218,15 @@ def test_holm_by_hand():
 def test_reference_against_rivals():
     a = np.array([0.10, 0.20, 0.30, 0.40, 0.50, 0.60])
     means = pd.DataFrame({"a": a, "b": a + 0.01 * np.arange(1, 7), "c": a})
-    table = statistics.against(means, "a").set_index("rival")
+    table = statistics.against(means, "a", ["b"]).set_index("rival")
     assert table.loc["b", ["wins", "ties", "losses"]].tolist() == [6, 0, 0]
     assert table.loc["c", ["wins", "ties", "losses"]].tolist() == [0, 6, 0]
     assert table.loc["b", "difference"] == pytest.approx(-0.035)
     assert table.loc["b", "p"] == pytest.approx(2 / 2**6)
     assert table.loc["b", "p_holm"] == pytest.approx(4 / 2**6)
+    assert table.loc["b", "p_planned"] == pytest.approx(2 / 2**6)
     assert table.loc["c", "p"] == 1.0
+    assert np.isnan(table.loc["c", "p_planned"])
 
 
 def test_cliques():
@@ -363,8 +370,8 @@ def test_only_what_all_have_finished_counts(path):
     kept = set(zip(results.averaged["data"], results.averaged["seed"], strict=True))
     every = set(itertools.product(SETS, (5, 6)))
     assert kept == every - {("bank", 5), ("pima", 5), ("magic", 5), ("magic", 6)}
-    means = results.means("all sets")
-    assert "magic" not in means.index and len(means) == len(SETS) - 1
+    means = results.means("all data sets")
+    assert "magic" not in means.index and len(means) == len(SETS) - 2
     assert means.loc["blood", "ExtraTrees"] == pytest.approx(0.1405)
     assert means.loc["bank", "ExtraTrees"] == pytest.approx(0.141)
     assert set(results.means("unused sets").index) == {"bank", "twonorm"}
@@ -386,9 +393,11 @@ def test_report_of_a_made_up_store(path, tmp_path, capsys):
     assert "have finished 41 of the 42 combinations" in said
     assert "over 14 repeats of 7 sets" in said
     assert "ExtraTrees on titanic, noise 0, seed 6: ValueError: out of luck" in page
-    assert "|        random forest |         1.00 |" in page
-    assert "Friedman p = 0.00091" in said  # exp(-7): seven sets agree on all ranks
-    assert "| ExtraTrees | -1.00 | 7 / 0 / 0 | 28 / 0 / 0 | 0.0156 | 0.0312 |" in said
+    assert "| random forest | 1.00 |" in said
+    assert "Friedman p = 0.0025" in said  # exp(-6): six sets agree on all ranks
+    assert (
+        "| ExtraTrees | -1.00 | 6 / 0 / 0 | 24 / 0 / 0 | 0.0312 | 0.0625 | - |" in said
+    )
     assert (tmp_path / "out" / "robustness.png").read_bytes().startswith(b"\x89PNG")
     table = pd.read_csv(tmp_path / "out" / "robustness.csv", dtype={"noise": str})
     assert len(table) == len(SETS) * len(LEVELS) * len(MADE_UP)
@@ -396,6 +405,32 @@ def test_report_of_a_made_up_store(path, tmp_path, capsys):
 
     robustness.report(path, [c for c in cells if c.seed == 5], robustness.ROWS, None)
     assert "have finished 21 of the 21" in " ".join(capsys.readouterr().out.split())
+
+
+def test_variants_have_no_rank(path):
+    """One that is next to its method would push others away."""
+    rows = [
+        {
+            "data": data,
+            "noise": noise,
+            "seed": 5,
+            "method": method,
+            "source": "abc",
+            **figures(0.1 + 0.01 * k),
+        }
+        for data in SETS
+        for noise in LEVELS
+        for k, method in enumerate(
+            ["SPLForest", "SPLForest without pace", "LightGBM tuned"]
+        )
+    ]
+    results = Results(rows, LEVELS)
+    ranks = results.compare("all data sets").mean_ranks
+    assert ranks.to_dict() == {"SPLForest": 1.0, "LightGBM tuned": 2.0}
+    page = "\n".join(sections(results, 1000, [], None))
+    said = " ".join(page.split())
+    assert "| SPLForest | SPLForest without pace | all data sets (6) | error |" in said
+    assert "| LightGBM tuned | -2.00 | 6 / 0 / 0 |" in said
 
 
 def test_report_of_nothing_says_so(path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,33 +59,43 @@ def believe(
 def estimate_noise(
     probability: FloatArray,
     agree: NDArray[np.bool_],
+    trusted: NDArray[np.bool_],
     weight: FloatArray,
     units: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """Share of wrong labels, and the standard deviation of the estimate.
 
-    Where the model is surest, a label that disagrees with it is wrong.
+    Where the model is surest, it doubts labels because some are wrong, and its doubt is
+    their share. The deviation is that of how often labels there disagree with it, when
+    rows count for more or less at random.
 
     Parameters
     ----------
-    probability : (n_rows, n_classes) by models that have not seen the row
-    agree : whether each row's label is the likeliest, or known to be right
+    probability : (n_rows, n_classes) of the labels, by models that have not seen the
+        row
+    agree : whether each row's label is the likeliest
+    trusted : whether it is known to be right
     weight : of each row
     units : what each row belongs to; rows of one unit count together
     rng : Generator
     """
-    order = np.argsort(-probability.max(axis=1), kind="stable")
-    disagree = ~agree[order]
+    doubt = 1 - probability.max(axis=1)
+    order = np.argsort(doubt, kind="stable")
+    doubt = np.where(trusted, 0, doubt)[order]
+    disagree = (~agree & ~trusted)[order]
     weight, units = weight[order], units[order]
 
-    def estimate(weight: FloatArray) -> float:
+    def mean_of_surest(values: NDArray[Any], weight: FloatArray) -> float:
         ahead = np.cumsum(weight)
         surest = ahead <= max(SUREST * ahead[-1], ahead[0])
-        return float(np.average(disagree[surest], weights=weight[surest]))
+        return float(np.average(values[surest], weights=weight[surest]))
 
     n_units = int(units.max()) + 1
     chances = rng.standard_exponential((N_REWEIGHTINGS, n_units))
-    spread = np.std([estimate(weight * chance[units]) for chance in chances])
+    spread = np.std(
+        [mean_of_surest(disagree, weight * each[units]) for each in chances]
+    )
     # One unit more or less may always be wrong, also where none is.
-    return estimate(weight), float(np.hypot(spread, 0.5 / max(SUREST * n_units, 1)))
+    spread = np.hypot(spread, 0.5 / max(SUREST * n_units, 1))
+    return mean_of_surest(doubt, weight), float(spread)

@@ -83,12 +83,13 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     label_quality_ : array of shape (n_samples,)
         Probability of each row's given label, by bags without it.
     noise_rate_ : float
-        Estimated share of wrong labels: how often labels disagree with the prediction
-        among the fifth of the rows of which the model is surest. It takes wrong labels
-        to be as frequent there as elsewhere. It is too high where classes overlap
-        everywhere, and a little too low where wrong labels are many.
+        Estimated share of wrong labels: how much the model doubts the labels of the
+        fifth of the rows of which it is surest. It takes wrong labels to be as frequent
+        there as elsewhere. It is too high where classes overlap everywhere, and often a
+        little too low where a model can still learn more.
     noise_rate_std_ : float
-        Standard deviation of the estimate over random reweightings of the rows.
+        Standard deviation of it: how the share of labels that disagree with the model
+        in this fifth varies when rows count for more or less at random.
     feature_importances_ : array of shape (n_features,)
         Share of the removed impurity by feature.
     n_features_in_ : int
@@ -311,7 +312,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         self.oob_score_ = float(np.average(right, weights=weight[there]))
         self.noise_rate_, self.noise_rate_std_ = estimate_noise(
             oob[there],
-            right | known[there],
+            right,
+            known[there],
             weight[there],
             units[there],
             draws,

@@ -387,7 +387,7 @@ def test_histograms_running_out_do_not_matter(
     assert_identical(grow(roomy, weight, target), grow(cramped, weight, target))
 
 
-def trees_as_json(max_features=None):
+def trees_as_json(**drawn):
     """Some small trees; made by this test and by a Python without compilation."""
     trees = []
     for n_classes, criterion in KINDS.values():
@@ -396,7 +396,7 @@ def trees_as_json(max_features=None):
         weight[::7] = 0
         for options in [{}, {"max_depth": 3, "min_samples_leaf": 4}]:
             options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
-            grower = make_grower(X, y, n_classes, max_features=max_features, **options)
+            grower = make_grower(X, y, n_classes, **drawn, **options)
             for w in (weight, np.where(y > 0, weight, 2 * weight)):
                 tree = grow(grower, w, np.asarray(y, dtype=float))
                 splits, values = zip(*list_nodes(tree), strict=True)
@@ -410,6 +410,7 @@ from test_grow import trees_as_json
 from splboost.trees import CARTClassifier, workspace
 
 print(trees_as_json(max_features=4))
+print(trees_as_json(max_features=2, random_cuts=True))
 print(trees_as_json())
 workspace.PRESORTED_ROWS = 0
 for workspace.SMALL_NODE in (workspace.SMALL_NODE, 20, 0):
@@ -436,8 +437,10 @@ def test_without_compilation_and_whatever_a_small_node_is(monkeypatch):
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    some_features, default, *others = done.stdout.splitlines()
+    some_features, random_cuts, default, *others = done.stdout.splitlines()
     assert_same_trees(some_features, trees_as_json(max_features=4))
+    drawn = {"max_features": 2, "random_cuts": True}
+    assert_same_trees(random_cuts, trees_as_json(**drawn))
     assert_same_trees(default, trees_as_json())
     assert others == [default] * 3
 
@@ -522,8 +525,9 @@ def splits_of(tree):
 @every_kind
 def test_random_cuts_have_rows_on_both_sides(n_classes, criterion):
     X, y = mixed_data(300, n_classes, n_values=250)
+    options = {"criterion": criterion, "categorical": CATEGORICAL}
     grower = make_grower(
-        X, y, n_classes, criterion=criterion, random_cuts=True, min_samples_leaf=3
+        X, y, n_classes, random_cuts=True, min_samples_leaf=3, **options
     )
     weight, target = np.ones(len(y)), np.asarray(y, dtype=float)
     trees = set()

@@ -101,8 +101,13 @@ def divide_rows(
     """Masks of the rows to fit to and of those to judge by, of each part."""
     if groups is not None:
         groups = check_groups(groups, n_rows)
-    if isinstance(cv, Integral):
-        cv = _make_folds(int(cv), is_classifier(booster), groups is not None, rng)
+    if cv is None or isinstance(cv, Integral):
+        cv = _make_folds(
+            5 if cv is None else int(cv),
+            is_classifier(booster),
+            groups is not None,
+            rng,
+        )
     n_parts = 0
     for fitted, judging in check_cv(cv, y, classifier=is_classifier(booster)).split(
         X if hasattr(X, "shape") else np.empty((n_rows, 0)), y, groups
@@ -160,6 +165,6 @@ def _make_folds(
     if grouped:
         if of_classes:
             return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-        return GroupKFold(n_folds)
+        return GroupKFold(n_folds, shuffle=True, random_state=seed)
     kind = StratifiedKFold if of_classes else KFold
     return kind(n_folds, shuffle=True, random_state=seed)

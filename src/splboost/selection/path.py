@@ -92,7 +92,10 @@ class PacePath:
 
     @property
     def standard_error(self) -> FloatArray:
-        """Of the mean; 0 where there is one part only."""
+        """Of the mean; 0 where there is one part only.
+
+        Parts that share rows to judge by, as bags do, make it too small.
+        """
         n = self.scores.shape[2]
         if n == 1:
             return np.zeros_like(self.mean)

@@ -151,16 +151,20 @@ def scout(
     n = ground.codes.size
     shape = len(SHARES), len(of_size), n, ground.n_outputs
     total = np.zeros(shape, dtype=np.float32)
-    results = work_through(
+
+    def receive(number: int, scores: NDArray[np.float32]) -> None:
+        bag = bags[number]
+        total[bag.size][:, bag.weight == 0] += scores
+
+    work_through(
         _scout,
         [(ground, members, bag) for bag in bags],
         n_jobs=n_jobs,
         verbose=verbose,
         title="pool",
         unit="bags",
+        receive=receive,
     )
-    for bag, scores in zip(bags, results, strict=True):
-        total[bag.size][:, bag.weight == 0] += scores
     for size, n_out in enumerate(np.maximum(count_out(bags, n), 1)):
         total[size] /= n_out[:, None]
         for k, (member, _, _) in enumerate(of_size):

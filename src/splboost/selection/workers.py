@@ -55,6 +55,7 @@ def work_through(
     title: str,
     unit: str,
     worth: int = 1,
+    receive: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
     """``function(*piece, stop)`` for each piece, in order.
 
@@ -70,9 +71,13 @@ def work_through(
     verbose : int
         Whether to show a bar.
     title, unit : what the bar says is done, and of what; ``worth`` to a piece
+    receive : callable, default=None
+        Gets the number and the result of each piece, in order and as soon as may be;
+        nothing is kept and returned then.
     """
     pieces = list(pieces)
-    results: list[Any] = [None] * len(pieces)
+    results: dict[int, Any] = {}
+    n_received = 0
     stop, n_done = Stop(), 0
     parallel = Parallel(
         n_jobs=n_jobs,
@@ -89,6 +94,9 @@ def work_through(
             )
             for number, result in finished:
                 results[number] = result
+                while receive is not None and n_received in results:
+                    receive(n_received, results.pop(n_received))
+                    n_received += 1
                 n_done += 1
                 report.show(worth * n_done)
     except KeyboardInterrupt:
@@ -100,4 +108,4 @@ def work_through(
     except BaseException:
         stop.set_and_wait()
         raise
-    return results
+    return [results[number] for number in sorted(results)]

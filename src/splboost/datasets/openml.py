@@ -59,16 +59,15 @@ def fetch_csv(entry: UCIDataSet, copy: OpenML, scratch: Path) -> bytes:
 
 
 def _coded(
-    values: NDArray[np.float64], categories: list[str] | None
+    values: NDArray[Any], categories: list[str] | None
 ) -> tuple[NDArray[np.intp], list[str]]:
     """For each row the place of its word, or -1, and the words."""
+    missing = np.isnan(values)
     if categories is None:
-        distinct = np.unique(values[~np.isnan(values)])
-        codes = np.searchsorted(distinct, values)
+        distinct = np.unique(values[~missing])
         categories = [repr(value) for value in distinct.tolist()]
-    else:
-        codes = np.nan_to_num(values, nan=-1).astype(np.intp)
-    return np.where(np.isnan(values), -1, codes), categories
+        values = np.searchsorted(distinct, values)
+    return np.where(missing, -1, values).astype(np.intp), categories
 
 
 def _match(

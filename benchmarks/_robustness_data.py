@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
 from splboost.datasets import (
     flip_labels,
+    load_uci,
     make_gaussians,
     make_long_servedio,
     make_ringnorm,
@@ -54,7 +55,6 @@ GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
     "ringnorm, 5 features": partial(make_ringnorm, 9000, n_features=5),
     "long-servedio": partial(make_long_servedio, 9000),
 }
-GROUPED = ("parkinsons",)  # several rows of a subject
 # Share of labels flipped: of all, or of the positive class alone
 NOISE = {
     "0": 0.0,
@@ -95,39 +95,33 @@ def _generate(name: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @lru_cache(maxsize=1)
-def _read(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+def _read(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
+    """Features and labels; and the subject of each row, where a subject has several."""
     folder = data_folder()
     if folder is None:
         raise OSError(f"{name} comes from a file: let SPLBOOST_DATA name its folder.")
-    frame = pd.read_csv(
-        folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""]
+    X, target, subjects = load_uci(
+        name, data_home=folder, download=False, return_groups=True
     )
-    target = frame.pop("target")
     columns = {}
-    for k, column in enumerate(frame):
-        values = frame[column]
-        if not pd.api.types.is_numeric_dtype(values):
-            codes, words = pd.factorize(values, sort=True)
+    for k, column in enumerate(X):
+        values = X[column]
+        if isinstance(values.dtype, pd.CategoricalDtype):
             # Numbers for words, which every package takes for categories
-            values = pd.Categorical.from_codes(codes, categories=range(len(words)))
+            values = values.cat.rename_categories(range(len(values.cat.categories)))
         columns[f"f{k}"] = values
-    rarer = target.value_counts(sort=False).sort_index(ascending=False).idxmin()
-    return pd.DataFrame(columns), (target == rarer).to_numpy(int)
+    labels, counts = np.unique(target, return_counts=True)
+    # The last of equally rare classes
+    rarer = labels[::-1][np.argmin(counts[::-1])]
+    return pd.DataFrame(columns), (target == rarer).astype(int), subjects
 
 
-def _subjects(name: str) -> np.ndarray:
-    folder = data_folder()
-    assert folder is not None
-    groups = pd.read_csv(folder / f"{name}.groups.csv")["subject"]
-    return groups.to_numpy()
-
-
-def _split(name: str, y: np.ndarray, seed: int) -> tuple[Any, Any]:
+def _split(y: np.ndarray, subjects: np.ndarray | None, seed: int) -> tuple[Any, Any]:
     """Two thirds to train with and a third to test with."""
     rows = np.arange(len(y))
-    if name in GROUPED:
+    if subjects is not None:
         thirds = StratifiedGroupKFold(3, shuffle=True, random_state=seed)
-        return next(thirds.split(rows, y, groups=_subjects(name)))
+        return next(thirds.split(rows, y, groups=subjects))
     return train_test_split(rows, train_size=2 / 3, stratify=y, random_state=seed)
 
 
@@ -142,8 +136,10 @@ def _at_most(most: int, rows: np.ndarray, y: np.ndarray, seed: int) -> np.ndarra
 @lru_cache(maxsize=1)
 def draw(name: str, noise: str, seed: int, rows: int) -> Problem:
     """A problem; the same arguments give the same one."""
-    X, y = _generate(name, seed) if name in GENERATORS else _read(name)
-    train, test = _split(name, y, seed)
+    X, y, subjects = (
+        (*_generate(name, seed), None) if name in GENERATORS else _read(name)
+    )
+    train, test = _split(y, subjects, seed)
     train = _at_most(rows, train, y, seed)
     test = _at_most(MOST_TEST_ROWS, test, y, seed)
     y_noisy, _ = flip_labels(y[train], NOISE[noise], random_state=seed)

@@ -269,10 +269,9 @@ def test_files_are_read_and_divided():
     assert (drawn.X.dtypes == "category").sum() == 5
     assert drawn.X.isna().to_numpy().sum() + drawn.X_test.isna().to_numpy().sum() == 42
 
-    y = data._read("parkinsons")[1]
+    _, y, subjects = data._read("parkinsons")
     assert y.sum() == 48
-    train, test = data._split("parkinsons", y, 5)
-    subjects = data._subjects("parkinsons")
+    train, test = data._split(y, subjects, 5)
     assert sorted([*train, *test]) == list(range(195))
     assert not set(subjects[train]) & set(subjects[test])
     assert 50 < len(test) < 80 and 0 < y[test].sum() < 30

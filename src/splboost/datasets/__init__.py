@@ -1,4 +1,7 @@
-"""Problems whose truth is known: generators, and labels spoilt on purpose.
+"""Data to try boosters on: the SPLBoost paper's sets, and problems of known truth.
+
+`uci` loads the data sets of the paper, and `table_one` compares them with what the
+paper says of them; what is known of each stands in `catalogue`.
 
 `generators` draws samples from distributions of which the best possible
 classifier is known; `noise` then turns some of the labels and remembers which.
@@ -6,6 +9,7 @@ Together they answer the question that real data leave open: did the booster
 give up the wrong labels, or the right ones?
 """
 
+from splboost.datasets.catalogue import UCI_CATALOGUE
 from splboost.datasets.generators import (
     gaussians_log_odds,
     make_gaussians,
@@ -14,12 +18,18 @@ from splboost.datasets.generators import (
     make_twonorm,
 )
 from splboost.datasets.noise import flip_labels
+from splboost.datasets.paper_table import print_table_one, table_one
+from splboost.datasets.uci import load_uci
 
 __all__ = [
+    "UCI_CATALOGUE",
     "flip_labels",
     "gaussians_log_odds",
+    "load_uci",
     "make_gaussians",
     "make_long_servedio",
     "make_ringnorm",
     "make_twonorm",
+    "print_table_one",
+    "table_one",
 ]

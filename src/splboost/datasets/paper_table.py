@@ -1,0 +1,143 @@
+"""Table I of the SPLBoost paper beside the data."""
+
+from __future__ import annotations
+
+import os
+from textwrap import fill
+from typing import Any, TextIO
+
+import numpy as np
+
+from splboost.datasets.catalogue import UCI_CATALOGUE
+from splboost.datasets.uci import data_folder, load_checked
+from splboost.frames import make_frame
+
+ABSENT = "absent"
+EXACT = "the catalogue's"
+COUNTED = "same counts"
+
+
+def table_one(*, data_home: str | os.PathLike[str] | None = None) -> Any:
+    """Compare Table I of the SPLBoost paper with the data.
+
+    Nothing is downloaded.
+
+    Parameters
+    ----------
+    data_home : str or path, default=None
+        The folder with the data, as in `load_uci`.
+
+    Returns
+    -------
+    frame
+        A row for each of the 17 sets, in pandas or polars, whichever is installed:
+
+        - ``name``
+        - ``data``: "the catalogue's" file; one with the "same counts", which is not the
+          same to the byte, such as a download; or "absent".
+        - ``rows``, ``columns``, ``majority`` (the share of the largest class, in
+          percent): counted in the data; missing where these are absent.
+        - ``paper_rows``, ``paper_columns``, ``paper_majority``: from the paper.
+        - ``difference``: why the paper's figures are not those of the data, or empty.
+
+    See Also
+    --------
+    print_table_one : The same as text.
+
+    Examples
+    --------
+    >>> from splboost.datasets import table_one
+    >>> table = table_one(data_home="no such folder")
+    >>> len(table)
+    17
+    >>> set(table["data"])
+    {'absent'}
+    """
+    rows = _rows(data_home)
+    return make_frame({name: [row[name] for row in rows] for name in rows[0]})
+
+
+def print_table_one(
+    *, data_home: str | os.PathLike[str] | None = None, file: TextIO | None = None
+) -> None:
+    """Print Table I of the SPLBoost paper beside the data.
+
+    Parameters
+    ----------
+    data_home : str or path, default=None
+        The folder with the data, as in `load_uci`.
+    file : text file, default=None
+        Where to print; by default stdout.
+
+    See Also
+    --------
+    table_one : The same as a frame.
+
+    Examples
+    --------
+    >>> from splboost.datasets import print_table_one
+    >>> print_table_one(data_home="no such folder")
+    Table I of the SPLBoost paper, and the data in no such folder
+    <BLANKLINE>
+                                rows      columns    majority, %
+                        paper   data  paper  data    paper  data
+    adult               48842 absent     14     -     75.9     - *
+    ...
+    """
+    rows = _rows(data_home)
+    lines = [
+        f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
+        "",
+        f"{'':16}{'rows':>16}{'columns':>13}{'majority, %':>15}",
+        f"{'':16}"
+        + f"{'paper':>9}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
+        *(_line(row) for row in rows),
+    ]
+    for row in rows:
+        if row["difference"]:
+            text = f"* {row['name']}: {row['difference']}"
+            lines += ["", fill(text, width=79, subsequent_indent="  ")]
+    others = [row["name"] for row in rows if row["data"] == COUNTED]
+    if others:
+        text = f"Counted in other files than the catalogue's: {', '.join(others)}."
+        lines += ["", fill(text, width=79)]
+    if any(row["data"] == ABSENT for row in rows):
+        lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
+    print(*lines, sep="\n", file=file)
+
+
+def _rows(data_home: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
+    rows = []
+    for name, entry in UCI_CATALOGUE.items():
+        if entry.paper is None:
+            continue
+        row: dict[str, Any] = {"name": name, "data": ABSENT}
+        row |= dict.fromkeys(("rows", "columns", "majority"))
+        try:
+            X, y, exact = load_checked(name, data_home, download=False)
+        except FileNotFoundError:
+            pass
+        else:
+            largest = np.unique(y, return_counts=True)[1].max()
+            row["data"] = EXACT if exact else COUNTED
+            row["rows"], row["columns"] = X.shape
+            row["majority"] = float(100 * largest / len(y))
+        row["paper_rows"] = entry.paper.rows
+        row["paper_columns"] = entry.paper.columns
+        row["paper_majority"] = entry.paper.majority
+        row["difference"] = entry.difference
+        rows.append(row)
+    return rows
+
+
+def _line(row: dict[str, Any]) -> str:
+    if row["data"] == ABSENT:
+        rows, columns, majority = ABSENT, "-", "-"
+    else:
+        rows, columns = row["rows"], row["columns"]
+        majority = f"{row['majority']:.1f}"
+    return (
+        f"{row['name']:16}{row['paper_rows']:9}{rows:>7}{row['paper_columns']:7}"
+        f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
+        f"{' *' if row['difference'] else ''}"
+    )

@@ -1,0 +1,771 @@
+"""The paper's data sets: catalogue, files, downloads, and Table I."""
+
+import gzip
+import hashlib
+import io
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier, Event
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from openml_server import openml_server
+from splboost.datasets import UCI_CATALOGUE, load_uci, print_table_one, table_one
+from splboost.datasets.catalogue import OpenML
+
+DATA = os.environ.get("SPLBOOST_DATA")
+HERE = [
+    name for name in UCI_CATALOGUE if DATA and (Path(DATA) / f"{name}.csv.gz").exists()
+]
+needs_data = pytest.mark.skipif(not HERE, reason="SPLBOOST_DATA has no data sets")
+every_file = pytest.mark.parametrize(
+    "name", HERE or [pytest.param("none", marks=needs_data)]
+)
+
+# Table I as the paper prints it
+TABLE_ONE = """
+adult 48842 14 75.9
+bank 45211 17 88.5
+blood 748 4 76.2
+connect-4 67557 42 75.4
+magic 19020 10 64.8
+miniboone 130064 50 71.9
+ozone 2536 72 97.1
+pima 768 8 65.1
+parkinsons 195 22 75.4
+pb-T-OR-D 102 4 86.3
+ringnorm 7400 20 50.5
+spambase 4601 57 60.6
+titanic 2201 3 67.7
+oocMerl4D 1022 41 68.7
+st-german-credit 1000 24 70.0
+twonorm 7400 20 50.0
+vc-2classes 310 6 67.7
+"""
+PAPER = {
+    name: (int(rows), int(columns), float(majority))
+    for name, rows, columns, majority in map(str.split, TABLE_ONE.split("\n")[1:-1])
+}
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    """A home without data, which the loader takes for the user's."""
+    monkeypatch.delenv("SPLBOOST_DATA", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def cache(home):
+    return home / ".cache" / "splboost"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with openml_server(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Only the frame libraries that are left in this set are found."""
+    libraries = {"pandas", "polars"}
+    monkeypatch.setattr(
+        "splboost.frames.find_spec", lambda name: name if name in libraries else None
+    )
+    return libraries
+
+
+def pack(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def shrink(monkeypatch, name, **changes):
+    """Change what the catalogue knows of a set."""
+    entry = replace(UCI_CATALOGUE[name], **changes)
+    monkeypatch.setitem(UCI_CATALOGUE, name, entry)
+    return entry
+
+
+# ------------------------------------------------------------------------ the catalogue
+
+
+def test_the_catalogue_has_the_figures_of_the_paper():
+    listed = {
+        name: (entry.paper.rows, entry.paper.columns, entry.paper.majority)
+        for name, entry in UCI_CATALOGUE.items()
+        if entry.paper
+    }
+    assert listed == PAPER
+
+
+def test_differences_from_the_paper_are_explained_and_no_others():
+    for name, figures in PAPER.items():
+        entry = UCI_CATALOGUE[name]
+        found = entry.rows, len(entry.columns), round(entry.majority, 1)
+        assert bool(entry.difference) == (found != figures), name
+
+
+@pytest.mark.parametrize("name", UCI_CATALOGUE)
+def test_entries_are_sound(name):
+    entry = UCI_CATALOGUE[name]
+    assert len(set(entry.columns)) == len(entry.columns)
+    assert set(entry.categorical) <= set(entry.columns)
+    assert len({type(label) for label in entry.classes}) == 1
+    assert entry.groups is None or sum(entry.groups.values()) == entry.rows
+    assert (entry.openml is None) == bool(entry.by_hand)
+    if entry.openml is not None:
+        # classes and words are told apart by their counts
+        assert len(set(entry.classes.values())) == len(entry.classes)
+        labels = entry.openml.labels
+        for counts in [*entry.openml.words.values(), labels]:
+            assert not counts or sum(counts) == entry.rows
+        merged = dict.fromkeys(labels.values(), 0)
+        for count, label in labels.items():
+            merged[label] += count
+        assert not labels or merged == entry.classes
+
+
+# ---------------------------------------------------------------------- finding a file
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match=r"name='iris' is unknown; .* adult, bank,"):
+        load_uci("iris")
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "SPLBOOST_DATA", None])
+def test_the_folder_is_the_nearest_that_is_named(monkeypatch, tmp_path, variable):
+    folder = {
+        "HOME": tmp_path / ".cache" / "splboost",
+        "XDG_CACHE_HOME": tmp_path / "xdg" / "splboost",
+        "SPLBOOST_DATA": tmp_path / "data",
+        None: tmp_path / "given",
+    }[variable]
+    monkeypatch.setenv("SPLBOOST_DATA", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    if variable != "HOME":
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    if variable in ("SPLBOOST_DATA", None):
+        monkeypatch.setenv("SPLBOOST_DATA", "~/data")
+    with pytest.raises(FileNotFoundError) as caught:
+        load_uci("ozone", data_home=None if variable else "~/given")
+    assert f"ozone is not in {folder} and" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("ozone", "onehr.data"),
+        ("st-german-credit", "german.data-numeric"),
+        ("pb-T-OR-D", "bridges.data.version2"),
+        ("pb-T-OR-D_clean", "bridges.data.version2"),
+        ("oocMerl4D", "_R.dat"),
+    ],
+)
+def test_without_a_source_the_error_says_where_the_data_are(name, file, cache):
+    with pytest.raises(FileNotFoundError) as caught:
+        load_uci(name)
+    for part in (str(cache), file, "https://", f"{name}.csv.gz", "target", "OpenML"):
+        if (name, part) != ("oocMerl4D", "https://"):
+            assert part in str(caught.value), part
+    assert not cache.exists()
+
+
+def test_nothing_is_downloaded_unasked(cache):
+    with pytest.raises(FileNotFoundError, match=r"adult is not in .*; download=True"):
+        load_uci("adult", download=False)
+    assert not cache.exists()
+
+
+# ----------------------------------------------------------------------- reading a file
+
+WORDS = [
+    ["f0", "f1", "kind", "target"],
+    [1, 0.5, "NA", "no"],
+    [2, "", "b", "yes"],
+    [3, 2.5, "", "no"],
+    [4, 1e-05, "None", "no"],
+]
+
+
+@pytest.fixture
+def small(monkeypatch, cache):
+    """A set of four rows with a file."""
+    return shrink(
+        monkeypatch,
+        "titanic",
+        columns=("f0", "f1", "kind"),
+        categorical=("kind",),
+        classes={"no": 3, "yes": 1},
+        missing=2,
+        sha256=pack(cache / "titanic.csv.gz", WORDS),
+    )
+
+
+def test_a_file_becomes_a_pandas_frame(small):
+    X, y = load_uci("titanic")
+    assert isinstance(X, pd.DataFrame)
+    assert y.tolist() == ["no", "yes", "no", "no"]
+    assert y.dtype.kind == "U"
+    assert X["f0"].dtype == np.int64 and X["f0"].tolist() == [1, 2, 3, 4]
+    np.testing.assert_array_equal(X["f1"], [0.5, np.nan, 2.5, 1e-05])
+    assert X["kind"].cat.categories.tolist() == ["NA", "None", "b"]
+    assert X["kind"].cat.codes.tolist() == [0, 2, -1, 1]
+
+
+def test_a_file_becomes_a_polars_frame(small, installed):
+    installed.remove("pandas")
+    X, y = load_uci("titanic")
+    assert isinstance(X, pl.DataFrame)
+    assert y.tolist() == ["no", "yes", "no", "no"]
+    assert X.schema == {
+        "f0": pl.Int64,
+        "f1": pl.Float64,
+        "kind": pl.Enum(["NA", "None", "b"]),
+    }
+    assert X["f0"].to_list() == [1, 2, 3, 4]
+    assert X["f1"].to_list() == [0.5, None, 2.5, 1e-05]
+    assert X["kind"].to_list() == ["NA", "b", None, "None"]
+
+
+def test_numbers_as_labels(monkeypatch, cache):
+    rows = [["f0", "target"], [0.5, 1], [1.5, 0], [2.5, 1]]
+    digest = pack(cache / "blood.csv.gz", rows)
+    shrink(monkeypatch, "blood", columns=("f0",), classes={0: 1, 1: 2}, sha256=digest)
+    y = load_uci("blood")[1]
+    assert y.dtype == np.int64 and y.tolist() == [1, 0, 1]
+
+
+def test_without_a_frame_library_it_says_what_to_install(installed, server):
+    installed.clear()
+    with pytest.raises(ImportError, match=r"neither pandas nor polars; install"):
+        load_uci("adult")
+    assert not server.asked
+
+
+def test_another_file_is_refused(small, cache):
+    path = cache / "titanic.csv.gz"
+    changed = [*WORDS[:-1], [5, 1e-05, "None", "no"]]
+    found = pack(path, changed)
+    with pytest.raises(ValueError) as caught:
+        load_uci("titanic")
+    for part in (str(path), found, small.sha256, "Delete it", "OpenML"):
+        assert part in str(caught.value)
+
+
+def test_another_file_of_a_set_without_a_source_is_refused(cache):
+    pack(cache / "ozone.csv.gz", WORDS)
+    with pytest.raises(ValueError, match=r"Make it anew: .*onehr\.data .*ozone\.csv"):
+        load_uci("ozone")
+
+
+def test_compression_does_not_matter(small, cache):
+    path = cache / "titanic.csv.gz"
+    before = path.read_bytes()
+    path.write_bytes(gzip.compress(gzip.decompress(before), compresslevel=1, mtime=9))
+    assert path.read_bytes() != before
+    assert len(load_uci("titanic")[1]) == 4
+
+
+@pytest.mark.parametrize("damage", ["half", "noise", "stream", "text"])
+def test_damaged_files_are_named(small, cache, damage):
+    path = cache / "titanic.csv.gz"
+    whole = path.read_bytes()
+    path.write_bytes(
+        {
+            "half": whole[: len(whole) // 2],
+            "noise": whole[:20] + bytes(20) + whole[40:],
+            "stream": whole[:10] + b"\xff" * 20,
+            "text": b"f0,f1\n",
+        }[damage]
+    )
+    with pytest.raises(ValueError, match=r"titanic\.csv\.gz is damaged .*delete it"):
+        load_uci("titanic")
+
+
+def put(row, column, value):
+    rows = [list(fields) for fields in WORDS]
+    rows[row][column] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        (put(0, 1, "f2"), r"columns are f0, f2, kind, target and not f0, f1, kind, t"),
+        ([row[1:] for row in WORDS], r"its columns are f1, kind, target and not"),
+        ([], r"its columns are  and not"),
+        (WORDS[:-1], r"\{'no': 2, 'yes': 1\} and not \{'no': 3, 'yes': 1\}"),
+        (put(1, 3, "yes"), r"\{'no': 2, 'yes': 2\} and not"),
+        (put(1, 3, "maybe"), r"not no, yes alone but also maybe"),
+        (put(1, 3, ""), r"not no, yes alone but also (nan|None)"),
+        (put(1, 1, "many"), r"its column 'f1' holds more than numbers"),
+        (put(1, 1, ""), r"3 cells are empty and not 2"),
+        (put(3, 2, "b"), r"1 cells are empty and not 2"),
+    ],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_without_a_hash_the_counts_must_agree(
+    monkeypatch, small, cache, installed, library, rows, complaint
+):
+    installed.intersection_update([library])
+    shrink(monkeypatch, "titanic", sha256=None)
+    pack(cache / "titanic.csv.gz", WORDS)
+    assert len(load_uci("titanic")[1]) == 4
+    pack(cache / "titanic.csv.gz", rows)
+    with pytest.raises(ValueError, match=complaint) as caught:
+        load_uci("titanic")
+    assert "titanic.csv.gz is not the titanic of the catalogue" in str(caught.value)
+
+
+# ------------------------------------------------------------- downloading from OpenML
+
+ADULT = {
+    "age": None,
+    "workclass": ["Private", "State-gov", "'Never worked'"],
+    "class": [">50K", "<=50K"],
+}
+ADULT_ROWS = [
+    (39, "Private", "<=50K"),
+    (50, "?", ">50K"),
+    (38, "State-gov", "<=50K"),
+    ("?", "'Never worked'", "<=50K"),
+]
+
+
+@pytest.fixture
+def adult(monkeypatch, server):
+    """A set like adult, and the server that has it."""
+    server.offer(1590, ADULT, ADULT_ROWS)
+    shrink(
+        monkeypatch,
+        "adult",
+        columns=("years", "employer"),
+        categorical=("employer",),
+        classes={"<=50K": 3, ">50K": 1},
+        missing=2,
+        openml=OpenML(1590, ""),
+    )
+    return server
+
+
+def assert_is_adult(X, y):
+    assert y.tolist() == ["<=50K", ">50K", "<=50K", "<=50K"]
+    assert list(X.columns) == ["years", "employer"]
+    np.testing.assert_array_equal(np.asarray(X["years"]), [39, 50, 38, np.nan])
+    words = ["Private", None, "State-gov", "Never worked"]
+    assert [word if isinstance(word, str) else None for word in X["employer"]] == words
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_what_is_absent_comes_from_openml(adult, cache, installed, library, capsys):
+    installed.intersection_update([library])
+    assert_is_adult(*load_uci("adult"))
+    (path,) = cache.iterdir()
+    assert path.name == "adult.openml.csv.gz"
+    assert gzip.decompress(path.read_bytes()).decode().splitlines() == [
+        "years,employer,target",
+        "39.0,Private,<=50K",
+        "50.0,,>50K",
+        "38.0,State-gov,<=50K",
+        ",Never worked,<=50K",
+    ]
+    out, err = capsys.readouterr()
+    assert not out
+    entry = UCI_CATALOGUE["adult"]
+    for part in ("openml.org/d/1590", str(path), entry.source, entry.licence):
+        assert part in err
+    assert adult.files_sent == 1
+
+
+def test_a_second_time_the_network_is_not_needed(adult, capsys):
+    load_uci("adult")
+    asked = len(adult.asked)
+    capsys.readouterr()
+    for download in (True, False):
+        assert_is_adult(*load_uci("adult", download=download))
+    assert len(adult.asked) == asked
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_named_folder_is_made_and_used(adult, tmp_path, cache):
+    load_uci("adult", data_home=tmp_path / "a" / "b")
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == [
+        "adult.openml.csv.gz"
+    ]
+    assert not cache.exists()
+
+
+def test_the_catalogues_file_comes_first(adult, monkeypatch, cache):
+    load_uci("adult")
+    rows = [["years", "employer", "target"], *([k, "b", "<=50K"] for k in range(3))]
+    digest = pack(cache / "adult.csv.gz", [*rows, ["", "", ">50K"]])
+    shrink(monkeypatch, "adult", sha256=digest)
+    assert load_uci("adult")[0]["years"].tolist()[:3] == [0, 1, 2]
+
+
+def test_a_damaged_copy_is_named(adult, cache):
+    load_uci("adult")
+    (path,) = cache.iterdir()
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"adult\.openml\.csv\.gz is damaged"):
+        load_uci("adult")
+
+
+def test_numbers_of_miniboone_are_kept_to_the_last_digit(monkeypatch, server):
+    monkeypatch.setattr("splboost.datasets.openml._ROWS_AT_ONCE", 4)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6, 50)) * 10.0 ** rng.integers(-9, 9, size=(6, 50))
+    values = np.array([[float(f"{value:.6g}") for value in row] for row in values])
+    values[2, 3:5] = -999
+    values[:, 7] = np.round(values[:, 7])
+    signal = [True, False, False, True, False, False]
+    names = dict.fromkeys(UCI_CATALOGUE["miniboone"].columns)
+    rows = [(*row, word) for row, word in zip(values.tolist(), signal, strict=True)]
+    server.offer(41150, names | {"signal": ["True", "False"]}, rows)
+    shrink(monkeypatch, "miniboone", classes={"background": 4, "signal": 2})
+    for _ in range(2):
+        X, y = load_uci("miniboone")
+        np.testing.assert_array_equal(X.to_numpy(), values)
+        assert X.iloc[:, 7].dtype == np.int64
+        assert y.tolist() == ["signal" if one else "background" for one in signal]
+    assert server.files_sent == 1
+
+
+@pytest.mark.parametrize("coded_as", ["words", "numbers"])
+@pytest.mark.parametrize("name", ["connect-4", "connect-4_3class"])
+def test_codes_become_words_and_classes_are_merged(monkeypatch, server, coded_as, name):
+    words = ["0", "1", "2", "3"] if coded_as == "words" else None
+    rows = [(0, 2, 1), (1, "?", 1), (1, 0, 1), (0, 0, 0), (0, 0, 0), (2, 2, 2)]
+    server.offer(40668, {"a1": words, "a2": words, "class": ["0", "1", "2"]}, rows)
+    labels = {1: "win", 3: "loss", 2: "draw"}
+    merged = dict.fromkeys([1, 2], "draw_or_win") | {3: "loss"}
+    three = name == "connect-4_3class"
+    shrink(
+        monkeypatch,
+        name,
+        columns=("a1", "a2"),
+        categorical=("a1", "a2"),
+        classes={word: n for n, word in labels.items()}
+        if three
+        else {"draw_or_win": 3, "loss": 3},
+        missing=1,
+        openml=OpenML(
+            40668,
+            "",
+            labels={} if three else merged,
+            words={"a1": {3: "b", 2: "o", 1: "x"}},
+        ),
+    )
+    X, y = load_uci(name)
+    assert X["a1"].tolist() == ["b", "o", "o", "b", "b", "x"]
+    assert X["a2"].dropna().tolist() == ["x", "b", "b", "b", "x"]
+    assert X["a2"].isna().tolist() == [False, True, *[False] * 4]
+    by_code = {0: "draw", 1: "loss", 2: "win"}
+    if not three:
+        by_code |= dict.fromkeys([0, 2], "draw_or_win")
+    assert y.tolist() == [by_code[row[-1]] for row in rows]
+
+
+@pytest.mark.parametrize("ignored", [(), ("ID",)])
+def test_columns_that_are_not_ours_are_left_out(monkeypatch, server, ignored):
+    attributes = {"ID": None, "fLength:": None, "class:": ["g", "h"]}
+    rows = [(1, 28.5, "g"), (2, 31.5, "g"), (3, 0.25, "h")]
+    server.offer(1120, attributes, rows, ignored=ignored)
+    shrink(monkeypatch, "magic", columns=("fLength",), classes={"g": 2, "h": 1})
+    X, y = load_uci("magic")
+    assert list(X) == ["fLength"] and X["fLength"].tolist() == [28.5, 31.5, 0.25]
+    assert y.tolist() == ["g", "g", "h"]
+
+
+def test_a_download_that_is_the_catalogues_file_is_saved_as_such(
+    monkeypatch, server, cache
+):
+    attributes = {"V1": None, "V2": None, "Class": ["1", "2"]}
+    rows = [(4, 0.00007, 2), (5, 1.0, 1), (6, 2.5, 2)]
+    server.offer(1488, attributes, rows)
+    lines = ["f0,f1,target", "4,7e-05,1", "5,1.0,0", "6,2.5,1", ""]
+    shrink(
+        monkeypatch,
+        "parkinsons",
+        columns=("f0", "f1"),
+        classes={1: 2, 0: 1},
+        groups={"S01": 1, "S02": 2},
+        sha256=hashlib.sha256("\n".join(lines).encode()).hexdigest(),
+    )
+    *_, groups = load_uci("parkinsons", return_groups=True)
+    assert groups.tolist() == ["S01", "S02", "S02"]
+    assert [path.name for path in cache.iterdir()] == ["parkinsons.csv.gz"]
+    asked = len(server.asked)
+    assert len(load_uci("parkinsons")[1]) == 3
+    assert len(server.asked) == asked
+
+
+def test_first_rows_that_are_our_last(monkeypatch, adult):
+    copy = OpenML(1590, "", first_are_last=3)
+    shrink(monkeypatch, "adult", openml=copy)
+    X, y = load_uci("adult")
+    np.testing.assert_array_equal(X["years"], [np.nan, 39, 50, 38])
+    assert X["employer"].tolist()[:2] == ["Never worked", "Private"]
+    assert y.tolist() == ["<=50K", "<=50K", ">50K", "<=50K"]
+
+
+def test_rows_in_another_order_have_no_groups(monkeypatch, server):
+    server.offer(1488, {"V1": None, "Class": ["1", "2"]}, [(4, 2), (5, 1), (6, 2)])
+    shrink(monkeypatch, "parkinsons", columns=("f0",), classes={1: 2, 0: 1})
+    assert len(load_uci("parkinsons")[1]) == 3
+    with pytest.raises(ValueError, match=r"copy from OpenML .* put parkinsons\.csv"):
+        load_uci("parkinsons", return_groups=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"classes": {"<=50K": 2, ">50K": 3}}, r"in \[1, 3\] rows and not in \[2, 3\]"),
+        ({"classes": {"<=50K": 3, ">50K": 1, "?": 5}}, r"\[1, 3\] rows and not in \[1"),
+        ({"columns": ("years",)}, r"it has 2 columns and not 1"),
+        ({"missing": 1}, r"2 cells are empty and not 1"),
+        ({"categorical": ()}, r"column 'employer' holds more than numbers"),
+    ],
+)
+def test_a_set_that_is_not_the_catalogues_is_not_kept(
+    monkeypatch, adult, cache, changes, complaint
+):
+    shrink(monkeypatch, "adult", **changes)
+    with pytest.raises(OSError, match=complaint) as caught:
+        load_uci("adult")
+    assert "put adult.csv.gz into" in str(caught.value)
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:Invalid cache")
+@pytest.mark.parametrize("failure", ["md5", "half"])
+def test_a_spoilt_download_leaves_nothing_behind(adult, cache, failure):
+    if failure == "md5":
+        adult.spoil(1590)
+    adult.breaks_off = failure == "half"
+    complaint = "md5" if failure == "md5" else "(?i)end-of-stream|md5|incomplete"
+    with pytest.raises(OSError, match=complaint) as caught:
+        load_uci("adult")
+    assert "adult could not be loaded from https://www.openml.org" in str(caught.value)
+    assert list(cache.iterdir()) == []
+    adult.breaks_off = False
+    adult.offer(1590, ADULT, ADULT_ROWS)
+    assert_is_adult(*load_uci("adult"))
+
+
+def test_a_set_that_openml_no_longer_has(adult, cache):
+    adult.answers.clear()
+    with pytest.raises(OSError, match=r"data_id 1590 not found.* Try again later"):
+        load_uci("adult")
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:A network error occurred")
+def test_without_a_network(monkeypatch, cache):
+    with openml_server(monkeypatch):
+        pass  # and it is gone
+    hurried = SimpleNamespace(sleep=lambda seconds: None)
+    monkeypatch.setattr("sklearn.datasets._openml.time", hurried)
+    with pytest.raises(
+        OSError, match=r"could not be loaded .* put adult\.csv\.gz into"
+    ):
+        load_uci("adult")
+    assert list(cache.iterdir()) == []
+
+
+def test_ctrl_c_leaves_nothing_behind(monkeypatch, adult, cache):
+    def interrupted(*_, **__):
+        assert list(cache.iterdir())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        load_uci("adult")
+    assert list(cache.iterdir()) == []
+
+
+def test_many_at_once_do_not_spoil_the_file(adult, cache):
+    adult.gate = Barrier(4)
+    path = cache / "adult.openml.csv.gz"
+    done = Event()
+
+    def watch():
+        while not done.wait(0.0005):
+            if path.exists():
+                assert gzip.decompress(path.read_bytes())
+
+    with ThreadPoolExecutor(5) as pool:
+        watching = pool.submit(watch)
+        try:
+            for X, y in pool.map(load_uci, ["adult"] * 4):
+                assert_is_adult(X, y)
+        finally:
+            done.set()
+        watching.result(60)
+    assert adult.files_sent == 4
+    assert list(cache.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_made(adult, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"adult cannot be saved in .*file.* data_home"):
+        load_uci("adult", data_home=tmp_path / "file")
+    assert not adult.asked
+
+
+# -------------------------------------------------------------------------- real data
+
+
+@every_file
+def test_files_are_those_of_the_catalogue(name):
+    entry = UCI_CATALOGUE[name]
+    X, y, groups = load_uci(name, data_home=DATA, return_groups=True)
+    assert X.shape == (entry.rows, len(entry.columns))
+    assert list(X) == list(entry.columns)
+    assert X.isna().to_numpy().sum() == entry.missing
+    words = X.select_dtypes("category")
+    assert tuple(words) == entry.categorical
+    for column in words:
+        categories = X[column].cat.categories.tolist()
+        assert categories == sorted(X[column].dropna().unique())
+    labels, counts = np.unique(y, return_counts=True)
+    assert dict(zip(labels.tolist(), counts.tolist(), strict=True)) == entry.classes
+    assert (groups is None) == (name != "parkinsons")
+    raw = pd.read_csv(
+        Path(DATA) / f"{name}.csv.gz", keep_default_na=False, na_values=[""]
+    )
+    assert (raw.pop("target") == y).all()
+    numbers = raw.select_dtypes("number")
+    pd.testing.assert_frame_equal(X[list(numbers)], numbers, check_exact=True)
+    for column in words:
+        assert (X[column].astype(object).fillna("") == raw[column].fillna("")).all()
+
+
+@every_file
+def test_polars_reads_the_same_as_pandas(name, installed):
+    X, y = load_uci(name, data_home=DATA)
+    installed.remove("pandas")
+    other, y_other = load_uci(name, data_home=DATA)
+    np.testing.assert_array_equal(y_other, y)
+    assert other.columns == list(X)
+    for column in X:
+        if column in UCI_CATALOGUE[name].categorical:
+            words = list(X[column].cat.categories)
+            assert other[column].dtype == pl.Enum(words)
+            codes = other[column].to_physical().cast(pl.Int64).fill_null(-1)
+            np.testing.assert_array_equal(codes.to_numpy(), X[column].cat.codes)
+        else:
+            values = other[column].cast(pl.Float64).to_numpy()
+            np.testing.assert_array_equal(values, X[column].to_numpy(dtype=float))
+
+
+@needs_data
+def test_groups_are_the_subjects_of_the_recordings():
+    path = Path(DATA) / "parkinsons.groups.csv"
+    if not path.exists():
+        pytest.skip("no parkinsons.groups.csv")
+    *_, groups = load_uci("parkinsons", data_home=DATA, return_groups=True)
+    assert groups.tolist() == pd.read_csv(path)["subject"].tolist()
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "name", ["bank_fd4521", "blood", "parkinsons", "pima", "titanic", "vc-2classes"]
+)
+def test_files_come_back_from_openmls_form(name, server, cache):
+    """As OpenML has them, with other names, codes and classes, they become the same."""
+    if name not in HERE:
+        pytest.skip(f"no {name}.csv.gz in SPLBOOST_DATA")
+    X, y = load_uci(name, data_home=DATA)
+    entry = UCI_CATALOGUE[name]
+    attributes, columns = {}, []
+    for k, column in enumerate(X, 1):
+        if column in entry.openml.words:
+            attributes[f"V{k}"] = None
+            columns.append((X[column].cat.codes * 1.25 - 1).tolist())
+        elif column in entry.categorical:
+            attributes[f"V{k}"] = [f"'{word}'" for word in X[column].cat.categories]
+            columns.append([f"'{word}'" for word in X[column]])
+        else:
+            attributes[f"V{k}"] = None
+            columns.append(X[column].tolist())
+    attributes["Class"] = ["1", "2"]
+    columns.append((2 - (y == y[0])).tolist())
+    server.offer(entry.openml.id, attributes, list(zip(*columns, strict=True)))
+    again, y_again = load_uci(name)
+    pd.testing.assert_frame_equal(again, X, check_exact=True)
+    np.testing.assert_array_equal(y_again, y)
+    assert [path.name for path in cache.iterdir()] == [f"{name}.csv.gz"]
+
+
+# ----------------------------------------------------------------------------- Table I
+
+COLUMNS = [
+    *("name", "data", "rows", "columns", "majority"),
+    *("paper_rows", "paper_columns", "paper_majority", "difference"),
+]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_table_one_says_what_is_absent_and_what_is_counted(adult, installed, library):
+    installed.intersection_update([library])
+    load_uci("adult")
+    table = table_one()
+    assert list(table.columns) == COLUMNS
+    assert list(table["name"]) == list(PAPER)
+    assert list(table["data"]) == ["same counts", *["absent"] * 16]
+    assert [table[name][0] for name in COLUMNS[2:5]] == [4, 2, 75]
+    for name in COLUMNS[2:5]:
+        assert pd.isna(table[name].to_numpy()[1:]).all()
+    assert list(zip(*(table[name] for name in COLUMNS[5:8]), strict=True)) == list(
+        PAPER.values()
+    )
+
+
+def test_table_one_as_text(adult, cache, capsys):
+    load_uci("adult")
+    capsys.readouterr()
+    print_table_one()
+    text, err = capsys.readouterr()
+    assert not err
+    lines = text.splitlines()
+    assert lines[0].endswith(str(cache))
+    fields = [" ".join(line.split()) for line in lines]
+    assert fields[4] == "adult 48842 4 14 2 75.9 75.0 *"
+    assert fields[6] == "blood 748 absent 4 - 76.2 -"
+    assert max(map(len, lines[1:])) < 80
+    assert "Counted in other files than the catalogue's: adult." in lines
+    assert lines[-1].startswith("Absent sets: load_uci downloads them")
+    said = " ".join(text.split())
+    for name, entry in UCI_CATALOGUE.items():
+        assert (f"* {name}: {entry.difference}" in said) == bool(entry.difference)
+    given = io.StringIO()
+    print_table_one(file=given)
+    assert given.getvalue() == text
+
+
+@needs_data
+def test_table_one_agrees_with_the_paper_but_where_it_says_so(capsys):
+    table = table_one(data_home=DATA)
+    here = table[table["data"] != "absent"]
+    assert set(PAPER) & set(HERE) <= set(here["name"])
+    for row in here.itertuples():
+        found = row.rows, row.columns, round(row.majority, 1)
+        assert (found == PAPER[row.name]) == (not row.difference)
+    print_table_one(data_home=DATA)
+    lines = capsys.readouterr().out.splitlines()
+    if "pima" in HERE:
+        assert "pima                  768    768      8     8     65.1  65.1" in lines

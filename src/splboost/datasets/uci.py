@@ -189,7 +189,8 @@ def _download(
         packed.replace(path)  # at once, so that no other process sees half a file
     print(
         f"{name}: saved as {path}\n  source: {entry.source}\n  "
-        f"licence: {entry.licence}",
+        f"licence: {entry.licence}\n  SHA-256 of the CSV: {digest(contents)}, "
+        + ("that of the catalogue" if exact else "not that of the catalogue"),
         file=sys.stderr,
         flush=True,
     )

@@ -78,15 +78,14 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         in all bags: a class of one row.
     oob_score_ : float
         Accuracy of these, on the labels as they were given. The settings were chosen by
-        the same rows, so it is somewhat too good: on labels that mean nothing it comes
-        to 0.55 where 0.5 is all that there is.
+        the same rows, so it is somewhat too good.
     label_quality_ : array of shape (n_samples,)
         Probability of each row's given label, by bags without it.
     noise_rate_ : float
         Estimated share of wrong labels: how much the model doubts the labels of the
         fifth of the rows of which it is surest. It takes wrong labels to be as frequent
-        there as elsewhere. It is too high where classes overlap everywhere, and often a
-        little too low where a model can still learn more.
+        there as elsewhere. It is too high where classes overlap everywhere, and mostly
+        too low elsewhere, at times by half.
     noise_rate_std_ : float
         Standard deviation of it: how the share of labels that disagree with the model
         in this fifth varies when rows count for more or less at random.

@@ -23,8 +23,7 @@ from splboost import (
 )
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
-from splboost.selection import calibration, judge, pool
-from splboost.selection.belief import believe
+from splboost.selection import belief, calibration, judge, pool
 from splboost.selection.members import (
     Forest,
     Ground,
@@ -337,21 +336,21 @@ def test_belief_is_the_chance_that_a_label_is_right(n_classes):
     codes = rng.integers(0, n_classes, 3000)
     trusted = np.arange(3000) % 11 == 0
     given[5] = np.nan
-    belief = believe(given, codes, np.ones(3000), trusted)
+    found = belief.believe(given, codes, np.ones(3000), trusted)
     own = of_class[np.arange(3000), codes]
     right = (1 - rate) * own / ((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
     told = trusted | (np.arange(3000) == 5)
-    assert_allclose(belief[~told], 0.5 + 0.5 * right[~told], atol=1e-9)
-    assert (belief[told] == 1).all()
-    assert belief.min() == pytest.approx(0.5)
+    assert_allclose(found[~told], 0.5 + 0.5 * right[~told], atol=1e-9)
+    assert (found[told] == 1).all()
+    assert found.min() == pytest.approx(0.5)
 
 
 def test_all_labels_are_believed_where_nothing_is_known():
     nothing = np.full((5, 2), np.nan)
     codes, trusted = np.zeros(5, dtype=int), np.zeros(5, dtype=bool)
-    assert_array_equal(believe(nothing, codes, np.ones(5), trusted), np.ones(5))
+    assert_array_equal(belief.believe(nothing, codes, np.ones(5), trusted), np.ones(5))
     even = np.full((5, 2), 0.5)  # nothing can be learnt from such labels
-    assert np.isfinite(believe(even, codes, np.ones(5), trusted)).all()
+    assert np.isfinite(belief.believe(even, codes, np.ones(5), trusted)).all()
 
 
 @pytest.mark.parametrize(
@@ -524,6 +523,18 @@ def test_trusted_labels_are_not_noise(noisy):
         assert clf.fit(X, y_noisy, trusted=trusted).noise_rate_ == 0
 
 
+def test_noise_is_estimated_where_labels_are_not_trusted():
+    """Wrong are 30% of the labels that are not trusted, which are two thirds."""
+    X, y = make_classification(900, 6, n_informative=4, class_sep=2.0, random_state=0)
+    y_noisy, _ = flip_labels(y[:600], 0.3, random_state=0)
+    given = np.r_[y_noisy, y[600:]]
+    trusted = np.arange(900) >= 600
+    clf = SPLForestClassifier(n_bags=6, random_state=0).fit(X, given, trusted=trusted)
+    assert clf.noise_rate_ == pytest.approx(0.2, abs=2.5 * clf.noise_rate_std_)
+    alone = clone(clf).fit(X[:600], y_noisy)
+    assert alone.noise_rate_ == pytest.approx(0.3, abs=2.5 * alone.noise_rate_std_)
+
+
 def test_a_rare_class_is_not_eaten():
     """7% of the rows, no wrong label."""
     X, y = make_classification(
@@ -564,7 +575,9 @@ def test_a_class_of_one_row(noisy):
     X, _, y_noisy, _ = noisy
     y = y_noisy.copy()
     y[17] = 2
-    clf = SPLForestClassifier(n_bags=4, random_state=0).fit(X, y)
+    clf = SPLForestClassifier(n_bags=4, random_state=0)
+    with pytest.warns(UserWarning, match=r"The classes \[2\] have one row each"):
+        clf.fit(X, y)
     assert clf.classes_.tolist() == [0, 1, 2]
     assert np.isnan(clf.label_quality_[17])  # it is in every bag
     assert np.isfinite(np.delete(clf.label_quality_, 17)).all()
@@ -637,6 +650,34 @@ def test_class_weights_are_no_part_of_accuracy_and_noise(noisy):
     assert clf.oob_score_ == pytest.approx(right.mean())
 
 
+def test_weights_of_classes_are_taken_back():
+    """By Bayes' rule; a class of no weight has no say."""
+    p = np.array([[0.2, 0.3, 0.5]])
+    weighed = p * [1, 4, 2]
+    weighed /= weighed.sum()
+    assert_allclose(belief.unweigh(weighed, np.array([1.0, 4.0, 2.0])), p)
+    two = belief.unweigh(np.array([[0.6, 0.4, 0.0]]), np.array([3.0, 1.0, 0.0]))
+    assert_allclose(two, [[1 / 3, 2 / 3, 0]])
+    assert belief.unweigh(p, None) is p
+
+
+def test_class_weights_change_probabilities_but_not_what_labels_are_worth():
+    X, y = make_classification(600, 6, weights=[0.85], class_sep=0.6, random_state=3)
+    plain = SPLForestClassifier(n_bags=8, random_state=0).fit(X, y)
+    weighed = clone(plain).set_params(class_weight={0: 1, 1: 6}).fit(X, y)
+    rare = y == 1
+
+    def of_rare(clf):
+        return clf.oob_decision_function_[rare, 1].mean()
+
+    change = of_rare(weighed) - of_rare(plain)
+
+    assert change > 0.2
+    worth = [clf.label_quality_[rare].mean() for clf in (plain, weighed)]
+    assert abs(worth[1] - worth[0]) < 0.2 * change
+    assert weighed.noise_rate_ == pytest.approx(plain.noise_rate_, abs=0.02)
+
+
 def test_a_rows_own_label_is_no_part_of_its_score():
     """Its score is that of bags without it, whatever those with it have learned."""
     _, y, ground = make_ground()
@@ -663,7 +704,7 @@ def test_a_rows_own_label_is_no_part_of_its_score():
     [
         ({"groups": [1, 2]}, r"groups is of shape \(2,\) for 500 rows"),
         ({"groups": [1, None] * 250}, "groups has missing entries"),
-        ({"groups": np.zeros(500)}, "No row of 500 is out of a bag of every size"),
+        ({"groups": np.zeros(500)}, "Each class has one group only.*or no groups"),
         ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
         ({"trusted": True}, r"trusted is of shape \(\)"),
     ],

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
 SUREST = 0.2  # of the rows, by which the share of wrong labels is estimated
+# Doubt is told apart in steps of this. Among rows that are alike, the model, which has
+# not seen the row's own label, is a little surer of those whose label is another.
+SMALLEST_DOUBT = 0.02
 N_REWEIGHTINGS = 100
 CLEAREST = 0.1  # of the rows, where doubt is taken to come from wrong labels alone
 MOST_NOISE = 0.9  # of what would leave nothing to learn
@@ -56,9 +57,21 @@ def believe(
     return belief
 
 
+def unweigh(probability: FloatArray, of_class: FloatArray | None) -> FloatArray:
+    """Probabilities of the labels as they are, by models for which classes had weights.
+
+    Such models take a class to be as frequent as it weighs.
+    """
+    if of_class is None:
+        return probability
+    heavy = of_class > 0
+    found = np.where(heavy, probability, 0) / np.where(heavy, of_class, 1)
+    return found / found.sum(axis=1, keepdims=True)
+
+
 def estimate_noise(
     probability: FloatArray,
-    agree: NDArray[np.bool_],
+    codes: NDArray[np.integer],
     trusted: NDArray[np.bool_],
     weight: FloatArray,
     units: NDArray[np.intp],
@@ -66,36 +79,39 @@ def estimate_noise(
 ) -> tuple[float, float]:
     """Share of wrong labels, and the standard deviation of the estimate.
 
-    Where the model is surest, it doubts labels because some are wrong, and its doubt is
-    their share. The deviation is that of how often labels there disagree with it, when
-    rows count for more or less at random.
+    Where the model is surest, labels differ from what it says because they are wrong.
+    The deviation is that of their share when rows count for more or less at random.
+    Trusted labels are right, and say nothing of the others.
 
     Parameters
     ----------
     probability : (n_rows, n_classes) of the labels, by models that have not seen the
         row
-    agree : whether each row's label is the likeliest
+    codes : class of each row's label
     trusted : whether it is known to be right
     weight : of each row
     units : what each row belongs to; rows of one unit count together
     rng : Generator
     """
-    doubt = 1 - probability.max(axis=1)
-    order = np.argsort(doubt, kind="stable")
-    doubt = np.where(trusted, 0, doubt)[order]
-    disagree = (~agree & ~trusted)[order]
-    weight, units = weight[order], units[order]
+    asked = np.flatnonzero(~trusted)
+    if asked.size == 0:
+        return 0.0, 0.0
+    share = float(weight[asked].sum() / weight.sum())
+    doubt = np.round((1 - probability.max(axis=1)) / SMALLEST_DOUBT)
+    asked = asked[np.argsort(doubt[asked], kind="stable")]
+    disagree = probability[asked].argmax(axis=1) != codes[asked]
+    doubt, weight = doubt[asked], weight[asked]
 
-    def mean_of_surest(values: NDArray[Any], weight: FloatArray) -> float:
+    def among_surest(weight: FloatArray) -> float:
         ahead = np.cumsum(weight)
-        surest = ahead <= max(SUREST * ahead[-1], ahead[0])
-        return float(np.average(values[surest], weights=weight[surest]))
+        last = np.searchsorted(ahead, SUREST * ahead[-1])
+        surest = doubt <= doubt[last]
+        return float(np.average(disagree[surest], weights=weight[surest]))
 
+    units = np.unique(units[asked], return_inverse=True)[1]
     n_units = int(units.max()) + 1
     chances = rng.standard_exponential((N_REWEIGHTINGS, n_units))
-    spread = np.std(
-        [mean_of_surest(disagree, weight * each[units]) for each in chances]
-    )
+    spread = np.std([among_surest(weight * each[units]) for each in chances])
     # One unit more or less may always be wrong, also where none is.
     spread = np.hypot(spread, 0.5 / max(SUREST * n_units, 1))
-    return mean_of_surest(doubt, weight), float(spread)
+    return share * among_surest(weight), share * float(spread)

@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.advice import warn
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
 from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.belief import believe, estimate_noise
+from splboost.selection.belief import believe, estimate_noise, unweigh
 from splboost.selection.calibration import Calibration, calibrate
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
@@ -25,6 +26,7 @@ from splboost.trees.labels import (
     check_weights,
     encode_labels,
     weigh_classes,
+    weights_of_classes,
 )
 from splboost.trees.threads import count_threads
 
@@ -54,7 +56,9 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         Whether stumps are boosted with a pace, and labels that the rows out of bag
         speak against count for less. Without, it shows what that adds.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, in fitting and in judging.
+        Weights of the classes, in fitting and in judging. Probabilities are then those
+        of data in which classes are as frequent as they weigh; ``oob_score_``,
+        ``label_quality_`` and ``noise_rate_`` are about the data as they are.
     categorical_features : array-like or None, default=None
         Names, positions or a mask of categorical columns, beside those of categorical
         dtype.
@@ -74,23 +78,22 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         by which it was judged, and its weight.
     oob_decision_function_ : array of shape (n_samples, n_classes)
         Probabilities of the classes for each training row, by bags without it, before
-        any label counts for less. NaN for rows of weight zero, and for those that were
-        in all bags: a class of one row.
+        any label counts for less. NaN for rows of weight zero, and for those that no
+        bag of the sizes that count is without: a class of one row.
     oob_score_ : float
         Accuracy of these, on the labels as they were given. The settings were chosen by
         the same rows, so it is somewhat too good.
     label_quality_ : array of shape (n_samples,)
         Probability of each row's given label, by bags without it.
     noise_rate_ : float
-        Estimated share of wrong labels: how much the model doubts the labels of the
-        fifth of the rows of which it is surest. It takes wrong labels to be as frequent
-        there as elsewhere. It is too high where classes overlap everywhere, and mostly
-        too low elsewhere, at times by half.
+        Estimated share of wrong labels: how many disagree with the model, out of bag,
+        in the fifth of the rows of which it is surest. It takes wrong labels to be as
+        frequent there as elsewhere, and is too high where classes overlap everywhere.
     noise_rate_std_ : float
-        Standard deviation of it: how the share of labels that disagree with the model
-        in this fifth varies when rows count for more or less at random.
+        Standard deviation of it, when rows count for more or less at random. It knows
+        nothing of that bias.
     feature_importances_ : array of shape (n_features,)
-        Share of the removed impurity by feature.
+        Share of the removed impurity by feature; all 0 where no tree has a cut.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Only when X has column names.
@@ -177,7 +180,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             out of bag then means that no row of the group was seen.
         trusted : array-like of bool of shape (n_samples,), default=None
             Rows whose labels are known to be right: they always count in full, and
-            ``noise_rate_`` does not count them as wrong.
+            ``noise_rate_`` takes them to be right.
 
         Returns
         -------
@@ -193,6 +196,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         from splboost.selection.members import Ground
         from splboost.selection.pool import (
             count_out,
+            find_judges,
             grow,
             judge,
             make_members,
@@ -205,13 +209,15 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         table = read_table(self, X, self.categorical_features, reset=True)
         own_weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, own_weight)
-        weight = weigh_classes(self.class_weight, self.classes_, codes, own_weight)
+        weighing = self.class_weight, self.classes_, codes, own_weight
+        weight, of_class = weigh_classes(*weighing), weights_of_classes(*weighing)
         units = np.arange(table.n_rows)
         if groups is not None:
             units = check_groups(groups, table.n_rows)
         known = _check_trusted(trusted, table.n_rows)
         used = weight > 0
         weight = weight / weight[used].mean()  # in rows; their unit says nothing
+        own_weight = own_weight[used] / own_weight[used].mean()
         samples = Samples(table, X, codes, weight).take(used)
         units, codes = np.unique(units[used], return_inverse=True)[1], samples.codes
         ground = Ground(
@@ -219,12 +225,15 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         )
         members = make_members(paced=self.paced)
         bags = self._draw(samples, units, len(members), rng, grouped=groups is not None)
+        n_out = count_out(bags, codes.size)
+        judges = codes[find_judges(n_out)]
+        self._check_judges(np.bincount(judges, minlength=self.classes_.size), groups)
         options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         scouted = scout(ground, members, bags, **options)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
         choice, oob = judge(
             *scouted,
-            count_out(bags, codes.size),
+            n_out,
             codes,
             self.classes_.size,
             samples.weight,
@@ -232,9 +241,12 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             draws,
         )
         del scouted
-        self._set_rows(oob, samples, used, units, known[used], own_weight[used], draws)
+        self._set_rows(
+            oob, samples, used, units, ground.trusted, own_weight, of_class, draws
+        )
         if self.paced:
-            belief = believe(oob, codes, samples.weight, ground.trusted)
+            of_labels = unweigh(oob, of_class)
+            belief = believe(of_labels, codes, own_weight, ground.trusted)
             bags = [bag._replace(weight=bag.weight * belief) for bag in bags]
         self._mixture, oob = grow(ground, choice, bags, samples.weight, **options)
         self._calibration = calibrate(oob, codes, samples.weight)
@@ -259,6 +271,22 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
                 seeds = rng.randint(2**31 - 1, size=n_members)
                 bags.append(Bag(size, samples.weight * inside, seeds))
         return bags
+
+    def _check_judges(self, n_judges: NDArray[np.intp], groups: Any) -> None:
+        """Refuse classes, or warn of some, of which no row is out of the bags."""
+        mute = self.classes_[n_judges == 0].tolist()
+        kind = "row" if groups is None else "group"
+        if len(mute) == self.classes_.size:
+            raise ValueError(
+                f"Each class has one {kind} only, so that it is in all bags and none "
+                f"is left to judge by; give at least two {kind}s of a class"
+                f"{'' if groups is None else ', or no groups'}."
+            )
+        if mute:
+            warn(
+                f"The classes {mute} have one {kind} each, which is in all bags: "
+                "nothing is judged by it, and it gets no out-of-bag score."
+            )
 
     def _describe(self, choice: Any) -> None:
         from splboost.selection.pool import SHARES
@@ -296,22 +324,23 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         units: NDArray[np.intp],
         known: NDArray[np.bool_],
         weight: FloatArray,
+        of_class: FloatArray | None,
         draws: np.random.Generator,
     ) -> None:
         codes = samples.codes
         oob = calibrate(oob, codes, samples.weight).apply(oob)
+        of_labels = unweigh(oob, of_class)
         n, k = used.size, self.classes_.size
         self.oob_decision_function_ = np.full((n, k), np.nan)
         self.oob_decision_function_[used] = oob
-        own = oob[np.arange(codes.size), codes]
         self.label_quality_ = np.full(n, np.nan)
-        self.label_quality_[used] = own
-        there = ~np.isnan(own)
+        self.label_quality_[used] = of_labels[np.arange(codes.size), codes]
+        there = ~np.isnan(oob).any(axis=1)
         right = oob[there].argmax(axis=1) == codes[there]
         self.oob_score_ = float(np.average(right, weights=weight[there]))
         self.noise_rate_, self.noise_rate_std_ = estimate_noise(
-            oob[there],
-            right,
+            of_labels[there],
+            codes[there],
             known[there],
             weight[there],
             units[there],

@@ -42,14 +42,15 @@ class Part(NamedTuple):
     of_class: FloatArray | None
 
     def take(self, samples: Samples) -> tuple[Samples, Samples]:
-        """The samples of the part, weighed as the booster would weigh them alone."""
-        fitted, judging = samples.take(self.fitted), samples.take(self.judging)
-        return self._weigh(fitted), self._weigh(judging)
+        """The samples of the part.
 
-    def _weigh(self, samples: Samples) -> Samples:
-        if self.of_class is None:
-            return samples
-        return samples.weighing(samples.weight * self.of_class[samples.codes])
+        Those fitted to are weighed as the booster would weigh them alone. Scores know
+        nothing of the weights of classes, as everywhere in scikit-learn.
+        """
+        fitted, judging = samples.take(self.fitted), samples.take(self.judging)
+        if self.of_class is not None:
+            fitted = fitted.weighing(fitted.weight * self.of_class[fitted.codes])
+        return fitted, judging
 
 
 def check_booster(booster: Any, grid: Any) -> None:
@@ -147,13 +148,10 @@ def make_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Pa
 
 
 def _weigh_classes(booster: Any, samples: Samples, fitted: Mask) -> FloatArray | None:
-    """Weights of the classes; 0 for one that no row fitted to belongs to."""
+    """Weights of the classes; infinite for one that no row fitted to belongs to."""
     codes, weight = samples.codes[fitted], samples.weight[fitted]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_class = weights_of_classes(
-            booster.class_weight, booster.classes_, codes, weight
-        )
-    return None if of_class is None else np.where(np.isfinite(of_class), of_class, 0.0)
+    with np.errstate(divide="ignore"):
+        return weights_of_classes(booster.class_weight, booster.classes_, codes, weight)
 
 
 def _make_folds(

@@ -180,6 +180,11 @@ def count_out(bags: list[Bag], n_rows: int) -> NDArray[np.intp]:
     return n_out
 
 
+def find_judges(n_out: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """The rows that judge settings: those that some bag of each size is without."""
+    return np.all(n_out > 0, axis=0)
+
+
 def judge(
     settings: list[Candidate],
     scores: NDArray[np.float32],
@@ -193,14 +198,9 @@ def judge(
     """How much each setting is to count, and the out-of-bag probabilities then.
 
     Half of the say is shared by the rows alike, and half by the classes, so that a rare
-    one is heard. Rows that were in all bags of some size judge nothing.
+    one is heard.
     """
-    judging = (n_out > 0).all(axis=0)
-    if not judging.any():
-        raise ValueError(
-            f"No row of {codes.size} is out of a bag of every size, to judge by; each "
-            "class needs two rows at least, and two groups where there are groups."
-        )
+    judging = find_judges(n_out)
     there, own, counting = codes[judging], units[judging], weight[judging]
     losses = np.empty((len(settings), there.size))
     factor = np.array(
@@ -243,7 +243,7 @@ def mix(
         return mean / known[:, None]
 
 
-class Part(NamedTuple):
+class Contribution(NamedTuple):
     """One member on bags of one size: its trees, and how to use them.
 
     Attributes
@@ -263,7 +263,7 @@ class Part(NamedTuple):
 class Mixture:
     """The settings that count, with their trees."""
 
-    parts: list[Part]
+    parts: list[Contribution]
     n_classes: int
     categorical_features: Any
 
@@ -343,7 +343,7 @@ def grow(
     )
     n = ground.codes.size
     n_out = count_out(bags, n)
-    judging = (n_out > 0).all(axis=0)
+    judging = find_judges(n_out)
     there, counting = ground.codes[judging], weight[judging]
     scores = np.zeros((len(choice.settings), n, ground.n_outputs), dtype=np.float32)
     factor, parts = choice.factor.copy(), []
@@ -369,7 +369,7 @@ def grow(
             model = _join(trees, len(grown), ground)
             stages.append((model, float(factor[k]), float(choice.count[k])))
         start = np.mean([each for each, _, _ in grown], axis=0)
-        parts.append(Part(member, start, stages))
+        parts.append(Contribution(member, start, stages))
     categorical = parts[0].stages[0][0].categorical_features
     mixture = Mixture(parts, ground.n_classes, categorical)
     return mixture, mix(replace(choice, factor=factor), scores, n_out, ground.n_classes)

@@ -214,7 +214,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         units = np.arange(table.n_rows)
         if groups is not None:
             units = check_groups(groups, table.n_rows)
-        known = _check_trusted(trusted, table.n_rows)
+        known = check_trusted(trusted, table.n_rows)
         used = weight > 0
         weight = weight / weight[used].mean()  # in rows; their unit says nothing
         own_weight = own_weight[used] / own_weight[used].mean()
@@ -397,7 +397,8 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[probability.argmax(axis=1)]
 
 
-def _check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
+def check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Whether the label of each row is known to be right."""
     if trusted is None:
         return np.zeros(n_rows, dtype=bool)
     mask = np.asarray(trusted)

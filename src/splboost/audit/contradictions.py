@@ -1,0 +1,50 @@
+"""Rows that are the same but for their labels: some of these labels must be wrong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.trees.columns import Table
+
+
+class Contradiction(NamedTuple):
+    """Rows whose cells are all equal, but not their labels.
+
+    Attributes
+    ----------
+    rows : their numbers
+    codes : classes of their labels
+    """
+
+    rows: NDArray[np.intp]
+    codes: NDArray[np.integer]
+
+
+def find_contradictions(
+    table: Table, codes: NDArray[np.integer]
+) -> list[Contradiction]:
+    """All of them; missing cells are equal to each other."""
+    like = number_likes(table)
+    order = np.argsort(like, kind="stable")
+    ends = np.flatnonzero(np.diff(like[order])) + 1
+    found = []
+    for rows in np.split(order, ends):
+        own = codes[rows]
+        if rows.size > 1 and (own != own[0]).any():
+            found.append(Contradiction(rows, own))
+    return found
+
+
+def number_likes(table: Table) -> NDArray[np.intp]:
+    """A number for each row; equal rows have the same."""
+    like = np.zeros(table.n_rows, dtype=np.intp)
+    for j in range(table.n_features):
+        own = table.category(j)[1]
+        if own.min(initial=0) < 0:
+            own = own + 1
+        pair = like * (int(own.max(initial=0)) + 1) + own
+        like = np.unique(pair, return_inverse=True)[1]
+    return like

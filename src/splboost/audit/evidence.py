@@ -1,0 +1,110 @@
+"""Probabilities of the labels, by models that have not seen them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import (
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
+
+from splboost.advice import warn
+from splboost.selection.calibration import calibrate
+from splboost.selection.forest import SPLForestClassifier
+
+FloatArray = NDArray[np.float64]
+
+N_FOLDS = 5
+SUM_ERROR = 1e-3  # by which given probabilities may miss 1
+
+
+class Evidence(NamedTuple):
+    """What models say of labels that they have not seen.
+
+    Attributes
+    ----------
+    probability : (n_rows, n_classes); NaN where no model has not seen the row
+    model : one that has seen all rows, and can be asked about others; or None
+    """
+
+    probability: FloatArray
+    model: Any
+
+
+def from_forest(
+    forest: SPLForestClassifier, X: Any, y: Any, groups: Any, trusted: Any
+) -> Evidence:
+    """By the bags without a row."""
+    model = clone(forest).fit(X, y, groups=groups, trusted=trusted)
+    return Evidence(model.oob_decision_function_, model)
+
+
+def from_folds(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    codes: NDArray[np.integer],
+    groups: Any,
+    seed: int,
+    n_jobs: int | None,
+) -> Evidence:
+    """By models fitted to the other folds, and then calibrated.
+
+    A class with fewer rows than folds is left out of some folds, and gets no
+    probability there.
+    """
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"estimator={estimator!r} has no predict_proba, by which labels are "
+            "judged; give one that has, or pred_probs."
+        )
+    n_folds, rarest = N_FOLDS, int(np.bincount(codes).min())
+    if rarest < 2:
+        raise ValueError(
+            "A class of y has one row only, which no other fold can speak of; give it "
+            "another row, leave it out, or audit with SPLForestClassifier, the default."
+        )
+    if rarest < n_folds:
+        warn(f"A class of y has {rarest} rows only, so there are as many folds.")
+        n_folds = rarest
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = kind(n_folds, shuffle=True, random_state=seed)
+    found = cross_val_predict(
+        clone(estimator),
+        X,
+        codes,
+        groups=groups,
+        cv=folds,
+        method="predict_proba",
+        n_jobs=n_jobs,
+    )
+    probability = calibrate(found, codes, np.ones(codes.size)).apply(found)
+    return Evidence(probability, clone(estimator).fit(X, y))
+
+
+def from_given(
+    pred_probs: Any, classes: NDArray[Any], codes: NDArray[np.integer]
+) -> Evidence:
+    """As they were given, calibrated."""
+    given = np.asarray(pred_probs, dtype=np.float64)
+    if given.shape != (codes.size, classes.size):
+        raise ValueError(
+            f"pred_probs is of shape {given.shape}; give a probability for each of the "
+            f"{codes.size} rows and each of the {classes.size} classes, in the order "
+            f"{classes.tolist()}."
+        )
+    if np.isnan(given).any() or given.min() < 0:
+        raise ValueError(
+            "pred_probs has missing or negative entries; give probabilities."
+        )
+    if np.abs(given.sum(axis=1) - 1).max() > SUM_ERROR:
+        raise ValueError(
+            "pred_probs has rows that do not sum to 1; give probabilities of the "
+            "classes, not scores."
+        )
+    return Evidence(calibrate(given, codes, np.ones(codes.size)).apply(given), None)

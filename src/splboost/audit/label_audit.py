@@ -1,0 +1,423 @@
+"""Which labels are wrong?"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from splboost.audit.contradictions import Contradiction, find_contradictions
+from splboost.audit.evidence import Evidence, from_folds, from_forest, from_given
+from splboost.audit.noise_model import chance_wrong, estimate_transitions
+from splboost.audit.reasons import Explanation, explain
+from splboost.boosting.families.parameters import check_parameters
+from splboost.frames import make_frame
+from splboost.selection.bags import check_groups
+from splboost.selection.belief import estimate_noise
+from splboost.selection.forest import SPLForestClassifier, check_trusted
+from splboost.trees.columns import read_table
+from splboost.trees.labels import all_or_nothing, encode_labels
+
+FloatArray = NDArray[np.float64]
+
+QUICK_BAGS = 4
+MORE_LIKELY_THAN_NOT = 0.5
+
+
+class LabelAudit(BaseEstimator):
+    """Ranks labels by how likely they are wrong, and says why.
+
+    Every label is judged by models that have not seen it: by default the out-of-bag
+    scores of a ``SPLForestClassifier``, which take one fit. How labels come to be wrong
+    is estimated from the rows of which the models are surest, class by class, and with
+    it how likely each label is wrong. Suspects are those whose label is more likely
+    wrong than right, unless ``precision`` or ``top`` asks for others.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        What judges. None is ``SPLForestClassifier``. Any other classifier with
+        ``predict_proba``, of this library or of another, is fitted to five folds.
+    precision : float in (0, 1) or None, default=None
+        Take as many suspects as leave so many of them wrong, as far as can be told:
+        0.9 is for few false alarms, 0.5 for few that are missed.
+    top : int or None, default=None
+        Take so many suspects, the worst.
+    quick : bool, default=False
+        Whether the default estimator has fewer bags, and takes a fifth of the time.
+    categorical_features : array-like or None, default=None
+        Names, positions or a mask of categorical columns, beside those of categorical
+        dtype.
+    n_jobs : int or None, default=None
+        Threads, or processes of another estimator; -1 uses all cores.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        1 shows how far it is.
+
+    Attributes
+    ----------
+    issues_ : frame
+        One row for each sample: ``is_label_issue``; ``label_quality``, the probability
+        of its label by models that have not seen it; ``given_label``;
+        ``predicted_label``, the likeliest; ``confidence`` in that; ``chance_wrong``,
+        how likely the given label is wrong; and ``rank``, 1 for the worst.
+    expected_precision_ : float
+        Share of the suspects whose labels are wrong, as far as can be told; NaN without
+        suspects.
+    noise_rate_, noise_rate_std_ : float
+        Estimated share of wrong labels, and the standard deviation of it.
+    transitions_ : array of shape (n_classes, n_classes)
+        Estimated probability that a row of one class (by row) gets the label of another
+        (by column).
+    contradictions_ : list
+        Rows that are equal but for their labels, of which some must be wrong: for each
+        group of them ``rows`` and ``codes``, positions in ``classes_``.
+    estimator_ : the fitted classifier, or None if probabilities were given
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from splboost.audit import LabelAudit
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> audit = LabelAudit(top=20, quick=True, random_state=0).fit(X, y_noisy)
+    >>> X_clean, y_clean = audit.clean(X, y_noisy)
+    >>> bool((y_clean != y[~audit.issues_["is_label_issue"]]).mean() < 0.05)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "precision": [Interval(Real, 0, 1, closed="neither"), None],
+        "top": [Interval(Integral, 1, None, closed="left"), None],
+        "quick": ["boolean"],
+        "categorical_features": ["array-like", None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        precision: float | None = None,
+        top: int | None = None,
+        quick: bool = False,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.precision = precision
+        self.top = top
+        self.quick = quick
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    issues_: Any
+    classes_: NDArray[Any]
+    expected_precision_: float
+    noise_rate_: float
+    noise_rate_std_: float
+    transitions_: FloatArray
+    contradictions_: list[Contradiction]
+    estimator_: Any
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        pred_probs: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        trusted: ArrayLike | None = None,
+    ) -> Self:
+        """Judge all labels.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Labels, numbers or strings.
+        pred_probs : array-like of shape (n_samples, n_classes), default=None
+            Probabilities of the classes, in sorted order, by models that have not seen
+            the row; nothing is fitted then.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, say of one person, do not judge each other.
+        trusted : array-like of bool of shape (n_samples,), default=None
+            Labels known to be right, for instance because a person has reviewed them.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._fit(X, y, pred_probs, groups, trusted)
+        return self
+
+    def _fit(self, X: Any, y: Any, pred_probs: Any, groups: Any, trusted: Any) -> None:
+        check_parameters(self)
+        if self.precision is not None and self.top is not None:
+            raise ValueError(
+                f"precision={self.precision} and top={self.top} both say how many "
+                "suspects to take; give one of them."
+            )
+        rng = check_random_state(self.random_state)
+        table = read_table(self, X, self.categorical_features, reset=True)
+        weight = np.ones(table.n_rows)
+        self.classes_, codes = encode_labels(self, y, weight)
+        known = check_trusted(trusted, table.n_rows)
+        units = np.arange(table.n_rows)
+        if groups is not None:
+            units = check_groups(groups, table.n_rows)
+        found = self._find_evidence(X, y, codes, pred_probs, groups, trusted, rng)
+        probability, self.estimator_ = found
+        there = ~np.isnan(probability).any(axis=1)
+        asked = there & ~known
+        wrong = np.where(there, 0.0, np.nan)
+        self.transitions_ = np.eye(self.classes_.size)
+        if asked.any():
+            own = probability[asked], codes[asked]
+            self.transitions_ = estimate_transitions(*own, weight[asked])
+            wrong[asked] = chance_wrong(*own, self.transitions_)
+        self.noise_rate_, self.noise_rate_std_ = estimate_noise(
+            probability[there],
+            codes[there],
+            known[there],
+            weight[there],
+            units[there],
+            np.random.default_rng(rng.randint(2**31 - 1)),
+        )
+        self.contradictions_ = find_contradictions(table, codes)
+        self._set_issues(probability, codes, wrong, known)
+        self._data = table, X, codes
+
+    def _find_evidence(
+        self,
+        X: Any,
+        y: Any,
+        codes: NDArray[np.integer],
+        pred_probs: Any,
+        groups: Any,
+        trusted: Any,
+        rng: np.random.RandomState,
+    ) -> Evidence:
+        if pred_probs is not None:
+            return from_given(pred_probs, self.classes_, codes)
+        judge, seed = self.estimator, rng.randint(2**31 - 1)
+        if judge is None:
+            judge = SPLForestClassifier(
+                categorical_features=self.categorical_features,
+                n_jobs=self.n_jobs,
+                random_state=seed,
+                verbose=self.verbose,
+            )
+            if self.quick:
+                judge.set_params(n_bags=QUICK_BAGS)
+        if isinstance(judge, SPLForestClassifier):
+            return from_forest(judge, X, y, groups, trusted)
+        return from_folds(judge, X, np.asarray(y), codes, groups, seed, self.n_jobs)
+
+    def _set_issues(
+        self,
+        probability: FloatArray,
+        codes: NDArray[np.integer],
+        wrong: FloatArray,
+        known: NDArray[np.bool_],
+    ) -> None:
+        quality = probability[np.arange(codes.size), codes]
+        by_chance, by_quality = -np.nan_to_num(wrong), np.nan_to_num(quality, nan=1)
+        order = np.lexsort((by_quality, by_chance, known))
+        rank = np.empty(codes.size, dtype=int)
+        rank[order] = np.arange(1, codes.size + 1)
+        n_suspects = self._cut(np.nan_to_num(wrong)[order], known[order])
+        is_issue = rank <= n_suspects
+        self.expected_precision_ = (
+            float(wrong[is_issue].mean()) if n_suspects else float("nan")
+        )
+        unknown = np.isnan(quality)
+        likeliest = np.where(unknown, codes, np.nan_to_num(probability).argmax(axis=1))
+        self.issues_ = make_frame(
+            {
+                "is_label_issue": is_issue,
+                "label_quality": quality,
+                "given_label": self.classes_[codes],
+                "predicted_label": self.classes_[likeliest],
+                "confidence": probability[np.arange(codes.size), likeliest],
+                "chance_wrong": wrong,
+                "rank": rank,
+            }
+        )
+
+    def _cut(self, wrong: FloatArray, known: NDArray[np.bool_]) -> int:
+        """Number of suspects; ``wrong`` falls, and trusted labels are never suspect."""
+        most = int(np.count_nonzero(~known))
+        if self.top is not None:
+            return min(self.top, most)
+        if self.precision is None:
+            return int(np.count_nonzero(wrong > MORE_LIKELY_THAN_NOT))
+        mean = np.cumsum(wrong) / np.arange(1, wrong.size + 1)
+        return min(int(np.count_nonzero(mean >= self.precision)), most)
+
+    def clean(
+        self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"
+    ) -> tuple[Any, NDArray[Any]]:
+        """The data without the suspects, or with the labels that are proposed for them.
+
+        Parameters
+        ----------
+        X, y : the data that were audited
+        how : {"drop", "correct"}, default="drop"
+            Leave suspects out, or give them their ``predicted_label``.
+
+        Returns
+        -------
+        X, y : rows as they were given, and labels as an array
+        """
+        check_is_fitted(self)
+        if how not in ("drop", "correct"):
+            raise ValueError(f"how={how!r} is unknown; give 'drop' or 'correct'.")
+        labels = np.asarray(y)
+        is_issue = np.asarray(self.issues_["is_label_issue"])
+        given = np.asarray(self.issues_["given_label"])
+        if labels.shape != given.shape or not (labels == given).all():
+            raise ValueError(
+                "y is not what was audited; give the same data as to fit, or audit "
+                "this."
+            )
+        if how == "drop":
+            return _safe_indexing(X, np.flatnonzero(~is_issue)), labels[~is_issue]
+        return X, np.where(is_issue, self.issues_["predicted_label"], labels)
+
+    def explain(
+        self, rows: ArrayLike | None = None, *, n_reasons: int = 3, n_similar: int = 3
+    ) -> list[Explanation]:
+        """Why labels are doubted.
+
+        Parameters
+        ----------
+        rows : array-like of int, default=None
+            Numbers of the rows; None are the suspects, the worst first.
+        n_reasons, n_similar : int, default=3
+            At most so many features that speak against the label, and similar rows of
+            other labels.
+
+        Returns
+        -------
+        list of Explanation
+            ``row``; ``reasons``, each with the ``column``, its ``value``, what is
+            ``usual`` in similar rows whose label, the same, is believed, and the
+            ``belief`` in the label were it so; and ``similar``, numbers of rows.
+            Without a model that can be asked, there are no reasons.
+        """
+        check_is_fitted(self)
+        table, X, codes = self._data
+        rank = np.asarray(self.issues_["rank"])
+        if rows is None:
+            worst = np.argsort(rank)
+            rows = worst[: int(np.count_nonzero(self.issues_["is_label_issue"]))]
+        wrong = np.asarray(self.issues_["chance_wrong"], dtype=float)
+        believed = ~(wrong > MORE_LIKELY_THAN_NOT)
+        return explain(
+            np.asarray(rows, dtype=int),
+            table,
+            X,
+            codes,
+            believed,
+            self.estimator_,
+            n_reasons=n_reasons,
+            n_similar=n_similar,
+        )
+
+    def summary(self) -> str:
+        """What was found, in a few lines.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        is_issue = np.asarray(self.issues_["is_label_issue"])
+        n_rows, n_suspects = is_issue.size, int(is_issue.sum())
+        lines = [
+            f"{n_rows} labels, of which about {self.noise_rate_:.1%} "
+            f"(± {self.noise_rate_std_:.1%}) are wrong.",
+        ]
+        if n_suspects:
+            lines.append(
+                f"{n_suspects} suspects; of these about "
+                f"{self.expected_precision_:.0%} should be wrong."
+            )
+        else:
+            lines.append("No label is suspect.")
+        if self.contradictions_:
+            n = sum(each.rows.size for each in self.contradictions_)
+            lines.append(
+                f"{n} rows are equal to others but for their labels, in "
+                f"{len(self.contradictions_)} groups: some of these are wrong for "
+                "certain, or the columns do not tell."
+            )
+        given = np.asarray(self.issues_["given_label"])[is_issue]
+        better = np.asarray(self.issues_["predicted_label"])[is_issue]
+        for label in self.classes_:
+            for other in self.classes_:
+                n = int(np.count_nonzero((given == label) & (better == other)))
+                if n and label != other:
+                    lines.append(f"  {n} labelled {label} look like {other}")
+        return "\n".join(lines)
+
+
+def find_label_issues(
+    X: Any,
+    y: ArrayLike,
+    *,
+    estimator: Any = None,
+    pred_probs: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    trusted: ArrayLike | None = None,
+    **options: Any,
+) -> Any:
+    """Which labels look wrong, and the better guess.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    estimator, **options : as for ``LabelAudit``
+    pred_probs, groups, trusted : as for ``LabelAudit.fit``
+
+    Returns
+    -------
+    frame
+        One row for each sample: ``is_label_issue``, ``label_quality``,
+        ``given_label``, ``predicted_label``, ``confidence``, ``chance_wrong``,
+        ``rank``. In pandas or polars, whichever is installed; else a dict of columns.
+
+    Examples
+    --------
+    >>> from splboost.audit import find_label_issues
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> issues = find_label_issues(X, y_noisy, quick=True, random_state=0)
+    >>> suspects = set(issues.index[issues["is_label_issue"]])
+    >>> len(suspects & set(flipped)) > len(flipped) / 2
+    True
+    """
+    audit = LabelAudit(estimator, **options)
+    audit.fit(X, y, pred_probs=pred_probs, groups=groups, trusted=trusted)
+    return audit.issues_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -456,6 +457,47 @@ def test_what_was_chosen(fitted):
     assert set(settings["kind"]) <= {"SPLBoost", "LogitBoost", "forest", "extra trees"}
     assert settings["oob_brier"].between(0, 0.25).all()
     assert set(settings["bag_share"]) <= set(pool.SHARES)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize(
+    "members",
+    [
+        [Votes(1, 2.0), Votes(2, np.inf)],
+        [Logits(3)],
+        [Forest(5), Forest(1, "1", random_cuts=True)],
+        [Votes(1, np.inf), Logits(3), Forest(5)],
+    ],
+)
+def test_columns_have_their_types_whatever_was_chosen(library, members, installed):
+    installed.remove("polars" if library is pd else "pandas")
+    chosen = [SimpleNamespace(member=each, n_rounds=9, size=0) for each in members]
+    share = np.full(len(members), 1 / len(members))
+    clf = SPLForestClassifier()
+    clf.n_features_in_ = 2
+    clf._mixture = SimpleNamespace(importances=np.zeros)
+    clf._describe(SimpleNamespace(settings=chosen, brier=share, count=share))
+    table = clf.settings_
+    assert isinstance(table, library.DataFrame)
+    words, number, whole = pl.String, pl.Float64, pl.Int64
+    if library is pd:
+        words, number, whole = pd.Series(["a"]).dtype, "float64", "int64"
+    assert {name: table[name].dtype for name in table.columns} == {
+        "kind": words,
+        "max_depth": number,
+        "min_samples_leaf": number,
+        "max_features": words,
+        "plateau": number,
+        "n_estimators": whole,
+        "bag_share": number,
+        "oob_brier": number,
+        "weight": number,
+    }
+    for k, member in enumerate(members):
+        about = member.describe()
+        for name in table.columns[:5]:
+            value = table[name][k]
+            assert value == about[name] if name in about else pd.isna(value)
 
 
 def test_probabilities_are_means_over_settings_and_bags(noisy, fitted):

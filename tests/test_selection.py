@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
@@ -789,24 +790,53 @@ def test_the_frame():
     assert sorted(frame["rank_test_score"])[:3] == [1, 1, 3]
 
 
-def test_frames_without_pandas(monkeypatch):
-    import polars as pl
-
-    from splboost import frames
-
-    path = hand_made(np.ones((1, 2, 2, 3)), values=[Hard(), None], scale="pace")
-    missing = {"pandas"}
-    find = frames.find_spec
-    monkeypatch.setattr(
-        frames, "find_spec", lambda name: None if name in missing else find(name)
-    )
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize(
+    ("scale", "values", "depths"),
+    [
+        ("plateau", [2, 2.5, np.inf], [1, 2]),
+        ("plateau", [2, 3], [None]),
+        ("age", [np.float32(2.5), 3], [None]),
+        ("pace", ["hard", Linear(), None], [3]),
+        ("pace", [{0: "hard", 1: None}, {"a": Hard()}], [None]),
+        ("pace", ["hard", None], [None]),
+    ],
+)
+def test_columns_have_their_types_whatever_they_hold(
+    library, scale, values, depths, installed
+):
+    installed.remove("polars" if library is pd else "pandas")
+    scores = np.random.default_rng(0).random((len(depths), len(values), 2, 3))
+    path = hand_made(scores, scale=scale, values=values, depths=depths)
     frame = path.to_frame()
-    assert isinstance(frame, pl.DataFrame) and frame.shape == (6, 8)
-    missing.add("polars")
+    assert isinstance(frame, library.DataFrame)
+    number, whole, anything = (
+        ("float64", "int64", "object")
+        if library is pd
+        else (pl.Float64, pl.Int64, pl.Object)
+    )
+    assert [frame[name].dtype for name in frame.columns] == [
+        anything if scale == "pace" else number,
+        number,
+        *(whole, number, number, whole),
+        *(number, number),
+    ]
+    given = frame[f"param_{scale}"].to_list()
+    assert given[: 3 * len(values) : 3] == values
+    depth = frame["param_max_depth"]
+    missing = depth.isna() if library is pd else depth.is_null()
+    assert missing.all() == (depths == [None])
+
+
+def test_columns_where_no_frames_are(installed):
+    path = hand_made(np.ones((1, 2, 2, 3)), values=[Hard(), None], scale="pace")
+    frame = path.to_frame()
+    installed.clear()
     columns = path.to_frame()
     assert isinstance(columns, dict)
-    assert list(columns) == frame.columns
+    assert list(columns) == frame.columns.tolist()
     assert columns["param_pace"][3:] == [None] * 3
+    assert columns["param_n_estimators"] == [1, 2, 3] * 2
 
 
 # ----------------------------------------------------------------------------- verbose

@@ -263,27 +263,24 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
     def _describe(self, choice: Any) -> None:
         from splboost.selection.pool import SHARES
 
-        columns: dict[str, list[Any]] = {
-            name: []
-            for name in (
-                "kind",
-                "max_depth",
-                "min_samples_leaf",
-                "max_features",
-                "plateau",
-            )
+        about = [setting.member.describe() for setting in choice.settings]
+        types = {
+            "kind": str,
+            "max_depth": float,
+            "min_samples_leaf": float,
+            "max_features": str,
+            "plateau": float,
         }
-        for setting in choice.settings:
-            about = setting.member.describe()
-            for name, values in columns.items():
-                values.append(about.get(name))
         self.settings_ = make_frame(
             {
-                **columns,
-                "n_estimators": [setting.n_rounds for setting in choice.settings],
-                "bag_share": [SHARES[setting.size] for setting in choice.settings],
-                "oob_brier": choice.brier,
-                "weight": choice.count,
+                **{
+                    name: (kind, [each.get(name) for each in about])
+                    for name, kind in types.items()
+                },
+                "n_estimators": (int, [each.n_rounds for each in choice.settings]),
+                "bag_share": (float, [SHARES[each.size] for each in choice.settings]),
+                "oob_brier": (float, choice.brier),
+                "weight": (float, choice.count),
             }
         )
         self.feature_importances_ = self._mixture.importances(self.n_features_in_)

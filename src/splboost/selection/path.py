@@ -147,22 +147,28 @@ class PacePath:
         )
 
     def to_frame(self) -> Any:
-        """One row for each setting, in pandas or polars, whichever is installed."""
+        """One row for each setting, in pandas or polars, whichever is installed.
+
+        Without either, a dict of columns.
+        """
         n_depths, n_values, n_parts, n_rounds = self.scores.shape
         depth, value, t = (
             index.ravel() for index in np.indices((n_depths, n_values, n_rounds))
         )
         mean = self.mean.ravel()
-        columns: dict[str, Any] = {
-            f"param_{self.scale}": [self.values[k] for k in value],
-            "param_max_depth": [self.depths[k] for k in depth],
-            "param_n_estimators": t + 1,
-            "mean_test_score": mean,
-            "std_test_score": self.scores.std(axis=2).ravel(),
-            "rank_test_score": _ranks(mean),
+        columns: dict[str, tuple[type, Any]] = {
+            f"param_{self.scale}": (
+                object if self.scale == "pace" else float,
+                [self.values[k] for k in value],
+            ),
+            "param_max_depth": (float, [self.depths[k] for k in depth]),
+            "param_n_estimators": (int, t + 1),
+            "mean_test_score": (float, mean),
+            "std_test_score": (float, self.scores.std(axis=2).ravel()),
+            "rank_test_score": (int, _ranks(mean)),
         }
         for k in range(n_parts):
-            columns[f"split{k}_test_score"] = self.scores[:, :, k].ravel()
+            columns[f"split{k}_test_score"] = float, self.scores[:, :, k].ravel()
         return make_frame(columns)
 
 

@@ -17,7 +17,13 @@ from splboost.boosting.families.parameters import check_parameters
 from splboost.reporting import announcing_compilation
 from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster
-from splboost.selection.path import BEST, ONE_STANDARD_ERROR, PacePath, spl_path
+from splboost.selection.path import (
+    BEST,
+    ONE_STANDARD_ERROR,
+    PacePath,
+    Setting,
+    spl_path,
+)
 from splboost.trees.labels import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -75,6 +81,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : the booster fitted to all data
     best_params_ : dict
         What was chosen, as parameters of the booster.
+    best_setting_ : Setting
+        The same as a point of the path, with its score and standard error.
     best_score_ : float
         Mean score of the choice over the folds. It is the best of many, hence a little
         too good to be true.
@@ -136,6 +144,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     best_estimator_: Any
     best_params_: dict[str, Any]
+    best_setting_: Setting
     best_score_: float
     path_: PacePath
 
@@ -209,7 +218,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             random_state=rng,
             verbose=self.verbose,
         )
-        chosen = self.path_.choose(self.rule)
+        self.best_setting_ = chosen = self.path_.choose(self.rule)
         self.best_score_ = chosen.score
         self.best_params_ = {"n_estimators": chosen.n_estimators}
         if grid is not None:

@@ -705,13 +705,15 @@ def test_a_rows_own_label_is_no_part_of_its_score():
     [
         ({"groups": [1, 2]}, r"groups is of shape \(2,\) for 500 rows"),
         ({"groups": [1, None] * 250}, "groups has missing entries"),
-        ({"groups": np.zeros(500)}, "No row of 500 is out of a bag of every size"),
+        ({"groups": np.zeros(500)}, "groups has one group only, .* give more"),
         ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
         ({"trusted": True}, r"trusted is of shape \(\)"),
     ],
 )
-def test_errors_of_arguments(noisy, arguments, message):
+def test_errors_of_arguments(noisy, arguments, message, monkeypatch):
+    """They come before anything is fitted."""
     X, _, y_noisy, _ = noisy
+    monkeypatch.setattr(pool, "scout", None)
     clf = SPLForestClassifier(n_bags=2)
     with pytest.raises(ValueError, match=message):
         clf.fit(X, y_noisy, **arguments)

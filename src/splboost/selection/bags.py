@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,7 +89,7 @@ def draw_bags(
     rng: np.random.RandomState,
 ) -> NDArray[np.bool_]:
     """Mask of the rows in each bag, as an array of shape (n_bags, n_samples)."""
-    if not isinstance(n_bags, Integral) or n_bags < 1:
+    if not isinstance(n_bags, Integral) or isinstance(n_bags, bool) or n_bags < 1:
         raise ValueError(f"n_bags={n_bags!r} must be a whole number from 1 on.")
     if not isinstance(share, Real) or not 0 < share < 1:
         raise ValueError(
@@ -118,7 +118,23 @@ def draw_bags(
             inside, _deal(members, members.size - size, n_bags, rng), strict=True
         ):
             bag[out] = False
+    if inside.all():
+        _refuse(units.size, grouped=groups is not None)
     return inside[:, of_row]
+
+
+def _refuse(n_units: int, *, grouped: bool) -> NoReturn:
+    """Say why no bag leaves a row out."""
+    if not grouped:
+        raise ValueError(
+            "y has one row of each class only, which is in every bag, so that none is "
+            "left to judge by; give more rows."
+        )
+    few = "one group" if n_units == 1 else "one group of each class"
+    raise ValueError(
+        f"groups has {few} only, which is in every bag, so that no row is left to "
+        "judge by; give more groups."
+    )
 
 
 def _deal(

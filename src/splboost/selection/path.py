@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.validation import find_scorer
 from splboost.boosting.learners.weak import is_binned
 from splboost.frames import make_frame
+from splboost.selection.folds import divide_rows
 from splboost.selection.grid import PLATEAUS, make_grid
 from splboost.selection.parts import (
     check_booster,
     check_depths,
-    divide_rows,
     make_part,
 )
 from splboost.trees.threads import count_threads
@@ -30,6 +31,15 @@ FloatArray = NDArray[np.float64]
 
 BEST, ONE_STANDARD_ERROR = "best", "one standard error"
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
+
+# Of arguments that a search passes on as they are
+CONSTRAINTS: dict[str, list[Any]] = {
+    "cv": ["cv_object"],
+    "scoring": [str, callable, None],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,12 +257,19 @@ def spl_path(
     from splboost.selection.runs import follow
     from splboost.selection.workers import work_through
 
+    given = {
+        "cv": cv,
+        "scoring": scoring,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "verbose": verbose,
+    }
+    validate_parameter_constraints(CONSTRAINTS, given, "spl_path")
     booster = SPLBoostClassifier() if booster is None else booster
     check_booster(booster, plateaus)
     booster = clone(booster).set_params(
         n_jobs=None, verbose=0, callback=None, scoring=scoring
     )
-    check_parameters(booster)
     n_threads = count_threads(n_jobs)
     grid = make_grid(booster.pace, plateaus, "plateaus")
     chosen = check_depths(booster, depths)
@@ -260,7 +277,9 @@ def spl_path(
     rng = check_random_state(random_state)
     samples = booster._read_samples(X, y, sample_weight)
     kept = samples.weight > 0
-    masks = list(divide_rows(booster, X, y, cv, groups, rng, kept.size))
+    masks = divide_rows(
+        X, y, cv, groups, rng, kept.size, of_classes=is_classifier(booster)
+    )
     samples = samples.take(kept)
     parts = [
         make_part(booster, samples, fitted[kept], judging[kept])

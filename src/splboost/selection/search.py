@@ -19,6 +19,7 @@ from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster
 from splboost.selection.path import (
     BEST,
+    CONSTRAINTS,
     ONE_STANDARD_ERROR,
     PacePath,
     Setting,
@@ -113,10 +114,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CONSTRAINTS,
         "rule": [StrOptions({BEST, ONE_STANDARD_ERROR})],
-        "cv": ["cv_object"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

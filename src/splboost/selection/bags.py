@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from splboost.trees.columns import is_missing
+from splboost.trees.labels import check_labels, warn_of_many_classes
 
 
 class StratifiedBags:
@@ -74,7 +74,9 @@ class StratifiedBags:
         ------
         bag, rest : arrays of row numbers
         """
-        check_classification_targets(y)
+        y = column_or_1d(y)
+        check_labels(y)
+        warn_of_many_classes(np.unique(y).size, y.size)
         for inside in draw_bags(
             y, groups, self.n_bags, self.share, check_random_state(self.random_state)
         ):

@@ -13,9 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from splboost.advice import warn
 from splboost.trees.columns import BLOCK_ROWS, is_missing
 
 MOST_CLASSES = 1 << 16
+SMALL = 20  # rows, of which any number of classes is given without a warning
+MANY_CLASSES = 100
+FEW_ROWS = 20  # for each of many classes
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
@@ -97,6 +101,35 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
     return y
 
 
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse a checked target that cannot be classes."""
+    if y.dtype.kind == "f":
+        broken = y[y != np.floor(y)]
+        if broken.size:
+            raise ValueError(
+                f"Unknown label type: continuous. y holds {broken[0]:g}, and a "
+                "classifier needs classes; if y is a number to be predicted, use a "
+                "regressor."
+            )
+    elif y.dtype.kind not in "iubUS":
+        check_classification_targets(y)
+
+
+def warn_of_many_classes(n_classes: int, n_rows: int) -> None:
+    """Warn of a number to be predicted that is given for classes.
+
+    Half as many classes as rows is where scikit-learn warns.
+    """
+    half = n_rows > SMALL and 2 * n_classes > n_rows
+    if half or (n_classes > MANY_CLASSES and n_rows < FEW_ROWS * n_classes):
+        warn(
+            f"y has {n_classes} classes in {n_rows} rows, "
+            f"{n_rows / n_classes:.2g} rows for each on average: few of them can be "
+            "learned, and each makes a fit longer. If y is a number to be predicted, "
+            "use a regressor."
+        )
+
+
 def encode_labels(
     estimator: BaseEstimator, y: Any, weight: NDArray[np.float64]
 ) -> tuple[NDArray[Any], NDArray[np.integer]]:
@@ -106,8 +139,7 @@ def encode_labels(
     position or other; the caller drops them.)
     """
     y = check_target(estimator, y, weight.size)
-    if y.dtype.kind not in "iubUS":
-        check_classification_targets(y)
+    check_labels(y)
     blocks = [slice(lo, lo + BLOCK_ROWS) for lo in range(0, y.size, BLOCK_ROWS)]
     distinct = [np.unique(y[rows][weight[rows] > 0]) for rows in blocks]
     classes = distinct[0] if len(blocks) == 1 else np.unique(np.concatenate(distinct))
@@ -122,6 +154,7 @@ def encode_labels(
             "classifier can have here; if y is a number to be predicted, use a "
             "regressor."
         )
+    warn_of_many_classes(classes.size, np.count_nonzero(weight))
     codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
     for rows in blocks:
         codes[rows] = np.searchsorted(classes, y[rows]).clip(max=classes.size - 1)

@@ -562,7 +562,12 @@ def test_trusted_labels_are_not_noise(noisy):
     X, _, y_noisy, _ = noisy
     clf = SPLForestClassifier(n_bags=3, random_state=0)
     assert clf.fit(X, y_noisy).noise_rate_ > 0
-    for trusted in (np.ones(500, dtype=bool), pd.Series([True] * 500, dtype="boolean")):
+    for trusted in (
+        np.ones(500, dtype=bool),
+        pd.Series([True] * 500, dtype="boolean"),
+        np.array([True, np.bool_(True)] * 250, dtype=object),
+        pl.Series([True] * 500),
+    ):
         assert clf.fit(X, y_noisy, trusted=trusted).noise_rate_ == 0
 
 
@@ -708,6 +713,11 @@ def test_a_rows_own_label_is_no_part_of_its_score():
         ({"groups": np.zeros(500)}, "groups has one group only, .* give more"),
         ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
         ({"trusted": True}, r"trusted is of shape \(\)"),
+        (
+            {"trusted": pd.Series([True, None] * 250, dtype="boolean")},
+            "trusted has missing entries; give True or False",
+        ),
+        ({"trusted": [True, 1] * 250}, r"trusted is of shape \(500,\) and type int"),
     ],
 )
 def test_errors_of_arguments(noisy, arguments, message, monkeypatch):

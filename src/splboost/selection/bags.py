@@ -12,7 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from splboost.trees.columns import is_missing
-from splboost.trees.labels import check_labels, warn_of_many_classes
+from splboost.trees.labels import (
+    check_labels,
+    read_target,
+    refuse_masked,
+    warn_of_many_classes,
+)
 
 
 class StratifiedBags:
@@ -74,7 +79,7 @@ class StratifiedBags:
         ------
         bag, rest : arrays of row numbers
         """
-        y = column_or_1d(y)
+        y = read_target(y)
         check_labels(y)
         warn_of_many_classes(np.unique(y).size, y.size)
         for inside in draw_bags(
@@ -159,6 +164,7 @@ def _deal(
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
     """The number of each row's group."""
+    refuse_masked(groups, "groups")
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise ValueError(

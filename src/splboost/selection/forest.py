@@ -19,11 +19,12 @@ from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise
 from splboost.selection.calibration import Calibration, calibrate
-from splboost.trees.columns import read_table
+from splboost.trees.columns import is_missing, read_table
 from splboost.trees.labels import (
     all_or_nothing,
     check_weights,
     encode_labels,
+    refuse_masked,
     weigh_classes,
 )
 from splboost.trees.threads import count_threads
@@ -368,8 +369,13 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
 def _check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
     if trusted is None:
         return np.zeros(n_rows, dtype=bool)
+    refuse_masked(trusted, "trusted")
     mask = np.asarray(trusted)
-    if mask.dtype == object and all(isinstance(each, bool) for each in mask.flat):
+    if mask.dtype == object and any(map(is_missing, mask.flat)):
+        raise ValueError(
+            "trusted has missing entries; give True or False for each row of X."
+        )
+    if mask.dtype == object and all(isinstance(v, bool | np.bool_) for v in mask.flat):
         mask = mask.astype(bool)
     if mask.shape != (n_rows,) or mask.dtype != bool:
         raise ValueError(

@@ -278,7 +278,13 @@ def spl_path(
     samples = booster._read_samples(X, y, sample_weight)
     kept = samples.weight > 0
     masks = divide_rows(
-        X, y, cv, groups, rng, kept.size, of_classes=is_classifier(booster)
+        X,
+        booster._labels_of(samples),
+        cv,
+        groups,
+        rng,
+        kept.size,
+        of_classes=is_classifier(booster),
     )
     samples = samples.take(kept)
     parts = [

@@ -29,8 +29,10 @@ def read_table(
     """Check X on behalf of an estimator and wrap it.
 
     With ``reset`` the estimator learns ``n_features_in_`` and ``feature_names_in_``;
-    without it they are compared.
+    without it they are compared. Masked cells are missing.
     """
+    if isinstance(X, np.ma.MaskedArray):
+        X = _unmasked(X)
     frame = None if isinstance(X, np.ndarray) else _as_frame(X)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
@@ -67,6 +69,15 @@ def names_of_categories(X: Any) -> list[str]:
         return []
     table = FrameTable(frame, None)
     return [table.names[j] for j in np.flatnonzero(table.is_categorical)]
+
+
+def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """An array with NaN for masked cells, of a type that can hold it."""
+    if not np.ma.is_masked(X):
+        return X.data
+    kind = X.dtype.kind
+    able = X.dtype if kind == "f" else np.float64 if kind in "biu" else object
+    return np.ma.filled(X.astype(able), np.nan)
 
 
 def _as_frame(X: Any) -> Any:

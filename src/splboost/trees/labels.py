@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -33,6 +34,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise TypeError(
             f"sample_weight={sample_weight!r} is a string; give a number for each row."
         )
+    refuse_masked(sample_weight, "sample_weight")
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, float(sample_weight))
     weight = check_array(
@@ -81,12 +83,22 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
             f"This {type(estimator).__name__} estimator requires y to be passed, but "
             "the target y is None."
         )
-    y = column_or_1d(y, warn=True)
+    y = read_target(y)
     if y.size != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has "
             f"{n_rows} rows and y has {y.size} values."
         )
+    return y
+
+
+def read_target(y: Any) -> NDArray[Any]:
+    """A target as a 1-d array without missing values."""
+    refuse_masked(y, "y")
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):  # pandas' own integers and booleans stay such
+        y = series.to_numpy()
+    y = column_or_1d(y, warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -101,6 +113,15 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
     return y
 
 
+def refuse_masked(values: Any, argument: str) -> None:
+    """Refuse a masked array, whose masked entries would be taken for valid."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{argument} is masked in {np.ma.count_masked(values)} of {values.size} "
+            "entries; remove these rows."
+        )
+
+
 def check_labels(y: NDArray[Any]) -> None:
     """Refuse a checked target that cannot be classes."""
     if y.dtype.kind == "f":
@@ -110,6 +131,14 @@ def check_labels(y: NDArray[Any]) -> None:
                 f"Unknown label type: continuous. y holds {broken[0]:g}, and a "
                 "classifier needs classes; if y is a number to be predicted, use a "
                 "regressor."
+            )
+    elif y.dtype.kind == "O":
+        kinds = {type(label).__name__: isinstance(label, str) for label in y.tolist()}
+        if not all(kinds.values()):
+            raise ValueError(
+                f"Unknown label type: y is of dtype object and holds "
+                f"{' and '.join(kinds)}. Convert it, for instance with y.astype(int) "
+                "or y.astype(str)."
             )
     elif y.dtype.kind not in "iubUS":
         check_classification_targets(y)
@@ -154,7 +183,7 @@ def encode_labels(
             "classifier can have here; if y is a number to be predicted, use a "
             "regressor."
         )
-    warn_of_many_classes(classes.size, np.count_nonzero(weight))
+    warn_of_many_classes(classes.size, int(np.count_nonzero(weight)))
     codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
     for rows in blocks:
         codes[rows] = np.searchsorted(classes, y[rows]).clip(max=classes.size - 1)

@@ -359,8 +359,24 @@ def test_lazy_frame_is_refused():
 
 
 def test_sparse_matrix_is_refused():
-    with pytest.raises(TypeError, match="Sparse data was passed"):
+    with pytest.raises(TypeError, match=r"Sparse data was passed for X.*\.toarray\(\)"):
         CARTClassifier().fit(sparse.csr_array(np.eye(2)), [0, 1])
+
+
+@pytest.mark.parametrize("kind", [float, int, bool])
+def test_sparse_columns_are_refused(kind):
+    frame = pd.DataFrame(
+        {"a": [1.0, 0.0], "b": pd.arrays.SparseArray(np.eye(2, 1)[:, 0])}
+    )
+    dense = frame.assign(b=[1.0, 0.0])
+    frame = frame.astype({"b": pd.SparseDtype(kind, 0)})
+    message = (
+        r"Column 'b' has dtype Sparse\[.*\], but dense .* with \.sparse\.to_dense\(\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier().fit(frame, [0, 1])
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier().fit(dense, [0, 1]).predict(frame)
 
 
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.advice import once
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
@@ -184,7 +185,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), announcing_compilation(self.verbose):
+        with all_or_nothing(self), once(), announcing_compilation(self.verbose):
             self._fit(X, y, sample_weight, groups, trusted)
         return self
 

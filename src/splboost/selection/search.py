@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.advice import once
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.families.parameters import check_parameters
 from splboost.reporting import announcing_compilation
@@ -185,7 +186,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), announcing_compilation(self.verbose):
+        with all_or_nothing(self), once(), announcing_compilation(self.verbose):
             self._fit(X, y, sample_weight, groups)
         return self
 

@@ -300,6 +300,13 @@ class FrameTable(Table):
             return
         if bool(series.is_null().all()):
             return
+        native = series.to_native().dtype
+        if str(native).startswith("Sparse"):
+            raise ValueError(
+                f"Column {self.names[j]!r} has dtype {native}, but dense data are "
+                "required. Convert it with .sparse.to_dense(), which a frame of sparse "
+                "columns has as well."
+            )
         if dtype.is_temporal():
             remedy = "Make numbers of it, such as days since a date or the weekday."
         else:
@@ -308,7 +315,7 @@ class FrameTable(Table):
                 "categorical_features, or encode or drop it."
             )
         raise ValueError(
-            f"Column {self.names[j]!r} has dtype {self._series(j).to_native().dtype}, "
+            f"Column {self.names[j]!r} has dtype {native}, "
             f"which is neither numeric nor categorical. {remedy}"
         )
 

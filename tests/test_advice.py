@@ -137,3 +137,26 @@ def test_what_every_part_would_say_is_said_once(caught, n_jobs):
     search = PaceSearchCV(booster, scoring=scoring, **options)
     search.fit(X, y, sample_weight=np.arange(1, 121))
     assert sum("takes no sample_weight" in text for text in texts(caught)) == 1
+
+
+# ------------------------------------------------------------- rounds without any pace
+
+
+@pytest.mark.parametrize("grid", [[1.5, 2.0], [2.0, np.inf], None, "plateau"])
+def test_a_choice_within_the_warm_rounds(caught, grid):
+    """One cut says all there is to know."""
+    X = np.repeat(np.arange(4.0), 15)[:, None]
+    y = (X[:, 0] > 1).astype(int)
+    y[::10] = 1 - y[::10]
+    search = PaceSearchCV(SPLBoostClassifier(n_estimators=6), grid=grid, random_state=0)
+    search.fit(X, y)
+    assert search.best_params_["n_estimators"] == 1
+    assert [text for text in texts(caught) if "warm_rounds" in text] == [
+        "The search has chosen n_estimators=1, within the warm_rounds=3 before a pace "
+        "sets in: no pace acts, and which one is chosen means nothing. Give the "
+        "booster fewer warm_rounds to let paces differ."
+    ]
+    caught.clear()
+    search.set_params(booster__warm_rounds=0).fit(X, y)
+    search.set_params(booster__warm_rounds=3, booster__pace=None, grid=None).fit(X, y)
+    assert not [text for text in texts(caught) if "warm_rounds" in text]

@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.advice import once
+from splboost.advice import once, warn
 from splboost.boosting import SPLBoostClassifier
+from splboost.boosting.families.advice import WARM_ROUNDS
 from splboost.boosting.families.parameters import check_parameters
+from splboost.pace.resolve import is_paced
 from splboost.reporting import announcing_compilation
 from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster
@@ -219,6 +221,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.best_setting_ = chosen = self.path_.choose(self.rule)
+        self._warn_of_warm_rounds(booster)
         self.best_score_ = chosen.score
         self.best_params_ = {"n_estimators": chosen.n_estimators}
         if grid is not None:
@@ -237,6 +240,17 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             self.__dict__.pop(name, None)
             if hasattr(booster, name):
                 setattr(self, name, getattr(booster, name))
+
+    def _warn_of_warm_rounds(self, booster: Any) -> None:
+        n_rounds, n_warm = self.best_setting_.n_estimators, booster.warm_rounds
+        if n_rounds <= n_warm and any(map(is_paced, self.path_.paces)):
+            warn(
+                f"The search has chosen n_estimators={n_rounds}, within the "
+                f"warm_rounds={n_warm} before a pace sets in: no pace acts, and which "
+                "one is chosen means nothing. Give the booster fewer warm_rounds to "
+                "let paces differ.",
+                topic=WARM_ROUNDS,
+            )
 
     @property
     def cv_results_(self) -> Any:

@@ -73,7 +73,7 @@ def work_through(
     n_jobs : int or None
     verbose : int
         Whether to show a bar.
-    title, unit : what the bar says is done, and of what; ``worth`` to a piece
+    title, unit : what is fitted, a noun, and in what units; ``worth`` to a piece
     receive : callable, default=None
         Gets the number and the result of each piece, in order and as soon as may be;
         nothing is kept and returned then.
@@ -108,7 +108,8 @@ def work_through(
         stop.set_and_wait()
         total = worth * len(pieces)
         raise KeyboardInterrupt(
-            f"{title} was interrupted after {worth * n_done} of {total} {unit}."
+            f"Fitting the {title} was interrupted after {worth * n_done} of {total} "
+            f"{unit}."
         ) from None
     except BaseException:
         stop.set_and_wait()

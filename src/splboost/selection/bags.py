@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
-from splboost.trees.columns import is_missing
+from splboost.trees.cells import is_missing
 from splboost.trees.labels import (
     check_labels,
     read_target,

@@ -20,7 +20,8 @@ from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise
 from splboost.selection.calibration import Calibration, calibrate
-from splboost.trees.columns import is_missing, read_table
+from splboost.trees.cells import is_missing
+from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
     check_weights,

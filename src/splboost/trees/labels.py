@@ -15,7 +15,8 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from splboost.advice import warn
-from splboost.trees.columns import BLOCK_ROWS, is_missing
+from splboost.trees.cells import is_missing
+from splboost.trees.columns import BLOCK_ROWS
 
 MOST_CLASSES = 1 << 16
 SMALL = 20  # rows, of which any number of classes is given without a warning

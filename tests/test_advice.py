@@ -154,7 +154,7 @@ def test_a_choice_within_the_warm_rounds(caught, grid):
     assert [text for text in texts(caught) if "warm_rounds" in text] == [
         "The search has chosen n_estimators=1, within the warm_rounds=3 before a pace "
         "sets in: no pace acts, and which one is chosen means nothing. Give the "
-        "booster fewer warm_rounds to let paces differ."
+        "booster fewer warm_rounds, or a larger n_estimators."
     ]
     caught.clear()
     search.set_params(booster__warm_rounds=0).fit(X, y)

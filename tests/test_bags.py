@@ -124,6 +124,8 @@ def test_bad_labels_and_groups():
         bags(np.linspace(0, 1, 9))
     with pytest.raises(ValueError, match="y is empty"):
         bags([])
+    with pytest.raises(ValueError, match="y is None; give class labels"):
+        bags(None)
     message = "groups has one group only, .* every bag.* give more groups"
     with pytest.raises(ValueError, match=message):
         bags([0, 1, 0, 1], np.zeros(4))

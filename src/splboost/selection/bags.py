@@ -79,6 +79,8 @@ class StratifiedBags:
         ------
         bag, rest : arrays of row numbers
         """
+        if y is None:
+            raise ValueError("y is None; give class labels, by which rows are drawn.")
         y = read_target(y)
         check_labels(y)
         warn_of_many_classes(np.unique(y).size, y.size)

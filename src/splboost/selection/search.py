@@ -247,8 +247,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             warn(
                 f"The search has chosen n_estimators={n_rounds}, within the "
                 f"warm_rounds={n_warm} before a pace sets in: no pace acts, and which "
-                "one is chosen means nothing. Give the booster fewer warm_rounds to "
-                "let paces differ.",
+                "one is chosen means nothing. Give the booster fewer warm_rounds, or a "
+                "larger n_estimators.",
                 topic=WARM_ROUNDS,
             )
 

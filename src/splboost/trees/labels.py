@@ -116,7 +116,7 @@ def read_target(y: Any) -> NDArray[Any]:
 
 def refuse_masked(values: Any, argument: str) -> None:
     """Refuse a masked array, whose masked entries would be taken for valid."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{argument} is masked in {np.ma.count_masked(values)} of {values.size} "
             "entries; remove these rows."

@@ -3,7 +3,7 @@
 First Quinlan's golf data, one outlook of which is unknown. Then machines that fail or
 hold, by a rule of four columns; a tenth of the cells are missing, and a fifth of the
 training labels are flipped. Prints trees, and test errors on clean labels as means over
-random problems, since one says little.
+random problems, since one says little. It needs pandas, for the categories.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import flip_labels
 from splboost.trees import C45Classifier
+
+try:
+    import pandas as pd
+except ImportError:
+    raise SystemExit("This example needs pandas: pip install pandas") from None
 
 GOLF = pd.DataFrame(
     [

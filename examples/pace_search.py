@@ -60,7 +60,7 @@ def main() -> None:
     for seed in SEEDS:
         X, y, X_test, y_test = problem(seed)
         search = PaceSearchCV(depths=DEPTHS, n_jobs=2, random_state=0).fit(X, y)
-        choice = search.path_.choose()
+        choice = search.best_setting_
         print(
             f"plateau {choice.value:4g}, depth {choice.max_depth}, "
             f"{choice.n_estimators:3} rounds chosen from {search.path_.n_models} "

@@ -4,7 +4,7 @@ A fifth of the training labels of scikit-learn's breast cancer data are flipped.
 first tree is fitted to all of them. The second is the same tree, fitted with the
 weights that SPLBoost has learned for the samples: 0 where it no longer believes the
 label. Draws both, for the first of 30 random splits, to tree.png; the errors are means
-over all 30, since one split says little.
+over all 30, since one split says little. It needs pandas, for the features' names.
 """
 
 from __future__ import annotations

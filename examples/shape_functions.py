@@ -3,7 +3,7 @@
 SPLBoost with stumps is a sum of functions of one feature each. Here they are for
 scikit-learn's breast cancer data, of which a fifth of the training labels are flipped.
 Prints how well the model does and draws its six most important functions to
-shape_functions.png.
+shape_functions.png. It needs pandas, for the features' names.
 """
 
 from __future__ import annotations

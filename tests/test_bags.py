@@ -4,14 +4,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import check_cv, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from splboost.selection import StratifiedBags
 
-labels = st.lists(st.sampled_from("aaabbc"), min_size=2, max_size=40).map(np.array)
+# Of four labels two are equal, so that bags leave something out.
+labels = st.lists(st.sampled_from("aaabbc"), min_size=4, max_size=40).map(np.array)
 shares = st.floats(0.05, 0.95)
 
 
@@ -41,6 +42,7 @@ def test_groups_stay_together(data, y, share, seed):
     numbers = st.integers(0, max(1, y.size // 3))
     groups = np.array(data.draw(st.lists(numbers, min_size=y.size, max_size=y.size)))
     n_groups = len(np.unique(groups))
+    assume(n_groups > 3)  # of four groups two are of one class
     for bag, rest in bags(y, groups, share=share, random_state=seed):
         inside, outside = set(groups[bag]), set(groups[rest])
         assert not inside & outside
@@ -109,7 +111,7 @@ def test_a_bad_share(share):
         bags([0, 1], share=share)
 
 
-@pytest.mark.parametrize("n_bags", [0, -1, 2.0, "3", None])
+@pytest.mark.parametrize("n_bags", [0, -1, 2.0, True, "3", None])
 def test_a_bad_number(n_bags):
     with pytest.raises(ValueError, match=r"n_bags=.* must be a whole number from 1 on"):
         bags([0, 1], n_bags=n_bags)
@@ -122,3 +124,15 @@ def test_bad_labels_and_groups():
         bags(np.linspace(0, 1, 9))
     with pytest.raises(ValueError, match="y is empty"):
         bags([])
+    with pytest.raises(ValueError, match="y is None; give class labels"):
+        bags(None)
+    message = "groups has one group only, .* every bag.* give more groups"
+    with pytest.raises(ValueError, match=message):
+        bags([0, 1, 0, 1], np.zeros(4))
+    message = "groups has one group of each class only, .* every bag.* give more groups"
+    with pytest.raises(ValueError, match=message):
+        bags([0, 1, 0, 1], [0, 1, 0, 1])
+    with pytest.raises(
+        ValueError, match=r"y has one row of each class only.* more row"
+    ):
+        bags([0, 1])

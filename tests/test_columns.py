@@ -32,6 +32,10 @@ NUMBERS = {
     "float32": np.array([[1.0], [NAN], [3.0]], dtype=np.float32),
     "float16": np.array([[1.0], [NAN], [3.0]], dtype=np.float16),
     "list": [[1], [NAN], [3]],
+    "masked": np.ma.array([[1.0], [2.0], [3.0]], mask=[[0], [1], [0]]),
+    "masked float32": np.ma.array(np.float32([[1], [2], [3]]), mask=[[0], [1], [0]]),
+    "masked int": np.ma.array([[1], [2], [3]], mask=[[0], [1], [0]]),
+    "masked object": np.ma.array([[1], ["?"], [3]], mask=[[0], [1], [0]], dtype=object),
     "object array": np.array([[1], [None], [3]], dtype=object),
     "pandas float": pd.DataFrame({"a": [1.0, NAN, 3.0]}),
     "pandas Float32": pd.DataFrame({"a": pd.array([1, None, 3], dtype="Float32")}),
@@ -355,8 +359,21 @@ def test_lazy_frame_is_refused():
 
 
 def test_sparse_matrix_is_refused():
-    with pytest.raises(TypeError, match="Sparse data was passed"):
+    with pytest.raises(TypeError, match=r"Sparse data was passed for X.*\.toarray\(\)"):
         CARTClassifier().fit(sparse.csr_array(np.eye(2)), [0, 1])
+
+
+@pytest.mark.parametrize("kind", [float, int, bool])
+def test_sparse_columns_are_refused(kind):
+    dense = pd.DataFrame({"a": [1.0, 0.0], "b": [1.0, 0.0]})
+    frame = dense.astype({"b": kind}).astype({"b": pd.SparseDtype(kind, kind(0))})
+    message = (
+        r"Column 'b' has dtype Sparse\[.*\], but dense .* with \.sparse\.to_dense\(\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier().fit(frame, [0, 1])
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier().fit(dense, [0, 1]).predict(frame)
 
 
 @pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])

@@ -199,8 +199,11 @@ def test_of_a_search():
         rule="one standard error",
         random_state=0,
     ).fit(X, y)
+    search.set_params(rule="best")  # of the next fit
+    assert search.path_.choose().score > search.best_score_
     display = PaceSearchDisplay.from_estimator(search)
     assert display.path is search.path_
+    assert display.choice is search.best_setting_
     assert display.choice.n_estimators == search.best_params_["n_estimators"]
     assert display.choice.score == search.best_score_
     assert display.plot() is display

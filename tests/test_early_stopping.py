@@ -566,6 +566,17 @@ def test_bad_parameters(options, message):
         SPLBoostClassifier(**options).fit(X_GOOD, Y_GOOD)
 
 
+@pytest.mark.parametrize("said", ["No such thing", "No such thing."])
+def test_a_scorer_that_fails_is_quoted_as_a_sentence(said):
+    def scoring(booster, X, y):
+        raise ValueError(said)
+
+    X, y, val = split_data()
+    model = SPLBoostClassifier(scoring=scoring)
+    with pytest.raises(ValueError, match=r"round 1: No such thing\. Give a scorer, wh"):
+        model.fit(X, y, **val)
+
+
 @pytest.mark.parametrize("mark", [np.nan, None, "good", np.ones(2)], ids=str)
 def test_a_scoring_that_gives_no_number(mark):
     model = SPLBoostClassifier(scoring=lambda booster, X, y: mark, n_iter_no_change=2)

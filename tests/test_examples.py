@@ -57,3 +57,35 @@ def test_code_in_pages(page, tmp_path, monkeypatch):
 def test_readme_names_every_example():
     listed = set(re.findall(r"examples/(\w+\.py)", TEXTS["README.md"]))
     assert listed == {script.name for script in EXAMPLES}
+
+
+WITHOUT_FRAMES = """
+import runpy, sys
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+
+def find_spec(name, *args):
+    if name.partition(".")[0] not in ("pandas", "polars"):
+        return find(name, *args)
+
+PathFinder.find_spec = find_spec
+runpy.run_path(sys.argv.pop(), run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("name", ["c45", "forest", "plot_tree", "shape_functions"])
+def test_examples_without_frames_run_or_say_what_they_need(name, tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_FRAMES, str(ROOT / f"examples/{name}.py")],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+    )
+    if name == "forest":
+        assert run.returncode == 0, run.stderr
+        assert "What counts most" in run.stdout
+    else:
+        assert re.search(r"(needs|requires) pandas", run.stderr.splitlines()[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -457,6 +458,47 @@ def test_what_was_chosen(fitted):
     assert set(settings["bag_share"]) <= set(pool.SHARES)
 
 
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize(
+    "members",
+    [
+        [Votes(1, 2.0), Votes(2, np.inf)],
+        [Logits(3)],
+        [Forest(5), Forest(1, "1", random_cuts=True)],
+        [Votes(1, np.inf), Logits(3), Forest(5)],
+    ],
+)
+def test_columns_have_their_types_whatever_was_chosen(library, members, installed):
+    installed.remove("polars" if library is pd else "pandas")
+    chosen = [SimpleNamespace(member=each, n_rounds=9, size=0) for each in members]
+    share = np.full(len(members), 1 / len(members))
+    clf = SPLForestClassifier()
+    clf.n_features_in_ = 2
+    clf._mixture = SimpleNamespace(importances=np.zeros)
+    clf._describe(SimpleNamespace(settings=chosen, brier=share, count=share))
+    table = clf.settings_
+    assert isinstance(table, library.DataFrame)
+    words, number, whole = pl.String, pl.Float64, pl.Int64
+    if library is pd:
+        words, number, whole = pd.Series(["a"]).dtype, "float64", "int64"
+    assert {name: table[name].dtype for name in table.columns} == {
+        "kind": words,
+        "max_depth": number,
+        "min_samples_leaf": number,
+        "max_features": words,
+        "plateau": number,
+        "n_estimators": whole,
+        "bag_share": number,
+        "oob_brier": number,
+        "weight": number,
+    }
+    for k, member in enumerate(members):
+        about = member.describe()
+        for name in table.columns[:5]:
+            value = table[name][k]
+            assert value == about[name] if name in about else pd.isna(value)
+
+
 def test_probabilities_are_means_over_settings_and_bags(noisy, fitted):
     """By hand, from the members' own runs."""
     X, _, y_noisy, _ = noisy
@@ -519,7 +561,12 @@ def test_trusted_labels_are_not_noise(noisy):
     X, _, y_noisy, _ = noisy
     clf = SPLForestClassifier(n_bags=3, random_state=0)
     assert clf.fit(X, y_noisy).noise_rate_ > 0
-    for trusted in (np.ones(500, dtype=bool), pd.Series([True] * 500, dtype="boolean")):
+    for trusted in (
+        np.ones(500, dtype=bool),
+        pd.Series([True] * 500, dtype="boolean"),
+        np.array([True, np.bool_(True)] * 250, dtype=object),
+        pl.Series([True] * 500),
+    ):
         assert clf.fit(X, y_noisy, trusted=trusted).noise_rate_ == 0
 
 
@@ -576,7 +623,7 @@ def test_a_class_of_one_row(noisy):
     y = y_noisy.copy()
     y[17] = 2
     clf = SPLForestClassifier(n_bags=4, random_state=0)
-    with pytest.warns(UserWarning, match=r"The classes \[2\] have one row each"):
+    with pytest.warns(UserWarning, match="one row only of the class 2. It is in all"):
         clf.fit(X, y)
     assert clf.classes_.tolist() == [0, 1, 2]
     assert np.isnan(clf.label_quality_[17])  # it is in every bag
@@ -704,13 +751,20 @@ def test_a_rows_own_label_is_no_part_of_its_score():
     [
         ({"groups": [1, 2]}, r"groups is of shape \(2,\) for 500 rows"),
         ({"groups": [1, None] * 250}, "groups has missing entries"),
-        ({"groups": np.zeros(500)}, "Each class has one group only.*or no groups"),
+        ({"groups": np.zeros(500)}, "groups has one group only, .* give more"),
         ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
         ({"trusted": True}, r"trusted is of shape \(\)"),
+        (
+            {"trusted": pd.Series([True, None] * 250, dtype="boolean")},
+            "trusted has missing entries; give True or False",
+        ),
+        ({"trusted": [True, 1] * 250}, r"trusted is of shape \(500,\) and type int"),
     ],
 )
-def test_errors_of_arguments(noisy, arguments, message):
+def test_errors_of_arguments(noisy, arguments, message, monkeypatch):
+    """They come before anything is fitted."""
     X, _, y_noisy, _ = noisy
+    monkeypatch.setattr(pool, "scout", None)
     clf = SPLForestClassifier(n_bags=2)
     with pytest.raises(ValueError, match=message):
         clf.fit(X, y_noisy, **arguments)

@@ -370,7 +370,11 @@ def test_names_of_an_earlier_fit_are_forgotten():
         ({"rule": "1se"}, ValueError, "'rule' parameter"),
         ({"depths": [0]}, ValueError, "depths=.* must be whole numbers from 1 on"),
         ({"cv": 1}, ValueError, r"'cv' parameter .* in the range \[2, inf\)"),
+        ({"grid": [-2.0]}, ValueError, r"grid=\[-2.0\] will not do: .* above 0"),
         ({"n_jobs": 0}, ValueError, "n_jobs=0 has no meaning"),
+        ({"n_jobs": 2.0}, ValueError, "'n_jobs' parameter of PaceSearchCV"),
+        ({"verbose": -1}, ValueError, "'verbose' parameter of PaceSearchCV"),
+        ({"scoring": 3}, ValueError, "'scoring' parameter of PaceSearchCV"),
         ({"scoring": "x"}, ValueError, "scoring='x' is unknown"),
     ],
 )

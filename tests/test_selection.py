@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
@@ -186,8 +187,9 @@ def test_rows_of_a_class_that_a_part_lacks():
         booster.set_params(class_weight=class_weight)
         path = spl_path(X, y, booster=booster, plateaus=None, depths=None, cv=parts)
         model = clone(booster).fit(X[:60], y[:60])  # knows of two classes
-        right = list(model.staged_score(X[60:], y[60:]))
-        np.testing.assert_allclose(path.scores[0, 0, 0], right)
+        first, *_ = model.staged_score(X[60:], y[60:])
+        assert path.scores[0, 0, 0, 0] == pytest.approx(first)
+        assert path.scores.max() <= 29 / 30
 
 
 def test_scores_with_sample_weights():
@@ -598,9 +600,22 @@ def test_errors_of_grids():
     refuse(ValueError, "plateaus='ages' is unknown; give \"plateau\"", plateaus="ages")
     refuse(TypeError, "plateaus=2.0 is no grid; give plateaus in a list", plateaus=2.0)
     refuse(TypeError, "mixes plateaus and paces", plateaus=[2.0, None])
-    refuse(ValueError, "Linear: plateau must be a number above 0", plateaus=[-1.0])
-    refuse(ValueError, "pace='linearr' is no known", plateaus=["linearr"])
-    refuse(TypeError, "pace must be a Pace", plateaus=[object()])
+    for bad in (-1.0, 0, np.nan, -np.inf):
+        message = (
+            r"plateaus=\[2.0, .*\] will not do: Linear: plateau must be .* above 0"
+        )
+        refuse(ValueError, message, plateaus=[2.0, bad])
+    refuse(
+        TypeError,
+        r"plateaus=\[True\] will not do: .* got plateau=True",
+        plateaus=[True],
+    )
+    message = r"plateaus=\['2'\] will not do: pace='2' is no known"
+    refuse(ValueError, message, plateaus=["2"])
+    message = r"plateaus=\[<object .*\] will not do: pace must be a Pace"
+    refuse(TypeError, message, plateaus=[object()])
+    by_class = {0: "hard", 1: None}
+    refuse(TypeError, "is a single pace, by class; put it into", plateaus=by_class)
     for pace in (OwnPace(), {0: "linear", 1: None}):
         booster = SPLBoostClassifier(pace=pace)
         refuse(TypeError, "has no plateau to choose.*grid of paces", booster)
@@ -608,7 +623,7 @@ def test_errors_of_grids():
 
 
 def test_errors_of_depths():
-    for depths in ([], [0], [1.5], 2.5, "12", [None]):
+    for depths in ([], [0], [1.5], 2.5, "12", [None], [True], [np.nan]):
         refuse(ValueError, "must be whole numbers from 1 on", depths=depths)
     booster = SPLBoostClassifier(DecisionTreeClassifier())
     message = (
@@ -617,16 +632,83 @@ def test_errors_of_depths():
     refuse(ValueError, message, booster, depths=[2])
 
 
+class Splitter:
+    """Gives what it is told to give."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return len(self.parts)
+
+    def split(self, X, y=None, groups=None):
+        return iter(self.parts)
+
+
+ROWS = np.arange(40)
+FITTED, JUDGING = ROWS[:30], ROWS[30:]
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ((ROWS, ROWS[:0]), "gives no rows to judge by in part 1; give fewer folds"),
+        ((ROWS[:0], ROWS), "gives no rows to fit to in part 1; give fewer folds"),
+        (([], ROWS), "gives no rows to fit to in part 1"),
+        ((ROWS < 0, ROWS), "gives no rows to fit to in part 1"),
+        (
+            (np.r_[FITTED, 7, 7], JUDGING),
+            "repeats row 7 among the rows to fit to in part 1; give each once",
+        ),
+        ((FITTED, np.r_[JUDGING, 31]), "repeats row 31 among the rows to judge by"),
+        (
+            (ROWS[:33], JUDGING),
+            "fits to and judges by row 30 alike in part 1, and 3 in all; judge by rows",
+        ),
+        ((FITTED, JUDGING + 5), "gives 40 among .* part 1; give numbers from 0 to 39"),
+        ((FITTED, [-1, 30]), "gives -1 among the rows to judge by in part 1"),
+        ((FITTED / 1.0, JUDGING), r"shape \(30,\) and type float64 .* their numbers"),
+        ((FITTED[:, None], JUDGING), r"shape \(30, 1\) and type int"),
+        ((np.ones(41, dtype=bool), JUDGING), r"shape \(41,\) and type bool"),
+        ("ab", r"shape \(\) and type <U1"),
+        ((FITTED, JUDGING, JUDGING), "too many values to unpack"),
+        (FITTED[:1], "not enough values to unpack"),
+    ],
+)
+def test_parts_that_will_not_do(spy, part, message):
+    """They are refused before any fit, however they are given."""
+    good = FITTED, JUDGING
+    message = f"^cv.* {message}"
+    for cv in ([good, part], Splitter(good, part)):
+        refuse(ValueError, message, spy, cv=cv, depths=None, plateaus=None)
+    assert not Spy.seen
+
+
+def test_masks_are_parts_too():
+    X, y = data(40)
+    options = {"booster": SPLBoostClassifier(n_estimators=2), "depths": None}
+    by_number = spl_path(X, y, cv=[(FITTED, JUDGING)], **options)
+    by_mask = spl_path(X, y, cv=[(ROWS < 30, ROWS >= 30)], **options)
+    np.testing.assert_array_equal(by_number.scores, by_mask.scores)
+
+
 def test_errors_of_folds():
-    refuse(ValueError, "cv=1 must be 2 folds at least", cv=1)
-    refuse(ValueError, r"cv=.* gives no part of the data", cv=[])
+    for cv in (0, 1, -3, 2.0, True, "5", object()):
+        message = r"'cv' parameter of spl_path must be an int in the range \[2, inf\)"
+        refuse(ValueError, message, cv=cv)
+    message = "cv=41 cannot divide the rows: .* n_splits=41 .* give fewer folds"
+    refuse(ValueError, message, cv=41)
+    message = r"cv=KFold\(n_splits=41.*\) cannot divide the rows: .*; give another"
+    refuse(ValueError, message, cv=KFold(41))
+    message = "^cv cannot divide the rows: .* unpack .* give pairs .train, test. of"
+    refuse(ValueError, message, cv=[np.arange(3)])
+    for cv in ([], Splitter()):
+        refuse(ValueError, r"cv=.* gives no part of the data; give folds", cv=cv)
     y = np.sort(data(40)[1])
     rows = np.arange(40)
     only = y == 0
     message = r"rows of \[0\] only to fit to, of the classes \[0, 1\]; give fewer folds"
     refuse(ValueError, message, y=y, cv=[(rows[only], rows[~only])])
-    refuse(ValueError, "without rows of positive weight", cv=[(rows, rows[:0])])
-    refuse(ValueError, "without rows of positive weight", cv=[(rows[:0], rows)])
     weight = np.where(rows < 30, 1.0, 0.0)
     parts = [(rows[:30], rows[30:])]
     refuse(ValueError, "positive weight", cv=parts, sample_weight=weight)
@@ -649,8 +731,39 @@ def test_other_errors():
     refuse(ValueError, "n_jobs=0 has no meaning", n_jobs=0)
     refuse(ValueError, "scoring='acuracy' is unknown", scoring="acuracy")
     refuse(ValueError, "groups is of shape", groups=[1, 2])
+    for n_jobs in (2.0, "2"):
+        refuse(ValueError, "'n_jobs' parameter of spl_path", n_jobs=n_jobs)
+    for verbose in (-1, "x", 0.5, None):
+        refuse(ValueError, "'verbose' parameter of spl_path", verbose=verbose)
+    for scoring in (3, ["accuracy"]):
+        refuse(ValueError, "'scoring' parameter of spl_path", scoring=scoring)
+    refuse(ValueError, "'random_state' parameter of spl_path", random_state="x")
     robust = RobustBoostClassifier()
     refuse(ValueError, "says nothing of", robust, plateaus=None, scoring="loss")
+
+
+def test_errors_of_groups():
+    message = "groups has one group only, which 5 folds cannot .* give more groups.$"
+    refuse(ValueError, message, groups=np.zeros(40))
+    message = "groups has 4 groups only, which 5 folds .* more groups, or fewer folds"
+    refuse(ValueError, message, groups=np.arange(40) % 4)
+    refuse(ValueError, message, L2BoostRegressor(), groups=np.arange(40) % 4)
+    message = "groups has one group only, which is in every bag.* give more groups"
+    refuse(ValueError, message, groups=np.zeros(40), cv=StratifiedBags(2))
+
+
+def test_a_booster_that_could_not_be_fitted_in_the_end(spy):
+    """What it is not asked for during a path is checked before it all the same."""
+    options = {"depths": None, "plateaus": None}
+    for name, value in [("n_jobs", 1.5), ("verbose", -1), ("scoring", 3)]:
+        booster = clone(spy).set_params(**{name: value})
+        message = f"{name!r} parameter of SPLBoostClassifier"
+        refuse(ValueError, message, booster, **options)
+    booster = clone(spy).set_params(n_jobs=0)
+    refuse(ValueError, "n_jobs=0 has no meaning", booster, **options)
+    booster = clone(spy).set_params(scoring="acuracy")
+    refuse(ValueError, "scoring='acuracy' is unknown", booster, **options)
+    assert not Spy.seen
 
 
 class FailingTree(DecisionTreeClassifier):
@@ -781,24 +894,53 @@ def test_the_frame():
     assert sorted(frame["rank_test_score"])[:3] == [1, 1, 3]
 
 
-def test_frames_without_pandas(monkeypatch):
-    import polars as pl
-
-    from splboost import frames
-
-    path = hand_made(np.ones((1, 2, 2, 3)), values=[Hard(), None], scale="pace")
-    missing = {"pandas"}
-    find = frames.find_spec
-    monkeypatch.setattr(
-        frames, "find_spec", lambda name: None if name in missing else find(name)
-    )
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize(
+    ("scale", "values", "depths"),
+    [
+        ("plateau", [2, 2.5, np.inf], [1, 2]),
+        ("plateau", [2, 3], [None]),
+        ("age", [np.float32(2.5), 3], [None]),
+        ("pace", ["hard", Linear(), None], [3]),
+        ("pace", [{0: "hard", 1: None}, {"a": Hard()}], [None]),
+        ("pace", ["hard", None], [None]),
+    ],
+)
+def test_columns_have_their_types_whatever_they_hold(
+    library, scale, values, depths, installed
+):
+    installed.remove("polars" if library is pd else "pandas")
+    scores = np.random.default_rng(0).random((len(depths), len(values), 2, 3))
+    path = hand_made(scores, scale=scale, values=values, depths=depths)
     frame = path.to_frame()
-    assert isinstance(frame, pl.DataFrame) and frame.shape == (6, 8)
-    missing.add("polars")
+    assert isinstance(frame, library.DataFrame)
+    number, whole, anything = (
+        ("float64", "int64", "object")
+        if library is pd
+        else (pl.Float64, pl.Int64, pl.Object)
+    )
+    assert [frame[name].dtype for name in frame.columns] == [
+        anything if scale == "pace" else number,
+        number,
+        *(whole, number, number, whole),
+        *(number, number),
+    ]
+    given = frame[f"param_{scale}"].to_list()
+    assert given[: 3 * len(values) : 3] == values
+    depth = frame["param_max_depth"]
+    missing = depth.isna() if library is pd else depth.is_null()
+    assert missing.all() == (depths == [None])
+
+
+def test_columns_where_no_frames_are(installed):
+    path = hand_made(np.ones((1, 2, 2, 3)), values=[Hard(), None], scale="pace")
+    frame = path.to_frame()
+    installed.clear()
     columns = path.to_frame()
     assert isinstance(columns, dict)
-    assert list(columns) == frame.columns
+    assert list(columns) == frame.columns.tolist()
     assert columns["param_pace"][3:] == [None] * 3
+    assert columns["param_n_estimators"] == [1, 2, 3] * 2
 
 
 # ----------------------------------------------------------------------------- verbose

@@ -89,7 +89,7 @@ def test_a_real_interrupt(n_jobs, n_rounds, said_at, wait):
             process.kill()
     assert not err
     found = re.fullmatch(
-        r"said: path was interrupted after (\d+) of 400 boosters\.\n", first
+        r"said: Fitting the path was interrupted after (\d+) of 400 boosters\.\n", first
     )
     assert found, first
     n_done = int(found[1])
@@ -122,7 +122,9 @@ def test_an_interrupted_search_is_as_it_was(n_jobs):
         return 0.0
 
     search.set_params(scoring=scoring)
-    with pytest.raises(KeyboardInterrupt, match="path was interrupted after"):
+    with pytest.raises(
+        KeyboardInterrupt, match="Fitting the path was interrupted after"
+    ):
         search.fit(X, y)
     before["scoring"] = scoring
     assert vars(search) == before
@@ -159,8 +161,8 @@ def test_what_an_interrupt_says():
             raise KeyboardInterrupt
         return k
 
-    message = r"^digging was interrupted after 15 of 30 holes\.$"
-    options = {"n_jobs": 1, "verbose": 0, "title": "digging", "unit": "holes"}
+    message = r"^Fitting the trees was interrupted after 15 of 30 fits\.$"
+    options = {"n_jobs": 1, "verbose": 0, "title": "trees", "unit": "fits"}
     with pytest.raises(KeyboardInterrupt, match=message):
         work_through(work, [(k,) for k in range(6)], worth=5, **options)
 

@@ -74,16 +74,6 @@ def server(monkeypatch):
         yield server
 
 
-@pytest.fixture
-def installed(monkeypatch):
-    """Only the frame libraries that are left in this set are found."""
-    libraries = {"pandas", "polars"}
-    monkeypatch.setattr(
-        "splboost.frames.find_spec", lambda name: name if name in libraries else None
-    )
-    return libraries
-
-
 def pack(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(",".join(map(str, row)) + "\n" for row in rows)
@@ -728,6 +718,8 @@ def test_table_one_says_what_is_absent_and_what_is_counted(adult, installed, lib
     assert list(table["name"]) == list(PAPER)
     assert list(table["data"]) == ["same counts", *["absent"] * 16]
     assert [table[name][0] for name in COLUMNS[2:5]] == [4, 2, 75]
+    types = {str(table[name].dtype).lower() for name in COLUMNS[2:5]}
+    assert types == {"float64"}
     for name in COLUMNS[2:5]:
         assert pd.isna(table[name].to_numpy()[1:]).all()
     assert list(zip(*(table[name] for name in COLUMNS[5:8]), strict=True)) == list(

@@ -15,7 +15,21 @@ def frame_library() -> Any:
     return None
 
 
-def make_frame(columns: dict[str, Any]) -> Any:
-    """A pandas frame; without pandas one of polars; else the columns as they are."""
+def make_frame(columns: dict[str, tuple[type, Any]]) -> Any:
+    """A pandas frame; without pandas one of polars; else a dict of the columns.
+
+    Parameters
+    ----------
+    columns : type and values of each column
+        The type, of int, float, str and object, is that of the column whatever its
+        values are; numbers of which some may be missing are floats.
+    """
     library = frame_library()
-    return columns if library is None else library.DataFrame(columns)
+    if library is None:
+        return {name: list(values) for name, (_, values) in columns.items()}
+    return library.DataFrame(
+        {
+            name: library.Series(values, dtype=kind)
+            for name, (kind, values) in columns.items()
+        }
+    )

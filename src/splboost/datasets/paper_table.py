@@ -15,6 +15,17 @@ from splboost.frames import make_frame
 ABSENT = "absent"
 EXACT = "the catalogue's"
 COUNTED = "same counts"
+COLUMNS = {
+    "name": str,
+    "data": str,
+    "rows": float,  # which may be missing
+    "columns": float,
+    "majority": float,
+    "paper_rows": int,
+    "paper_columns": int,
+    "paper_majority": float,
+    "difference": str,
+}
 
 
 def table_one(*, data_home: str | os.PathLike[str] | None = None) -> Any:
@@ -54,7 +65,9 @@ def table_one(*, data_home: str | os.PathLike[str] | None = None) -> Any:
     {'absent'}
     """
     rows = _rows(data_home)
-    return make_frame({name: [row[name] for row in rows] for name in rows[0]})
+    return make_frame(
+        {name: (kind, [row[name] for row in rows]) for name, kind in COLUMNS.items()}
+    )
 
 
 def print_table_one(

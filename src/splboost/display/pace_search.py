@@ -88,7 +88,8 @@ class PaceSearchDisplay:
                 "PaceSearchCV, or draw a path of spl_path with from_path."
             )
         check_is_fitted(estimator)
-        return cls.from_path(estimator.path_, rule=estimator.rule, ax=ax)
+        display = cls(path=estimator.path_, choice=estimator.best_setting_)
+        return display.plot(ax=ax)
 
     @classmethod
     def from_path(cls, path: PacePath, *, rule: str = BEST, ax: Any = None) -> Self:

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting.learners.columns import ColumnsModel
 from splboost.boosting.prediction import ScorePrediction
-from splboost.trees.columns import Table, is_missing
+from splboost.trees.cells import is_missing
+from splboost.trees.columns import Table
 
 FloatArray = NDArray[np.float64]
 N_BINS = 40

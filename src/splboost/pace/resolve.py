@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from splboost.pace.base import Pace
 from splboost.pace.regularisers import (
     Hard,
@@ -52,3 +54,14 @@ def resolve_pace(pace: str | Pace | None) -> Pace | None:
     elif pace is not None and not isinstance(pace, Pace):
         raise TypeError(f"pace must be {choices}, got pace={pace!r}.")
     return pace
+
+
+def given_paces(pace: Any) -> list[Pace | None]:
+    """The regularisers that an argument ``pace=`` stands for: several in a dict."""
+    given = pace.values() if isinstance(pace, dict) else [pace]
+    return [resolve_pace(of_class) for of_class in given]
+
+
+def is_paced(pace: Any) -> bool:
+    """Whether an argument ``pace=`` stands for one that leaves something out."""
+    return any(each and not each.is_off for each in given_paces(pace))

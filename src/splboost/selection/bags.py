@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from splboost.trees.columns import is_missing
+from splboost.trees.cells import is_missing
+from splboost.trees.labels import (
+    check_labels,
+    read_target,
+    refuse_masked,
+    warn_of_many_classes,
+)
 
 
 class StratifiedBags:
@@ -74,7 +79,11 @@ class StratifiedBags:
         ------
         bag, rest : arrays of row numbers
         """
-        check_classification_targets(y)
+        if y is None:
+            raise ValueError("y is None; give class labels, by which rows are drawn.")
+        y = read_target(y)
+        check_labels(y)
+        warn_of_many_classes(np.unique(y).size, y.size)
         for inside in draw_bags(
             y, groups, self.n_bags, self.share, check_random_state(self.random_state)
         ):
@@ -89,7 +98,7 @@ def draw_bags(
     rng: np.random.RandomState,
 ) -> NDArray[np.bool_]:
     """Mask of the rows in each bag, as an array of shape (n_bags, n_samples)."""
-    if not isinstance(n_bags, Integral) or n_bags < 1:
+    if not isinstance(n_bags, Integral) or isinstance(n_bags, bool) or n_bags < 1:
         raise ValueError(f"n_bags={n_bags!r} must be a whole number from 1 on.")
     if not isinstance(share, Real) or not 0 < share < 1:
         raise ValueError(
@@ -118,7 +127,23 @@ def draw_bags(
             inside, _deal(members, members.size - size, n_bags, rng), strict=True
         ):
             bag[out] = False
+    if inside.all():
+        _refuse(units.size, grouped=groups is not None)
     return inside[:, of_row]
+
+
+def _refuse(n_units: int, *, grouped: bool) -> NoReturn:
+    """Say why no bag leaves a row out."""
+    if not grouped:
+        raise ValueError(
+            "y has one row of each class only, which is in every bag, so that none is "
+            "left to judge by; give more rows."
+        )
+    few = "one group" if n_units == 1 else "one group of each class"
+    raise ValueError(
+        f"groups has {few} only, which is in every bag, so that no row is left to "
+        "judge by; give more groups."
+    )
 
 
 def _deal(
@@ -141,6 +166,7 @@ def _deal(
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
     """The number of each row's group."""
+    refuse_masked(groups, "groups")
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise ValueError(

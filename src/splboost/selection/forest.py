@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.advice import warn
+from splboost.advice import once, warn
 from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.data import Samples
 from splboost.frames import make_frame
@@ -20,17 +20,21 @@ from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise, unweigh
 from splboost.selection.calibration import Calibration, calibrate
+from splboost.trees.cells import is_missing
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
     check_weights,
     encode_labels,
+    refuse_masked,
     weigh_classes,
     weights_of_classes,
 )
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
+
+SHOWN = 5  # classes that a warning names
 
 
 class SPLForestClassifier(ClassifierMixin, BaseEstimator):
@@ -186,7 +190,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), announcing_compilation(self.verbose):
+        with all_or_nothing(self), once(), announcing_compilation(self.verbose):
             self._fit(X, y, sample_weight, groups, trusted)
         return self
 
@@ -226,8 +230,10 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         members = make_members(paced=self.paced)
         bags = self._draw(samples, units, len(members), rng, grouped=groups is not None)
         n_out = count_out(bags, codes.size)
-        judges = codes[find_judges(n_out)]
-        self._check_judges(np.bincount(judges, minlength=self.classes_.size), groups)
+        self._warn_of_mute_classes(
+            np.bincount(codes[find_judges(n_out)], minlength=self.classes_.size),
+            "row" if groups is None else "group",
+        )
         options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         scouted = scout(ground, members, bags, **options)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
@@ -272,46 +278,38 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
                 bags.append(Bag(size, samples.weight * inside, seeds))
         return bags
 
-    def _check_judges(self, n_judges: NDArray[np.intp], groups: Any) -> None:
-        """Refuse classes, or warn of some, of which no row is out of the bags."""
+    def _warn_of_mute_classes(self, n_judges: NDArray[np.intp], kind: str) -> None:
+        """Say which classes no row out of bag belongs to."""
         mute = self.classes_[n_judges == 0].tolist()
-        kind = "row" if groups is None else "group"
-        if len(mute) == self.classes_.size:
-            raise ValueError(
-                f"Each class has one {kind} only, so that it is in all bags and none "
-                f"is left to judge by; give at least two {kind}s of a class"
-                f"{'' if groups is None else ', or no groups'}."
-            )
         if mute:
+            some = ", of the class ".join(map(repr, mute[:SHOWN]))
+            some += ", …" if len(mute) > SHOWN else ""
             warn(
-                f"The classes {mute} have one {kind} each, which is in all bags: "
+                f"There is one {kind} only of the class {some}. It is in all bags, so "
                 "nothing is judged by it, and it gets no out-of-bag score."
             )
 
     def _describe(self, choice: Any) -> None:
         from splboost.selection.pool import SHARES
 
-        columns: dict[str, list[Any]] = {
-            name: []
-            for name in (
-                "kind",
-                "max_depth",
-                "min_samples_leaf",
-                "max_features",
-                "plateau",
-            )
+        about = [setting.member.describe() for setting in choice.settings]
+        types = {
+            "kind": str,
+            "max_depth": float,
+            "min_samples_leaf": float,
+            "max_features": str,
+            "plateau": float,
         }
-        for setting in choice.settings:
-            about = setting.member.describe()
-            for name, values in columns.items():
-                values.append(about.get(name))
         self.settings_ = make_frame(
             {
-                **columns,
-                "n_estimators": [setting.n_rounds for setting in choice.settings],
-                "bag_share": [SHARES[setting.size] for setting in choice.settings],
-                "oob_brier": choice.brier,
-                "weight": choice.count,
+                **{
+                    name: (kind, [each.get(name) for each in about])
+                    for name, kind in types.items()
+                },
+                "n_estimators": (int, [each.n_rounds for each in choice.settings]),
+                "bag_share": (float, [SHARES[each.size] for each in choice.settings]),
+                "oob_brier": (float, choice.brier),
+                "weight": (float, choice.count),
             }
         )
         self.feature_importances_ = self._mixture.importances(self.n_features_in_)
@@ -401,8 +399,13 @@ def check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
     """Whether the label of each row is known to be right."""
     if trusted is None:
         return np.zeros(n_rows, dtype=bool)
+    refuse_masked(trusted, "trusted")
     mask = np.asarray(trusted)
-    if mask.dtype == object and all(isinstance(each, bool) for each in mask.flat):
+    if mask.dtype == object and any(map(is_missing, mask.flat)):
+        raise ValueError(
+            "trusted has missing entries; give True or False for each row of X."
+        )
+    if mask.dtype == object and all(isinstance(v, bool | np.bool_) for v in mask.flat):
         mask = mask.astype(bool)
     if mask.shape != (n_rows,) or mask.dtype != bool:
         raise ValueError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -52,7 +53,12 @@ def make_grid(pace: Any, given: Any, argument: str) -> Grid:
                 "as numbers, paces, or None to keep the pace of the booster."
             )
         scale, numbers = PRESETS[given]
-        return Grid(scale, [*numbers], [_paced(pace, scale, each) for each in numbers])
+        base = _scaled(pace, scale)
+        return Grid(scale, [*numbers], [_at(base, scale, each) for each in numbers])
+    if isinstance(given, Mapping):
+        raise TypeError(
+            f"{argument}={given!r} is a single pace, by class; put it into a list."
+        )
     if not isinstance(given, Iterable):
         raise TypeError(
             f"{argument}={given!r} is no grid; give plateaus in a list, such as "
@@ -64,14 +70,26 @@ def make_grid(pace: Any, given: Any, argument: str) -> Grid:
             f"{argument}={given!r} is empty; give a plateau at least, such as [2.0]."
         )
     if all(isinstance(each, Real) for each in values):
-        paces = [_paced(pace, "plateau", each) for each in values]
+        base = _scaled(pace, "plateau")
+        with _blaming(argument, given):
+            paces = [_at(base, "plateau", each) for each in values]
         return Grid("plateau", values, paces)
     if any(isinstance(each, Real) for each in values):
         raise TypeError(
             f"{argument}={given!r} mixes plateaus and paces; give numbers or paces. "
             "The plain booster is the plateau inf, or the pace None."
         )
-    return Grid("pace", values, [_checked(each) for each in values])
+    with _blaming(argument, given):
+        return Grid("pace", values, [_checked(each) for each in values])
+
+
+@contextmanager
+def _blaming(argument: str, given: Any) -> Iterator[None]:
+    """Name the argument in errors that speak of one of its entries."""
+    try:
+        yield
+    except (TypeError, ValueError) as why:
+        raise type(why)(f"{argument}={given!r} will not do: {why}") from None
 
 
 def _checked(pace: Any) -> Any:
@@ -81,8 +99,8 @@ def _checked(pace: Any) -> Any:
     return {label: resolve_pace(of_class) for label, of_class in pace.items()}
 
 
-def _paced(pace: Any, scale: str, value: Any) -> Pace:
-    """The regulariser of the booster at another age or plateau."""
+def _scaled(pace: Any, scale: str) -> Scaled:
+    """The regulariser of the booster, of which there are several ages or plateaus."""
     base = pace
     if not isinstance(pace, dict):
         base = Hard() if pace is None else resolve_pace(pace)
@@ -91,6 +109,11 @@ def _paced(pace: Any, scale: str, value: Any) -> Pace:
             f"pace={pace!r} of the booster has no {scale} to choose; give the booster "
             "a regulariser of splboost.pace, or a grid of paces."
         )
+    return base
+
+
+def _at(base: Scaled, scale: str, value: Any) -> Pace:
+    """A regulariser at another age or plateau."""
     other = "plateau" if scale == "age" else "age"
     paced: Pace = clone(base).set_params(**{other: None, scale: value})
     return resolve_pace(paced)  # type: ignore[return-value]

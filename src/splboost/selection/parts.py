@@ -1,27 +1,22 @@
-"""What a search is given: the booster, depths, and how to divide the rows."""
+"""What a search is given: the booster, depths, and the samples of a part."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    check_cv,
-)
 
 from splboost.boosting.families.base import BaseBooster
+from splboost.boosting.families.parameters import check_parameters
 from splboost.boosting.fit.data import Samples
+from splboost.boosting.fit.validation import find_scorer
 from splboost.boosting.learners.weak import is_own_tree
-from splboost.selection.bags import check_groups
 from splboost.trees.labels import weights_of_classes
+from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -54,7 +49,10 @@ class Part(NamedTuple):
 
 
 def check_booster(booster: Any, grid: Any) -> None:
-    """Refuse what is no booster of this library, or takes no pace."""
+    """Refuse what is no booster of this library, takes no pace, or could not be fitted.
+
+    Some of its parameters do nothing before it is fitted to all data in the end.
+    """
     if not isinstance(booster, BaseBooster):
         raise TypeError(
             f"booster={booster!r} is no booster of splboost; give one, such as "
@@ -70,6 +68,9 @@ def check_booster(booster: Any, grid: Any) -> None:
             f"n_iter_no_change={booster.n_iter_no_change} of the booster would stop "
             "rounds that are to be judged; set it to None."
         )
+    check_parameters(booster)
+    count_threads(booster.n_jobs)
+    find_scorer(booster.scoring)
 
 
 def check_depths(booster: Any, depths: Any) -> list[int | None]:
@@ -77,7 +78,7 @@ def check_depths(booster: Any, depths: Any) -> list[int | None]:
     if depths is None:
         return [None]
     chosen = list(depths) if isinstance(depths, Iterable) else [depths]
-    if not chosen or not all(isinstance(d, Integral) and int(d) >= 1 for d in chosen):
+    if not chosen or not all(map(_is_depth, chosen)):
         raise ValueError(
             f"depths={depths!r} must be whole numbers from 1 on, such as (1, 2, 3); "
             "None leaves the trees as they are."
@@ -90,35 +91,9 @@ def check_depths(booster: Any, depths: Any) -> list[int | None]:
     return [int(d) for d in chosen]
 
 
-def divide_rows(
-    booster: Any,
-    X: Any,
-    y: Any,
-    cv: Any,
-    groups: Any,
-    rng: np.random.RandomState,
-    n_rows: int,
-) -> Iterator[tuple[Mask, Mask]]:
-    """Masks of the rows to fit to and of those to judge by, of each part."""
-    if groups is not None:
-        groups = check_groups(groups, n_rows)
-    if cv is None or isinstance(cv, Integral):
-        cv = _make_folds(
-            5 if cv is None else int(cv),
-            is_classifier(booster),
-            groups is not None,
-            rng,
-        )
-    n_parts = 0
-    for fitted, judging in check_cv(cv, y, classifier=is_classifier(booster)).split(
-        X if hasattr(X, "shape") else np.empty((n_rows, 0)), y, groups
-    ):
-        masks = np.zeros((2, n_rows), dtype=bool)
-        masks[0, fitted] = masks[1, judging] = True
-        n_parts += 1
-        yield masks[0], masks[1]
-    if n_parts == 0:
-        raise ValueError(f"cv={cv!r} gives no part of the data; give folds.")
+def _is_depth(given: Any) -> bool:
+    is_whole = isinstance(given, Integral) and not isinstance(given, bool)
+    return is_whole and int(given) >= 1
 
 
 def make_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Part:
@@ -152,17 +127,3 @@ def _weigh_classes(booster: Any, samples: Samples, fitted: Mask) -> FloatArray |
     codes, weight = samples.codes[fitted], samples.weight[fitted]
     with np.errstate(divide="ignore"):
         return weights_of_classes(booster.class_weight, booster.classes_, codes, weight)
-
-
-def _make_folds(
-    n_folds: int, of_classes: bool, grouped: bool, rng: np.random.RandomState
-) -> Any:
-    if n_folds < 2:
-        raise ValueError(f"cv={n_folds} must be 2 folds at least.")
-    seed = rng.randint(2**31 - 1)
-    if grouped:
-        if of_classes:
-            return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-        return GroupKFold(n_folds, shuffle=True, random_state=seed)
-    kind = StratifiedKFold if of_classes else KFold
-    return kind(n_folds, shuffle=True, random_state=seed)

@@ -5,31 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import validate_parameter_constraints
 
+from splboost.advice import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.fit.data import Samples
 from splboost.boosting.fit.validation import find_scorer
 from splboost.boosting.learners.weak import is_binned
 from splboost.frames import make_frame
+from splboost.selection.folds import divide_rows
 from splboost.selection.grid import PLATEAUS, make_grid
-from splboost.selection.parts import (
-    check_booster,
-    check_depths,
-    divide_rows,
-    make_part,
-)
+from splboost.selection.parts import Part, check_booster, check_depths, make_part
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 
 BEST, ONE_STANDARD_ERROR = "best", "one standard error"
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
+
+# Of arguments that a search passes on as they are
+CONSTRAINTS: dict[str, list[Any]] = {
+    "cv": ["cv_object"],
+    "scoring": [str, callable, None],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,22 +155,28 @@ class PacePath:
         )
 
     def to_frame(self) -> Any:
-        """One row for each setting, in pandas or polars, whichever is installed."""
+        """One row for each setting, in pandas or polars, whichever is installed.
+
+        Without either, a dict of columns.
+        """
         n_depths, n_values, n_parts, n_rounds = self.scores.shape
         depth, value, t = (
             index.ravel() for index in np.indices((n_depths, n_values, n_rounds))
         )
         mean = self.mean.ravel()
-        columns: dict[str, Any] = {
-            f"param_{self.scale}": [self.values[k] for k in value],
-            "param_max_depth": [self.depths[k] for k in depth],
-            "param_n_estimators": t + 1,
-            "mean_test_score": mean,
-            "std_test_score": self.scores.std(axis=2).ravel(),
-            "rank_test_score": _ranks(mean),
+        columns: dict[str, tuple[type, Any]] = {
+            f"param_{self.scale}": (
+                object if self.scale == "pace" else float,
+                [self.values[k] for k in value],
+            ),
+            "param_max_depth": (float, [self.depths[k] for k in depth]),
+            "param_n_estimators": (int, t + 1),
+            "mean_test_score": (float, mean),
+            "std_test_score": (float, self.scores.std(axis=2).ravel()),
+            "rank_test_score": (int, _ranks(mean)),
         }
         for k in range(n_parts):
-            columns[f"split{k}_test_score"] = self.scores[:, :, k].ravel()
+            columns[f"split{k}_test_score"] = float, self.scores[:, :, k].ravel()
         return make_frame(columns)
 
 
@@ -238,59 +252,107 @@ def spl_path(
     >>> path.choose().score > 0.7
     True
     """
-    from splboost.selection.runs import follow
-    from splboost.selection.workers import work_through
-
+    _check_options(
+        cv=cv,
+        scoring=scoring,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        verbose=verbose,
+    )
     booster = SPLBoostClassifier() if booster is None else booster
     check_booster(booster, plateaus)
     booster = clone(booster).set_params(
         n_jobs=None, verbose=0, callback=None, scoring=scoring
     )
-    check_parameters(booster)
-    n_threads = count_threads(n_jobs)
     grid = make_grid(booster.pace, plateaus, "plateaus")
     chosen = check_depths(booster, depths)
-    scorer = find_scorer(scoring)
     rng = check_random_state(random_state)
-    samples = booster._read_samples(X, y, sample_weight)
+    with once():
+        samples = booster._read_samples(X, y, sample_weight)
+        samples, parts = _divide(booster, samples, X, cv, groups, rng)
+        if is_binned(booster._weak_learner()):
+            samples.binned(count_threads(n_jobs))
+        scores = _judge_all(
+            booster,
+            chosen,
+            grid.paces,
+            samples,
+            parts,
+            rng.randint(2**31 - 1, size=(len(parts), len(chosen))),
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+    return PacePath(*grid, chosen, scores)
+
+
+def _check_options(**given: Any) -> None:
+    """Refuse what makes no sense, before anything is read."""
+    validate_parameter_constraints(CONSTRAINTS, given, "spl_path")
+    count_threads(given["n_jobs"])
+    find_scorer(given["scoring"])
+
+
+def _divide(
+    booster: Any,
+    samples: Samples,
+    X: Any,
+    cv: Any,
+    groups: Any,
+    rng: np.random.RandomState,
+) -> tuple[Samples, list[Part]]:
+    """The samples of positive weight, and the parts that they are divided into."""
     kept = samples.weight > 0
-    masks = list(divide_rows(booster, X, y, cv, groups, rng, kept.size))
+    masks = divide_rows(
+        X,
+        booster._labels_of(samples),
+        cv,
+        groups,
+        rng,
+        kept.size,
+        of_classes=is_classifier(booster),
+    )
     samples = samples.take(kept)
-    parts = [
+    return samples, [
         make_part(booster, samples, fitted[kept], judging[kept])
         for fitted, judging in masks
     ]
-    seeds = rng.randint(2**31 - 1, size=(len(parts), len(chosen)))
-    if is_binned(booster._weak_learner()):
-        samples.binned(n_threads)
+
+
+def _judge_all(
+    booster: Any,
+    depths: list[int | None],
+    paces: list[Any],
+    samples: Samples,
+    parts: list[Part],
+    seeds: NDArray[np.integer],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+) -> FloatArray:
+    """Scores as a ``PacePath`` has them, of boosters that are fitted in parallel."""
+    from splboost.selection.runs import follow
+    from splboost.selection.workers import work_through
+
+    scorer = find_scorer(booster.scoring)
     # The longest first, so that no thread is left alone with it in the end.
     order = [
         (d, k)
-        for d in sorted(range(len(chosen)), key=lambda d: -(chosen[d] or 0))
+        for d in sorted(range(len(depths)), key=lambda d: -(depths[d] or 0))
         for k in range(len(parts))
     ]
     results = work_through(
         follow,
         [
-            (
-                booster,
-                chosen[d],
-                grid.paces,
-                samples,
-                parts[k],
-                scorer,
-                int(seeds[k, d]),
-            )
+            (booster, depths[d], paces, samples, parts[k], scorer, int(seeds[k, d]))
             for d, k in order
         ],
         n_jobs=n_jobs,
         verbose=verbose,
         title="path",
         unit="boosters",
-        worth=len(grid.paces),
+        worth=len(paces),
     )
-    shape = len(chosen), len(grid.paces), len(parts), booster.n_estimators
-    scores = np.empty(shape)
-    for (d, k), result in zip(order, results, strict=True):
-        scores[d, :, k] = result
-    return PacePath(*grid, chosen, scores)
+    scores = np.empty((len(depths), len(paces), len(parts), booster.n_estimators))
+    for (d, k), of_paces in zip(order, results, strict=True):
+        scores[d, :, k] = of_paces
+    return scores

@@ -12,12 +12,22 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from splboost.advice import once, warn
 from splboost.boosting import SPLBoostClassifier
+from splboost.boosting.families.advice import WARM_ROUNDS
 from splboost.boosting.families.parameters import check_parameters
+from splboost.pace.resolve import is_paced
 from splboost.reporting import announcing_compilation
 from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster
-from splboost.selection.path import BEST, ONE_STANDARD_ERROR, PacePath, spl_path
+from splboost.selection.path import (
+    BEST,
+    CONSTRAINTS,
+    ONE_STANDARD_ERROR,
+    PacePath,
+    Setting,
+    spl_path,
+)
 from splboost.trees.labels import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -75,6 +85,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : the booster fitted to all data
     best_params_ : dict
         What was chosen, as parameters of the booster.
+    best_setting_ : Setting
+        The same as a point of the path, with its score and standard error.
     best_score_ : float
         Mean score of the choice over the folds. It is the best of many, hence a little
         too good to be true.
@@ -105,10 +117,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CONSTRAINTS,
         "rule": [StrOptions({BEST, ONE_STANDARD_ERROR})],
-        "cv": ["cv_object"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -136,6 +146,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     best_estimator_: Any
     best_params_: dict[str, Any]
+    best_setting_: Setting
     best_score_: float
     path_: PacePath
 
@@ -177,7 +188,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), announcing_compilation(self.verbose):
+        with all_or_nothing(self), once(), announcing_compilation(self.verbose):
             self._fit(X, y, sample_weight, groups)
         return self
 
@@ -209,7 +220,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             random_state=rng,
             verbose=self.verbose,
         )
-        chosen = self.path_.choose(self.rule)
+        self.best_setting_ = chosen = self.path_.choose(self.rule)
+        self._warn_of_warm_rounds(booster)
         self.best_score_ = chosen.score
         self.best_params_ = {"n_estimators": chosen.n_estimators}
         if grid is not None:
@@ -228,6 +240,17 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             self.__dict__.pop(name, None)
             if hasattr(booster, name):
                 setattr(self, name, getattr(booster, name))
+
+    def _warn_of_warm_rounds(self, booster: Any) -> None:
+        n_rounds, n_warm = self.best_setting_.n_estimators, booster.warm_rounds
+        if n_rounds <= n_warm and any(map(is_paced, self.path_.paces)):
+            warn(
+                f"The search has chosen n_estimators={n_rounds}, within the "
+                f"warm_rounds={n_warm} before a pace sets in: no pace acts, and which "
+                "one is chosen means nothing. Give the booster fewer warm_rounds, or a "
+                "larger n_estimators.",
+                topic=WARM_ROUNDS,
+            )
 
     @property
     def cv_results_(self) -> Any:

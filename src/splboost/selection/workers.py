@@ -8,6 +8,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+from splboost.advice import keeping_advice, warn
 from splboost.reporting import make_report
 
 
@@ -42,8 +43,9 @@ class Stop:
 
 
 def _work(function: Callable[..., Any], number: int, given: Any, stop: Stop) -> Any:
-    with stop:
-        return number, None if stop.is_set else function(*given, stop)
+    with stop, keeping_advice() as advice:
+        result = None if stop.is_set else function(*given, stop)
+    return number, result, advice
 
 
 def work_through(
@@ -59,7 +61,8 @@ def work_through(
 ) -> list[Any]:
     """``function(*piece, stop)`` for each piece, in order.
 
-    Threads do it, or whatever joblib is told to use. Ctrl-C ends them all before it is
+    Threads do it, or whatever joblib is told to use; warnings are given by this one.
+    Ctrl-C ends them all before it is
     passed on, with the number of pieces that were done.
 
     Parameters
@@ -70,7 +73,7 @@ def work_through(
     n_jobs : int or None
     verbose : int
         Whether to show a bar.
-    title, unit : what the bar says is done, and of what; ``worth`` to a piece
+    title, unit : what is fitted, a noun, and in what units; ``worth`` to a piece
     receive : callable, default=None
         Gets the number and the result of each piece, in order and as soon as may be;
         nothing is kept and returned then.
@@ -92,7 +95,9 @@ def work_through(
                 delayed(_work)(function, number, given, stop)
                 for number, given in enumerate(pieces)
             )
-            for number, result in finished:
+            for number, result, advice in finished:
+                for each in advice:
+                    warn(*each)
                 results[number] = result
                 while receive is not None and n_received in results:
                     receive(n_received, results.pop(n_received))
@@ -103,7 +108,8 @@ def work_through(
         stop.set_and_wait()
         total = worth * len(pieces)
         raise KeyboardInterrupt(
-            f"{title} was interrupted after {worth * n_done} of {total} {unit}."
+            f"Fitting the {title} was interrupted after {worth * n_done} of {total} "
+            f"{unit}."
         ) from None
     except BaseException:
         stop.set_and_wait()

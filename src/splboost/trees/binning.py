@@ -77,12 +77,21 @@ def bin_table(
 
     numeric = np.flatnonzero(~table.is_categorical)
     _choose_bins(table, numeric, weight, points, kind, n_threads)
+    pooled = []
     for j in np.flatnonzero(table.is_categorical):
         values, index = table.category(int(j))
-        coding = _choose_categories(values, index, weight, table.names[j])
+        coding = _choose_categories(values, index, weight)
+        if len(coding) > MAX_BINS:
+            pooled.append(f"{table.names[j]!r} ({len(coding)})")
         points[j] = np.arange(max(coding.values(), default=-1) + 1.0)
         categories[j] = coding
         codes[j] = encode_categories(values, index, coding, points[j].size)
+    if pooled:
+        warn(
+            f"Columns with more than {MAX_BINS} categories: {', '.join(pooled)}. The "
+            f"{MAX_BINS - 1} heaviest of each are kept and the rest pooled into one; "
+            "group them yourself to choose otherwise."
+        )
 
     n_bins = np.array([p.size for p in points], dtype=np.int64)
     offset = np.concatenate([[0], np.cumsum(n_bins + 1)])
@@ -159,18 +168,12 @@ def _choose_categories(
     values: list[Any],
     index: NDArray[np.integer],
     weight: NDArray[np.float64],
-    name: str,
 ) -> dict[Any, int]:
     """Code of each category: sorted by value; the rarest pooled when too many."""
     mass = np.bincount(index[index >= 0], weight[index >= 0], minlength=len(values))
     present = sort_categories(values, mass > 0)
     if len(present) <= MAX_BINS:
         return {values[k]: code for code, k in enumerate(present)}
-    warn(
-        f"Column {name!r} has {len(present)} categories; the {MAX_BINS - 1} heaviest "
-        "are kept and the rest pooled into one. Group them yourself to choose "
-        "otherwise.",
-    )
     heaviest = sorted(present, key=lambda k: -mass[k])[: MAX_BINS - 1]
     kept = set(heaviest)
     code = iter(range(MAX_BINS - 1))

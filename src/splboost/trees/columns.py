@@ -19,6 +19,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from splboost.trees.cells import (
+    as_float,
+    distinct_numbers,
+    distinct_objects,
+    finite,
+    object_numbers,
+)
+
 BLOCK_ROWS = 65_536
 SAMPLE_BLOCK = 2048
 
@@ -29,8 +37,10 @@ def read_table(
     """Check X on behalf of an estimator and wrap it.
 
     With ``reset`` the estimator learns ``n_features_in_`` and ``feature_names_in_``;
-    without it they are compared.
+    without it they are compared. Masked cells are missing.
     """
+    if isinstance(X, np.ma.MaskedArray):
+        X = _unmasked(X)
     frame = None if isinstance(X, np.ndarray) else _as_frame(X)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
@@ -67,6 +77,15 @@ def names_of_categories(X: Any) -> list[str]:
         return []
     table = FrameTable(frame, None)
     return [table.names[j] for j in np.flatnonzero(table.is_categorical)]
+
+
+def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """An array with NaN for masked cells, of a type that can hold it."""
+    if not np.ma.is_masked(X):
+        return X.data
+    kind = X.dtype.kind
+    able = X.dtype if kind == "f" else np.float64 if kind in "biu" else object
+    return np.ma.filled(X.astype(able), np.nan)
 
 
 def _as_frame(X: Any) -> Any:
@@ -203,10 +222,10 @@ class ArrayTable(Table):
         self._mark_categorical(categorical_features, [False] * self.n_features)
 
     def numeric(self, j: int) -> NDArray[np.floating]:
-        return _as_float(self.X[:, j])
+        return as_float(self.X[:, j])
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
-        return _distinct_numbers(self.X[:, j])
+        return distinct_numbers(self.X[:, j])
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         return ArrayTable(self.X[kept], self.is_categorical)
@@ -226,7 +245,7 @@ class ArrayTable(Table):
             yield 0, of_column, self.X
             return
         for start in range(0, self.n_rows, BLOCK_ROWS):
-            yield start, of_column, _as_float(self.X[start : start + BLOCK_ROWS])
+            yield start, of_column, as_float(self.X[start : start + BLOCK_ROWS])
 
     def numeric_sample(
         self, features: NDArray[np.intp], rows: NDArray[np.int64] | slice
@@ -252,10 +271,10 @@ class ObjectTable(Table):
         self._mark_categorical(categorical_features, [False] * self.n_features)
 
     def numeric(self, j: int) -> NDArray[np.floating]:
-        return _object_numbers(self.X[:, j], j)
+        return object_numbers(self.X[:, j], j)
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
-        return _distinct_objects(self.X[:, j].tolist())
+        return distinct_objects(self.X[:, j].tolist())
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         return ObjectTable(self.X[kept], self.is_categorical)
@@ -289,6 +308,13 @@ class FrameTable(Table):
             return
         if bool(series.is_null().all()):
             return
+        native = series.to_native().dtype
+        if str(native).startswith("Sparse"):
+            raise ValueError(
+                f"Column {self.names[j]!r} has dtype {native}, but dense data are "
+                "required. Convert it with .sparse.to_dense(), which a frame of sparse "
+                "columns has as well."
+            )
         if dtype.is_temporal():
             remedy = "Make numbers of it, such as days since a date or the weekday."
         else:
@@ -297,7 +323,7 @@ class FrameTable(Table):
                 "categorical_features, or encode or drop it."
             )
         raise ValueError(
-            f"Column {self.names[j]!r} has dtype {self._series(j).to_native().dtype}, "
+            f"Column {self.names[j]!r} has dtype {native}, "
             f"which is neither numeric nor categorical. {remedy}"
         )
 
@@ -309,19 +335,19 @@ class FrameTable(Table):
                 "model was fitted; convert it to numbers."
             )
         if series.dtype == nw.Object:
-            return _object_numbers(series.to_numpy(), self.names[j])
+            return object_numbers(series.to_numpy(), self.names[j])
         target = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
         values = np.asarray(series.cast(target).to_numpy())
         if values.dtype == object:  # nullable columns of older pandas
             values = values.astype(np.float64)
-        return _finite(values, self.names[j])
+        return finite(values, self.names[j])
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         series = self._series(j)
         if series.dtype.is_numeric():
-            return _distinct_numbers(self.numeric(j))
+            return distinct_numbers(self.numeric(j))
         if series.dtype == nw.Boolean:
-            values, index = _distinct_numbers(self.numeric(j))
+            values, index = distinct_numbers(self.numeric(j))
             return [bool(value) for value in values], index
         native = series.to_native()
         if series.implementation.is_pandas_like():
@@ -341,66 +367,8 @@ class FrameTable(Table):
             lookup[physical] = np.arange(len(values))
             index = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
             return values, lookup[index]
-        return _distinct_objects(series.to_list())
+        return distinct_objects(series.to_list())
 
 
 def _holds_strings(series: nw.Series[Any]) -> bool:
     return any(isinstance(value, str | bytes) for value in series.to_numpy())
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or pandas' NA."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # NA has no truth value
-        return True
-
-
-def _object_numbers(column: NDArray[Any], name: Any) -> NDArray[np.floating]:
-    """Objects as floats, missing ones as NaN."""
-    try:
-        values = [np.nan if is_missing(value) else float(value) for value in column]
-    except (TypeError, ValueError) as why:
-        raise ValueError(
-            f"Column {name!r} of X holds values that are not numbers ({why}); list it "
-            "in categorical_features or encode it."
-        ) from None
-    return _finite(np.array(values, dtype=np.float64), name)
-
-
-def _finite(values: NDArray[np.floating], name: Any) -> NDArray[np.floating]:
-    if np.isinf(values).any():
-        raise ValueError(
-            f"Input X contains infinity in column {name!r}; replace infinite cells by "
-            "a large number or by NaN (missing)."
-        )
-    return values
-
-
-def _as_float(values: NDArray[Any]) -> NDArray[np.floating]:
-    if values.dtype in (np.float64, np.float32):
-        return values
-    return values.astype(np.float64)
-
-
-def _distinct_numbers(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.integer]]:
-    column = _as_float(column)
-    missing = np.isnan(column)
-    values, inverse = np.unique(column[~missing], return_inverse=True)
-    index = np.full(column.size, -1, dtype=np.int32)
-    index[~missing] = inverse
-    return [_shorter(value) for value in values.tolist()], index
-
-
-def _shorter(number: float) -> float | int:
-    """A whole number as an int, which is the same category but reads better."""
-    return int(number) if number.is_integer() else number
-
-
-def _distinct_objects(column: list[Any]) -> tuple[list[Any], NDArray[np.integer]]:
-    position: dict[Any, int] = {}
-    index = np.empty(len(column), dtype=np.int32)
-    for i, value in enumerate(column):
-        absent = is_missing(value)
-        index[i] = -1 if absent else position.setdefault(value, len(position))
-    return list(position), index

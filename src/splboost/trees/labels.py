@@ -7,15 +7,21 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from splboost.trees.columns import BLOCK_ROWS, is_missing
+from splboost.advice import warn
+from splboost.trees.cells import is_missing
+from splboost.trees.columns import BLOCK_ROWS
 
 MOST_CLASSES = 1 << 16
+SMALL = 20  # rows, of which any number of classes is given without a warning
+MANY_CLASSES = 100
+FEW_ROWS = 20  # for each of many classes
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
@@ -29,6 +35,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise TypeError(
             f"sample_weight={sample_weight!r} is a string; give a number for each row."
         )
+    refuse_masked(sample_weight, "sample_weight")
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, float(sample_weight))
     weight = check_array(
@@ -77,12 +84,22 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
             f"This {type(estimator).__name__} estimator requires y to be passed, but "
             "the target y is None."
         )
-    y = column_or_1d(y, warn=True)
+    y = read_target(y)
     if y.size != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has "
             f"{n_rows} rows and y has {y.size} values."
         )
+    return y
+
+
+def read_target(y: Any) -> NDArray[Any]:
+    """A target as a 1-d array without missing values."""
+    refuse_masked(y, "y")
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):  # pandas' own integers and booleans stay such
+        y = series.to_numpy()
+    y = column_or_1d(y, warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -97,6 +114,52 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
     return y
 
 
+def refuse_masked(values: Any, argument: str) -> None:
+    """Refuse a masked array, whose masked entries would be taken for valid."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{argument} is masked in {np.ma.count_masked(values)} of {values.size} "
+            "entries; remove these rows."
+        )
+
+
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse a checked target that cannot be classes."""
+    if y.dtype.kind == "f":
+        broken = y[y != np.floor(y)]
+        if broken.size:
+            raise ValueError(
+                f"Unknown label type: continuous. y holds {broken[0]:g}, and a "
+                "classifier needs classes; if y is a number to be predicted, use a "
+                "regressor."
+            )
+    elif y.dtype.kind == "O":
+        kinds = {type(label).__name__: isinstance(label, str) for label in y.tolist()}
+        if not all(kinds.values()):
+            raise ValueError(
+                f"Unknown label type: y is of dtype object and holds "
+                f"{' and '.join(kinds)}. Convert it, for instance with y.astype(int) "
+                "or y.astype(str)."
+            )
+    elif y.dtype.kind not in "iubUS":
+        check_classification_targets(y)
+
+
+def warn_of_many_classes(n_classes: int, n_rows: int) -> None:
+    """Warn of a number to be predicted that is given for classes.
+
+    Half as many classes as rows is where scikit-learn warns.
+    """
+    half = n_rows > SMALL and 2 * n_classes > n_rows
+    if half or (n_classes > MANY_CLASSES and n_rows < FEW_ROWS * n_classes):
+        warn(
+            f"y has {n_classes} classes in {n_rows} rows, "
+            f"{n_rows / n_classes:.2g} rows for each on average: few of them can be "
+            "learned, and each makes a fit longer. If y is a number to be predicted, "
+            "use a regressor."
+        )
+
+
 def encode_labels(
     estimator: BaseEstimator, y: Any, weight: NDArray[np.float64]
 ) -> tuple[NDArray[Any], NDArray[np.integer]]:
@@ -106,8 +169,7 @@ def encode_labels(
     position or other; the caller drops them.)
     """
     y = check_target(estimator, y, weight.size)
-    if y.dtype.kind not in "iubUS":
-        check_classification_targets(y)
+    check_labels(y)
     blocks = [slice(lo, lo + BLOCK_ROWS) for lo in range(0, y.size, BLOCK_ROWS)]
     distinct = [np.unique(y[rows][weight[rows] > 0]) for rows in blocks]
     classes = distinct[0] if len(blocks) == 1 else np.unique(np.concatenate(distinct))
@@ -122,6 +184,7 @@ def encode_labels(
             "classifier can have here; if y is a number to be predicted, use a "
             "regressor."
         )
+    warn_of_many_classes(classes.size, int(np.count_nonzero(weight)))
     codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
     for rows in blocks:
         codes[rows] = np.searchsorted(classes, y[rows]).clip(max=classes.size - 1)

@@ -16,6 +16,8 @@ from splboost.boosting.loop import (
 )
 from splboost.pace import Pace
 
+WARM_ROUNDS = "warm rounds"
+
 _REMEDIES = {
     PERFECT: (
         "The last learner makes no error on the samples still selected, which may be "
@@ -80,7 +82,8 @@ def warn_of_warm_rounds(booster: Any, n_rounds: int) -> None:
             f"pace={booster.pace!r} has had no effect: all {n_rounds} rounds were "
             f"among the warm_rounds={booster.warm_rounds} before it sets in, and "
             "sample_pace_ only says what a further one would believe. Give fewer "
-            "warm_rounds or a larger n_estimators."
+            "warm_rounds or a larger n_estimators.",
+            topic=WARM_ROUNDS,
         )
 
 

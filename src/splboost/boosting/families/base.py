@@ -32,6 +32,7 @@ from splboost.boosting.learners.weak import categorical_features_of
 from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
 from splboost.pace import Pace, resolve_pace
+from splboost.pace.resolve import given_paces, is_paced
 from splboost.pace.scaled import DEFAULT_PLATEAU
 from splboost.reporting import announcing_compilation
 from splboost.trees.labels import all_or_nothing
@@ -272,12 +273,11 @@ class BaseBooster(BaseEstimator):
 
     def _given_paces(self) -> list[Pace | None]:
         """The paces of the user, before any correction."""
-        given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
-        return [resolve_pace(pace) for pace in given]
+        return given_paces(self.pace)
 
     def _is_paced(self) -> bool:
         """Whether any pace leaves something out."""
-        return any(pace and not pace.is_off for pace in self._given_paces())
+        return is_paced(self.pace)
 
     def _set_rounds(
         self,

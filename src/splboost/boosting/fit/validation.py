@@ -86,9 +86,10 @@ class Validation:
         try:
             score = self._scorer(so_far, X, self._y, **self._options)
         except (TypeError, ValueError) as why:
+            said = str(why).rstrip(".")
             raise type(why)(
                 f"scoring={self._booster.scoring!r} failed on the validation data "
-                f"after round {len(self.history) + 1}: {why} Give a scorer, which is "
+                f"after round {len(self.history) + 1}: {said}. Give a scorer, which is "
                 "called with the booster, X and y, and validation data that it can "
                 "judge, with all classes for most."
             ) from why

@@ -98,7 +98,8 @@ def _warn_of_narrow(
         warn(
             f"C4.5 takes values no further apart than {GAP:g} for equal, which leaves "
             f"few of the possible cuts of column {', '.join(narrow)}; give it in "
-            "smaller units, say multiplied by 1000."
+            "smaller units, say multiplied by 1000.",
+            topic="narrow columns",
         )
 
 

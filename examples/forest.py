@@ -61,13 +61,13 @@ def main() -> None:
 
     print("\nWhat counts most")
     print(
-        f"{'kind':14}{'rounds':>8}{'rows in a bag':>16}{'Brier score':>14}{'weight':>9}"
+        f"{'kind':12}{'rounds':>8}{'rows in a bag':>16}{'Brier score':>14}{'weight':>9}"
     )
     settings = forest.settings_
     columns = "kind", "n_estimators", "bag_share", "oob_brier", "weight"
     rows = list(zip(*(settings[name] for name in columns), strict=True))
     for kind, rounds, share, brier, weight in rows[:5]:
-        print(f"{kind:12}{rounds:8}{share:14.0%}{brier:14.3f}{weight:9.2f}")
+        print(f"{kind:12}{rounds:8}{share:16.0%}{brier:14.3f}{weight:9.2f}")
 
     rate, spread = forest.noise_rate_, forest.noise_rate_std_
     print(f"\nLabels taken to be wrong: {rate:.1%} ± {spread:.1%}; in truth 25.0%")

@@ -136,8 +136,8 @@ def _refuse(n_units: int, *, grouped: bool) -> NoReturn:
     """Say why no bag leaves a row out."""
     if not grouped:
         raise ValueError(
-            "y has one row of each class only, which is in every bag, so that none is "
-            "left to judge by; give more rows."
+            "y has one row of each class only (of positive weight), which is in every "
+            "bag, so that none is left to judge by; give more rows."
         )
     few = "one group" if n_units == 1 else "one group of each class"
     raise ValueError(

@@ -40,7 +40,8 @@ class Part(NamedTuple):
         """The samples of the part.
 
         Those fitted to are weighed as the booster would weigh them alone. Scores know
-        nothing of the weights of classes, as everywhere in scikit-learn.
+        nothing of the weights of classes, as those of GridSearchCV; but rows of a class
+        of weight zero are left out.
         """
         fitted, judging = samples.take(self.fitted), samples.take(self.judging)
         if self.of_class is not None:

@@ -96,9 +96,7 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
 def read_target(y: Any) -> NDArray[Any]:
     """A target as a 1-d array without missing values."""
     refuse_masked(y, "y")
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):  # pandas' own integers and booleans stay such
-        y = series.to_numpy()
+    y = _as_array(y)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
@@ -112,6 +110,17 @@ def read_target(y: Any) -> NDArray[Any]:
             "Input y contains NaN or None. Remove the rows without a valid target."
         )
     return y
+
+
+def _as_array(y: Any) -> Any:
+    """A column of pandas or polars as an array; integers and booleans stay such."""
+    library = type(y).__module__.partition(".")[0]
+    if library == "pandas" and getattr(y, "ndim", 0) == 1:
+        import pandas
+
+        y = pandas.Series(y)  # also of an index, or an array of pandas' own
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    return series.to_numpy() if isinstance(series, nw.Series) else y
 
 
 def refuse_masked(values: Any, argument: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
+from _robustness_cells import MEASURES
 from _robustness_data import CHOSEN_ON, CLEAN, GENERATED, GROUPS, NOISE, UNUSED
 from _robustness_methods import METHODS
 from _robustness_statistics import (
@@ -14,7 +15,6 @@ from _robustness_statistics import (
     complete_cells,
     complete_repeats,
 )
-from _robustness_store import MEASURES
 
 PARTS = {
     "all data sets": [name for name in GROUPS if GROUPS[name] != GENERATED],

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import psutil
 
@@ -34,6 +34,12 @@ def _start_of(process: int) -> float | None:
         return float(own.create_time())
     except psutil.NoSuchProcess:
         return None
+
+
+def _sql_type(kind: Any) -> str:
+    """That of a field, which may also be None."""
+    (own,) = set(get_args(kind) or [kind]) - {type(None)}
+    return SQL_TYPES[own]
 
 
 class Store:
@@ -70,7 +76,7 @@ class Store:
     def _schema(self) -> str:
         def columns(fields: Any, ending: str) -> str:
             return "".join(
-                f"{name} {SQL_TYPES[kind]}{ending}, "
+                f"{name} {_sql_type(kind)}{ending}, "
                 for name, kind in get_type_hints(fields).items()
             )
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import pytest
 
-pytest.importorskip("psutil", reason="the store needs the extra paper")
-
 import splboost.paper.store as store_module
 from splboost.paper.store import CLAIMED, DONE, FAILED, Store
 

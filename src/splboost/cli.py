@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 
-def main() -> None:
-    """Run the command that the arguments say."""
-    try:
-        import typer
-    except ImportError:
-        sys.exit(
-            "The command line needs typer, which is not installed; run: "
-            "pip install 'splboost[cli]'"
-        )
+def make_app() -> Any:
+    """All commands, each with what it needs imported."""
+    import typer
+
+    from splboost.paper.commands import app as paper
+
     app = typer.Typer(
         help="Boosting that is not fooled by wrong labels.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-
-    @app.callback()
-    def splboost() -> None:
-        """Boosting that is not fooled by wrong labels."""
-
-    try:
-        from splboost.paper.commands import app as paper
-    except ImportError as missing:
-        sys.exit(
-            f"splboost paper needs {missing.name or 'more packages'}, which is not "
-            "installed; run: pip install 'splboost[paper]'"
-        )
+    app.callback()(lambda: None)  # so that the name of a command is always needed
     app.add_typer(paper, name="paper")
-    app()
+    return app
+
+
+def main() -> None:
+    """Run the command that the arguments say."""
+    try:
+        app = make_app()
+    except ImportError as error:
+        sys.exit(
+            f"The command line cannot start ({error}); install what it needs with "
+            "pip install 'splboost[paper]'."
+        )
+    app(prog_name="splboost")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
+import os
 import signal
 import threading
 import time
@@ -25,6 +25,7 @@ from splboost.paper.protocol import Protocol
 DEFINITION = 1  # one more whenever the same settings give other draws
 # What a round takes: so long, and so much more for each cell of the training table
 SECONDS_OF_ROUND, SECONDS_OF_TABLE_CELL = 130e-6, 14e-9
+SECONDS_TO_NOTICE = 1.0  # that the run has died
 
 
 class Cell(NamedTuple):
@@ -154,16 +155,42 @@ def measure(data: DataSet, protocol: Protocol, cell: Cell) -> Outcome:
 
 
 def attempt(
-    data: DataSet, protocol: Protocol, cell: Cell
+    data: DataSet, protocol: Protocol, cell: Cell, run: int | None
 ) -> tuple[Cell, Outcome | str]:
-    """Measure a cell in a process of a run; the message where that fails."""
-    in_process = multiprocessing.parent_process() is not None
-    if in_process and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run ends its processes
+    """Measure a cell, or say why it failed.
+
+    Parameters
+    ----------
+    data : that of the cell
+    protocol : Protocol
+    cell : Cell
+    run : the process that all is done for; None if it is not the parent of this one
+    """
+    if run is not None:
+        serve(run)
     try:
         return cell, measure(data, protocol, cell)
     except Exception as failure:
         return cell, f"{type(failure).__name__}: {failure}"
+
+
+@cache
+def serve(run: int) -> None:
+    """Live and die with the run that has started this process.
+
+    Ctrl-C reaches all processes at once, and the run then ends its own. If it is
+    killed, they have to notice.
+    """
+    if os.getpid() == run:
+        return
+
+    def follow() -> None:
+        while os.getppid() == run:
+            time.sleep(SECONDS_TO_NOTICE)
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=follow, daemon=True).start()
 
 
 @cache

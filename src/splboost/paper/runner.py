@@ -7,10 +7,11 @@ at once. So a run may be killed at any point, and several may share a store.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -189,8 +190,9 @@ class _Run:
             )
             with _backend(dask, list(self._data.values())), report:
                 # Again, because another run may have died and left cells.
+                parent = os.getpid() if dask is None else None
                 while (missing := self._missing()) and self._pass(
-                    missing, n_jobs, report
+                    missing, n_jobs, parent, report
                 ):
                     pass
         summary = self._summary
@@ -205,7 +207,9 @@ class _Run:
         known = {**self._find(DONE), **self._find(FAILED)}
         return [cell for cell in self._cells if cell not in known]
 
-    def _pass(self, missing: list[Cell], n_jobs: int, report: Any) -> bool:
+    def _pass(
+        self, missing: list[Cell], n_jobs: int, parent: int | None, report: Any
+    ) -> bool:
         """Go through what is missing; whether any of it was left by others."""
         time_left = TimeLeft(sum(self._work[cell] for cell in missing))
         n_known, n_done = len(self._cells) - len(missing), 0
@@ -215,7 +219,9 @@ class _Run:
         )
         try:
             for cell, outcome in parallel(
-                joblib.delayed(attempt)(self._data[cell.data], self._protocol, cell)
+                joblib.delayed(attempt)(
+                    self._data[cell.data], self._protocol, cell, parent
+                )
                 for cell in self._claim(missing)
             ):
                 self._keep(cell, outcome)
@@ -265,10 +271,12 @@ def _name(cell: Cell) -> str:
     return f"{cell.method} on {cell.data}, noise {cell.noise}%, repeat {cell.repeat}"
 
 
-def _backend(address: str | None, data: list[DataSet]) -> AbstractContextManager[Any]:
+@contextmanager
+def _backend(address: str | None, data: list[DataSet]) -> Iterator[None]:
     """Where the work is done; a cluster gets the data beforehand."""
     if address is None:
-        return nullcontext()
+        yield
+        return
     try:
         from distributed import Client
     except ImportError as error:
@@ -283,4 +291,8 @@ def _backend(address: str | None, data: list[DataSet]) -> AbstractContextManager
             f"dask={address!r} cannot be reached ({error}); give the address of a "
             "scheduler, such as tcp://127.0.0.1:8786."
         ) from error
-    return joblib.parallel_config(backend="dask", client=client, scatter=data)
+    with (
+        client,
+        joblib.parallel_config(backend="dask", client=client, scatter=data),
+    ):
+        yield

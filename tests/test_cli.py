@@ -241,7 +241,7 @@ def test_missing_packages_are_named(missing):
 
 
 def test_import_stays_light():
-    heavy = {"typer", "rich", "psutil", "splboost.paper"}
+    heavy = {"typer", "splboost.paper"}
     code = f"import sys, splboost; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr

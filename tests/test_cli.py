@@ -182,6 +182,15 @@ def test_other_mistakes_are_sentences(tmp_path, pictures):
     assert "s.sqlite has no results of these settings" in said
 
 
+def test_sets_that_cannot_be_downloaded_say_why(tmp_path):
+    (tmp_path / "no data").mkdir()
+    (tmp_path / "no data" / "blood.csv.gz").write_bytes(b"damaged")
+    said = call("paper", "run", "--sets", "blood,oocMerl4D", *LOGIT, code=1)
+    assert "blood.csv.gz is damaged" in said
+    assert "oocMerl4D is not in" in said and "cannot be downloaded" in said
+    assert "--download" not in said
+
+
 def test_nothing_to_run_is_a_failure():
     said = call("paper", "run", "--sets", "pima", *LOGIT, code=1)
     assert "0 of 0 cells" in said and said.count("OpenML") == 1
@@ -203,6 +212,12 @@ def test_an_interrupt_ends_with_130(monkeypatch):
 
     monkeypatch.setattr(commands, "run", interrupt)
     assert call("paper", "run", code=130) == "Stopped with 3 of 4 cells measured."
+
+    def interrupt_early(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "run", interrupt_early)
+    assert call("paper", "run", code=130).startswith("Stopped; the same command")
 
 
 def test_results_of_other_versions_are_told_of(monkeypatch):

@@ -22,7 +22,7 @@ from splboost.paper.cells import current_version
 from splboost.paper.methods import METHODS, PAPER_METHODS
 from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.results import read_results, versions_in
-from splboost.paper.runner import Interrupted, Summary, run
+from splboost.paper.runner import Summary, run
 
 FOLDER = Path("splboost-paper")
 STORE = "results.sqlite"
@@ -354,15 +354,20 @@ def _about(protocol: Protocol, preset: str) -> dict[str, Any]:
 
 def _tell(summary: Summary, path: Path) -> None:
     """Say what a run has come to."""
-    fetched = [name for name in summary.absent if UCI_CATALOGUE[name].openml]
-    if fetched:
+    downloadable = [
+        name
+        for name, error in summary.absent.items()
+        if isinstance(error, FileNotFoundError) and UCI_CATALOGUE[name].openml
+    ]
+    if downloadable:
         _say(
-            f"Not in {data_folder(None)}: {', '.join(fetched)}; --download fetches "
-            f"them from OpenML, or let {FOLDER_VARIABLE} name the folder that has them."
+            f"Not in {data_folder(None)}: {', '.join(downloadable)}; --download "
+            f"fetches them from OpenML, or let {FOLDER_VARIABLE} name the folder that "
+            "has them."
         )
-    for name in summary.absent:
-        if name not in fetched:
-            _say(summary.absent[name])
+    for name, error in summary.absent.items():
+        if name not in downloadable:
+            _say(str(error))
     for failure in summary.failures:
         _say(f"Failed: {failure}")
     if summary.failures:
@@ -398,8 +403,8 @@ def _plain_errors() -> Iterator[None]:
     """Sentences for what a user can mend, and an orderly end by Ctrl-C."""
     try:
         yield
-    except Interrupted as interrupted:
-        _say(str(interrupted))
+    except KeyboardInterrupt as interrupt:
+        _say(str(interrupt) or "Stopped; the same command goes on from here.")
         raise typer.Exit(INTERRUPT) from None
     except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
         _say(f"Error: {error}")

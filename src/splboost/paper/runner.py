@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,7 +54,7 @@ class Summary:
     n_done : those measured now
     failures : messages of those that failed, now or before
     n_elsewhere : those that another run is measuring
-    absent : for each set that is not there, how to get it
+    absent : what stands in the way of sets that could not be read, and what to do
     """
 
     n_cells: int
@@ -63,7 +62,7 @@ class Summary:
     n_done: int = 0
     failures: list[str] = field(default_factory=list)
     n_elsewhere: int = 0
-    absent: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, Exception] = field(default_factory=dict)
 
 
 def run(
@@ -140,14 +139,15 @@ def run(
 
 def _read_sets(
     names: Iterable[str], download: bool
-) -> tuple[dict[str, DataSet], dict[str, str]]:
-    """The sets that are there, and how to get the others."""
-    data, absent = {}, {}
+) -> tuple[dict[str, DataSet], dict[str, Exception]]:
+    """The sets that are there, and why the others are not."""
+    data: dict[str, DataSet] = {}
+    absent: dict[str, Exception] = {}
     for name in names:
         try:
             data[name] = read_set(name, download=download)
         except (OSError, ValueError) as error:
-            absent[name] = str(error)
+            absent[name] = error
     return data, absent
 
 
@@ -160,7 +160,7 @@ class _Run:
         cells: list[Cell],
         data: dict[str, DataSet],
         protocol: Protocol,
-        absent: dict[str, str],
+        absent: dict[str, Exception],
         verbose: int,
     ) -> None:
         self._store = store
@@ -171,6 +171,7 @@ class _Run:
         self._work = {cell: expected_seconds(cell, protocol) for cell in cells}
         self._claimed: set[Cell] = set()
         self._trouble: Exception | None = None
+        self._n_failed = 0
         self._summary = Summary(len(cells), len(self._find(DONE)), absent=absent)
 
     def _find(self, state: str) -> dict[Cell, dict[str, Any]]:
@@ -226,7 +227,10 @@ class _Run:
             ):
                 self._keep(cell, outcome)
                 n_done += 1
-                report.show(n_known + n_done, time_left.after(self._work[cell]))
+                text = time_left.after(self._work[cell])
+                if self._n_failed:
+                    text += f", {self._n_failed} failed"
+                report.show(n_known + n_done, text)
         except KeyboardInterrupt:
             n_cells = len(self._cells)
             raise Interrupted(
@@ -260,7 +264,7 @@ class _Run:
     def _keep(self, cell: Cell, outcome: Outcome | str) -> None:
         if isinstance(outcome, str):
             self._store.fail(cell, outcome)
-            print(f"{_name(cell)} failed: {outcome}", file=sys.stderr, flush=True)
+            self._n_failed += 1
         else:
             self._store.finish(cell, outcome._asdict(), current_version())
             self._summary.n_done += 1

@@ -1,0 +1,11 @@
+"""Names of the methods, as the table of results has them, in the paper's order."""
+
+RIVALS = "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost"
+REGULARISERS = "hard", "linear", "lower convex", "upper convex"
+SPL = tuple(f"SPL {regulariser}" for regulariser in REGULARISERS)
+PAPER = (*RIVALS, *SPL)
+
+FOREST = "SPLForest"
+PLATEAU_SPL = tuple(f"{name} (plateau)" for name in SPL)
+UNTIL_CONVERGENCE = "SPL hard until convergence"
+ONE_STEP = "SPL hard"

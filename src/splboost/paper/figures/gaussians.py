@@ -43,7 +43,8 @@ def draw_gaussians(*, rounds: int | None = ROUNDS, seed: int = SEED) -> Any:
     from matplotlib.figure import Figure
 
     sample = Sample.draw(seed)
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = Figure(figsize=SIZE)
+    figure.set_layout_engine("constrained", h_pad=0.1)
     panels = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
     low, high = sample.X.min(axis=0) - 0.7, sample.X.max(axis=0) + 0.7
     grid = list(np.meshgrid(*np.linspace(low, high, GRID).T))

@@ -31,22 +31,22 @@ def table(
     header: Sequence[Any],
     rows: Iterable[Sequence[Any]],
     *,
-    caption: str = "",
-    n_words: int = 1,
+    class_: str = "plain",
 ) -> Markup:
     """A table in a box of its own, which scrolls where it is too wide.
 
-    The first ``n_words`` columns are words, the others numbers.
+    The first column is words, the others are numbers.
     """
 
     def line(tag: str, cells: Sequence[Any]) -> Markup:
-        words = [element(tag, cell, class_="words") for cell in cells[:n_words]]
-        return element("tr", *words, *(element(tag, cell) for cell in cells[n_words:]))
+        first, *others = cells
+        words = element(tag, first, class_="words")
+        return element("tr", words, *(element(tag, cell) for cell in others))
 
-    parts = [element("caption", caption)] if caption else []
-    parts.append(element("thead", line("th", header)))
-    parts.append(element("tbody", *(line("td", row) for row in rows)))
-    return element("div", element("table", *parts), class_="wide", tabindex="0")
+    head = element("thead", line("th", header))
+    body = element("tbody", *(line("td", row) for row in rows))
+    whole = element("table", head, body, class_=class_)
+    return element("div", whole, class_="wide", tabindex="0")
 
 
 def _inside(children: Iterable[Any]) -> str:

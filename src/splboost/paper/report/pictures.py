@@ -16,8 +16,9 @@ import numpy as np
 from splboost.paper.report.html import Markup
 
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+PATH = re.compile(r'(?<= d=")[^"]+')
 LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
-POLYLINE = re.compile(r'(?<= d=")[ML\d. z\s-]+(?=")')
+CURVE = re.compile(r"[^MLz\d.\s-]")
 DARKEST, RANGE, BEND = 0.2, 0.75, 0.6  # lightness on a dark page
 
 # Björn Ottosson's Oklab: linear sRGB to cone responses, and these to lightness and hue
@@ -59,8 +60,7 @@ def inline_svg(figure: Any, name: str, description: str) -> Markup:
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
     text = re.sub(r"<style.*?</style>\s*", "", text, flags=re.S)
     text = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", text)
-    text = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", text)
-    text = POLYLINE.sub(lambda found: straighten(found[0]), text)
+    text = PATH.sub(lambda found: shorten(found[0]), text)
     text = COLOUR.sub(lambda found: f"var({variable(found[0])})", text)
     width, height = figure.get_size_inches() * 72
     opening = (
@@ -71,17 +71,20 @@ def inline_svg(figure: Any, name: str, description: str) -> Markup:
     return Markup(re.sub(r"<svg[^>]*>", lambda _: opening, text, count=1))
 
 
-def straighten(path: str) -> str:
-    """A path of lines without points in the middle of upright or level ones.
+def shorten(path: str) -> str:
+    """A path with two digits, without points in the middle of upright or level lines.
 
     Boundaries of trees have thousands of these.
 
     Examples
     --------
-    >>> from splboost.paper.report.pictures import straighten
-    >>> straighten("M 0 0 L 0 1 L 0 2 L 3 2 L 2 2 z")
+    >>> from splboost.paper.report.pictures import shorten
+    >>> shorten("M 0 0 L 0 1.2345 L 0 2 L 3 2 L 2 2 z")
     'M 0 0 L 0 2 L 3 2 L 2 2 z'
     """
+    path = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", path)
+    if CURVE.search(path):
+        return " ".join(path.split())
     kept: list[tuple[str, str]] = []
     for command, where in re.findall(r"([MLz])([^MLz]*)", path):
         point = command, where.strip()

@@ -61,13 +61,12 @@ class Material:
         """One sentence on how much there is."""
         if self.results.empty:
             return "There are no results of the protocol yet."
-        found = [HOLDS, PARTLY, FAILS, OPEN]
-        count = {each: sum(v.verdict == each for v in self.verdicts) for each in found}
-        words = [f"{n} {verdict}" for verdict, n in count.items() if n]
+        judged = [verdict.verdict for verdict in self.verdicts]
+        words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
         table = self.results
         return (
             f"{len(table)} results on {table['data'].nunique()} data sets at "
-            f"{table['noise'].nunique()} levels of noise. Of {len(self.verdicts)} "
+            f"{table['noise'].nunique()} levels of noise. Verdicts on {len(judged)} "
             f"claims: {', '.join(words)}."
         )
 
@@ -146,7 +145,6 @@ def statistics(material: Material) -> list[Markup]:
     comparison = outcomes.compare("Mean rank of the test error, all levels of noise")
     if comparison is None:
         return [element("p", "There is nothing to compare yet.", class_="note")]
-    p = tables.probability(comparison.friedman)
     parts = [
         element(
             "p",
@@ -159,13 +157,14 @@ def statistics(material: Material) -> list[Markup]:
         tables.rank_table(outcomes),
     ]
     if comparison.is_testable:
-        difference = comparison.critical_difference
+        p, difference = comparison.friedman, comparison.critical_difference
         parts += [
             element(
                 "p",
-                f"Friedman's test, by Iman and Davenport's F: p = {p} over "
-                f"{comparison.n_sets} data sets. By Nemenyi's test, mean ranks that "
-                f"are more than {difference:.2f} apart differ at {ALPHA:.0%}.",
+                f"Friedman's test over {comparison.n_sets} data sets, by Iman and "
+                f"Davenport's F, has a p of {tables.probability(p)}. By Nemenyi's "
+                f"test, mean ranks more than {difference:.2f} apart differ at "
+                f"{ALPHA:.0%}.",
             ),
             picture(
                 "ranks",
@@ -188,20 +187,21 @@ def statistics(material: Material) -> list[Markup]:
 
 
 def _against_rivals(outcomes: Outcomes) -> list[Markup]:
-    parts = [element("h3", "SPLBoost against its rivals")]
-    for choice, words in {
-        CHOSEN_SPL: "with the regulariser that cross-validation has chosen",
-        BEST_SPL: "with the best regulariser of each case, which nobody can know",
-    }.items():
-        one = outcomes.with_one_spl(choice)
-        if choice not in one.methods or len(one.methods) < 2 or not len(one.sets):
-            continue
-        count = tables.count_of_wins(one, choice)
-        parts += [
-            element("p", f"SPLBoost {words}: it is best alone in {count}."),
-            tables.rival_table(one, choice),
-        ]
-    return parts
+    chosen = outcomes.with_one_spl(CHOSEN_SPL)
+    if CHOSEN_SPL not in chosen.methods or len(chosen.methods) < 2:
+        return []
+    best = tables.count_of_wins(outcomes.with_one_spl(BEST_SPL), BEST_SPL)
+    return [
+        element("h3", "SPLBoost against its rivals"),
+        element(
+            "p",
+            "SPLBoost as one entry, with the regulariser that cross-validation has "
+            f"chosen, is best alone in {tables.count_of_wins(chosen, CHOSEN_SPL)}. "
+            f"With the best regulariser of each case, which nobody can know, it would "
+            f"be in {best}.",
+        ),
+        tables.rival_table(chosen, CHOSEN_SPL),
+    ]
 
 
 def _forest(results: pd.DataFrame) -> list[Markup]:

@@ -31,6 +31,11 @@ def number(value: float, digits: int = 2) -> str:
     return NOTHING if math.isnan(value) else f"{value:.{digits}f}"
 
 
+def difference(error: float) -> str:
+    """In points, with a sign."""
+    return f"{100 * error:+.2f}".replace("-", "−")
+
+
 def probability(p: float) -> str:
     if math.isnan(p):
         return NOTHING
@@ -42,7 +47,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "mean rise": ("mean rise (points)", percent),
     "sets where it rises most": ("sets where it rises most", str),
     "Holm's p against AdaBoost": ("Holm's p against AdaBoost", probability),
-    "mean difference": ("mean difference (points)", lambda d: f"{100 * d:+.2f}"),
+    "mean difference": ("mean difference (points)", difference),
     "p": ("p", probability),
     "Holm's p": ("Holm's p", probability),
     "mean error": ("mean error (%)", lambda e: percent(e, 2)),
@@ -102,7 +107,7 @@ def rival_table(outcomes: Outcomes, reference: str) -> Markup:
         rows.append(
             [
                 row["rival"],
-                f"{100 * row['difference']:+.2f}",
+                difference(row["difference"]),
                 f"{row['wins']} / {row['ties']} / {row['losses']}",
                 probability(row["p"]) if is_testable else NOTHING,
                 probability(row["p_holm"]) if is_testable else NOTHING,
@@ -140,7 +145,7 @@ def error_table(results: pd.DataFrame) -> Markup:
                 cell.append(element("small", f" ±{percent(deviation)}"))
             cells.append(Markup("".join(cell)))
         rows.append([data, noise, *cells])
-    return table(["data", "noise (%)", *methods], rows)
+    return table(["data", "noise (%)", *methods], rows, class_="dense")
 
 
 def cost_table(results: pd.DataFrame) -> Markup:
@@ -215,7 +220,7 @@ def table_one_table(frame: pd.DataFrame) -> Markup:
         "data",
         "majority (%), paper",
         "data",
-        element("span", "why they differ", class_="words"),
+        element("span", "why they differ", class_="prose"),
     ]
     return table(header, rows)
 

@@ -70,7 +70,7 @@ def _draw_set(
             continue
         line = summary.loc[method]
         lines[method] = axes.errorbar(
-            line.index + shift,
+            line.index.to_numpy(dtype=float) + shift,
             line["mean"],
             yerr=line["se"].fillna(0.0),
             elinewidth=0.8,

@@ -105,7 +105,9 @@ def _mark(
     looks = [(is_positive, "+", "s", POSITIVE), (~is_positive, "x", "o", NEGATIVE)]
     for of_class, mark, frame, colour in looks:
         shown = of_class & ~is_given_up
-        axes.scatter(*sample.X[shown].T, area[shown], colour, mark, linewidths=1)
+        axes.scatter(
+            *sample.X[shown].T, area[shown], marker=mark, color=colour, linewidths=1
+        )
         framed = shown & sample.is_wrong
         axes.scatter(
             *sample.X[framed].T,

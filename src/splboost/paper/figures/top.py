@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from splboost.paper.figures.looks import look_of, tidy
+from splboost.paper.names import PAPER
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 
 SIZE = 11.0, 4.3  # inches
@@ -37,8 +38,9 @@ def draw_top(results: pd.DataFrame) -> Any:
             "results has no cell that two or more methods of the paper have finished; "
             "run more of them first."
         )
+    of_all = "all nine" if n_methods == len(PAPER) else f"{n_methods} of nine"
     views = {
-        f"(a) the paper's {n_methods} methods": outcomes,
+        f"(a) {of_all} methods": outcomes,
         "(b) the best SPL of each case": outcomes.with_one_spl(BEST_SPL),
         "(c) SPL chosen by cross-validation": outcomes.with_one_spl(CHOSEN_SPL),
     }

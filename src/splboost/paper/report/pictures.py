@@ -96,11 +96,14 @@ def shorten(path: str) -> str:
 
 def _is_passed(*points: tuple[str, str]) -> bool:
     """Whether the way from the first point to the third goes straight by the second."""
-    if [command for command, _ in points[1:]] != ["L", "L"]:
+    if points[1][0] != "L" or points[2][0] != "L":
         return False
-    first, second, third = (np.array(where.split(), dtype=float) for _, where in points)
-    there, on = second - first, third - second
-    return bool((there * on >= 0).all() and ((there == 0) & (on == 0)).any())
+    (x0, y0), (x1, y1), (x2, y2) = (where.split() for _, where in points)
+    if x0 == x1 == x2:
+        return (float(y1) - float(y0)) * (float(y2) - float(y1)) >= 0
+    if y0 == y1 == y2:
+        return (float(x1) - float(x0)) * (float(x2) - float(x1)) >= 0
+    return False
 
 
 def variable(colour: str) -> str:

@@ -12,7 +12,15 @@ import pandas as pd
 
 from splboost.datasets import table_one
 from splboost.paper import gaussians, long_servedio
-from splboost.paper.claims import FAILS, HOLDS, OPEN, PARTLY, Verdict, judge_claims
+from splboost.paper.claims import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    PARTLY,
+    Verdict,
+    judge_claims,
+    judge_weights,
+)
 from splboost.paper.figures import (
     draw_critical_difference,
     draw_figure,
@@ -233,6 +241,16 @@ def numbers(material: Material) -> list[Markup]:
                 element("h3", verdict.claim),
                 tables.frame_table(verdict.table, first),
             ]
+    chosen = judge_weights(gaussians.measure(rounds=None))
+    assert chosen.table is not None
+    parts += [
+        element(
+            "p",
+            "The same with the rounds of each booster chosen by cross-validation, by "
+            f"which the verdict would be “{chosen.verdict}”:",
+        ),
+        tables.frame_table(chosen.table, "method"),
+    ]
     if not material.results.empty:
         parts += [
             element("h3", "Test errors (%) of all cases"),
@@ -330,7 +348,8 @@ def picture(name: str, draw: Callable[[], Any], caption: str, note: str = "") ->
     try:
         figure = draw()
     except ValueError as why:
-        return element("p", f"{caption} Not drawn: {why}", class_="note")
+        title = caption.partition(".")[0]
+        return element("p", f"{title} is not drawn: {why}", class_="note")
     drawn = inline_svg(figure, name, caption)
     box = element("div", drawn, class_="wide", tabindex="0")
     words = element("figcaption", f"{caption} {note}".strip())

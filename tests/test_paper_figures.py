@@ -1,5 +1,7 @@
 """The pictures of the paper show what they should."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -287,3 +289,32 @@ def test_picture_of_long_servedio(measured):
     np.testing.assert_allclose(known.get_offsets()[:, 0], 100 * summary["known"])
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == list(summary.index)
+
+
+def test_without_matplotlib_one_sentence_says_what_to_do():
+    program = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from splboost.paper.figures import draw_figure\n"
+        "draw_figure(1)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert run.stderr.strip().splitlines()[-1] == (
+        "ImportError: Pictures need matplotlib, which is not installed; run: "
+        "pip install 'splboost[plot]'"
+    )
+
+
+def test_without_pandas_one_sentence_says_what_to_do():
+    program = (
+        "import importlib.util as util\n"
+        "def find(name, *_, known=util.find_spec):\n"
+        "    return None if name == 'pandas' else known(name)\n"
+        "util.find_spec = find\n"
+        "import splboost.paper"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert run.stderr.strip().endswith("pip install 'splboost[paper]'")

@@ -143,6 +143,7 @@ def test_what_is_known_of_the_run_is_told(whole):
     words = Page(whole).words
     for text in ("splboost paper report", "ages 1, 1.5", "one: 1", "0.1.0", "x & y"):
         assert text in words
+    assert f"small protocol {', '.join(sorted(SETS))}" in words
     assert "miniboone <could> not be had" in words
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from splboost.display.style import import_pyplot
 from splboost.paper.figures.critical_difference import draw_critical_difference
 from splboost.paper.figures.curves import draw_losses, draw_weights
 from splboost.paper.figures.errors import draw_errors
@@ -51,7 +50,6 @@ def draw_figure(number: int, results: pd.DataFrame | None = None) -> Any:
     >>> [axes.get_ylabel() for axes in draw_figure(2).axes]
     ['loss', 'loss']
     """
-    import_pyplot()  # its error says how to get matplotlib
     if number in ALONE:
         return ALONE[number]()
     if number not in OF_RESULTS:

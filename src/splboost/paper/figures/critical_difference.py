@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from splboost.display.style import INK
+from splboost.paper.figures.looks import make_figure
 from splboost.paper.statistics import Comparison, cliques
 
 WIDTH = 9.0  # inches
@@ -42,10 +43,8 @@ def draw_critical_difference(comparison: Comparison) -> Any:
 
 def draw_comparisons(comparisons: list[Comparison]) -> Any:
     """One below the other."""
-    from matplotlib.figure import Figure
-
     rows = [HEAD + 2.2 + len(c.mean_ranks) / 2 + BAR_GAP * 4 for c in comparisons]
-    figure = Figure(figsize=(WIDTH, ROW * sum(rows)), layout="constrained")
+    figure = make_figure(WIDTH, ROW * sum(rows))
     panels = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows)
     for axes, comparison in zip(panels[:, 0], comparisons, strict=True):
         _draw(axes, comparison)

@@ -12,6 +12,7 @@ from splboost import (
 )
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.pace import Hard, Linear, Polynomial
+from splboost.paper.figures.looks import make_figure
 
 AGES = 2.0, 3.0, 4.0, 5.0, 6.0
 AGE = 3.0  # where regularisers are compared
@@ -57,9 +58,7 @@ def draw_losses() -> Any:
 
 
 def _two_panels() -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = make_figure(*SIZE)
     return figure, figure.subplots(1, 2)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.figures.looks import look_of, tidy
+from splboost.paper.figures.looks import look_of, make_figure, tidy
 from splboost.paper.names import PAPER
 from splboost.paper.outcomes import check_results
 
@@ -31,8 +31,6 @@ def draw_errors(results: pd.DataFrame) -> Any:
     matplotlib Figure
         Means over the repeats of each method, with their standard errors.
     """
-    from matplotlib.figure import Figure
-
     table = check_results(results)
     table = table[table["method"].isin(PAPER)]
     present = set(table["data"])
@@ -46,7 +44,7 @@ def draw_errors(results: pd.DataFrame) -> Any:
     n_columns = min(COLUMNS, len(sets) + 1)
     n_rows = math.ceil((len(sets) + 1) / n_columns)  # one place for the legend
     size = max(n_columns, 2) * PANEL[0], n_rows * PANEL[1]
-    figure = Figure(figsize=size, layout="constrained")
+    figure = make_figure(*size)
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     lines: dict[str, Any] = {}
     for name, axes in zip(sets, panels, strict=False):

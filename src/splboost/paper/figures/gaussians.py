@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from splboost.datasets import gaussians_log_odds
 from splboost.display.style import CLASS_COLOURS, INK, tint
+from splboost.paper.figures.looks import make_figure
 from splboost.paper.gaussians import BOOSTERS, ROUNDS, Fit, Sample, fit, test_error
 
 FloatArray = NDArray[np.float64]
@@ -40,11 +41,8 @@ def draw_gaussians(*, rounds: int | None = ROUNDS, seed: int = SEED) -> Any:
     -------
     matplotlib Figure
     """
-    from matplotlib.figure import Figure
-
     sample = Sample.draw(seed)
-    figure = Figure(figsize=SIZE)
-    figure.set_layout_engine("constrained", h_pad=0.1)
+    figure = make_figure(*SIZE, h_pad=0.1)
     panels = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
     low, high = sample.X.min(axis=0) - 0.7, sample.X.max(axis=0) + 0.7
     grid = list(np.meshgrid(*np.linspace(low, high, GRID).T))

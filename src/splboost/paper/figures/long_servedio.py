@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from splboost.display.style import CLASS_COLOURS, FAINT, tint
+from splboost.paper.figures.looks import make_figure
 from splboost.paper.long_servedio import measure, summarise
 
 SIZE = 9.0, 4.2  # inches
@@ -25,13 +26,11 @@ def draw_long_servedio(measured: pd.DataFrame | None = None) -> Any:
     -------
     matplotlib Figure
     """
-    from matplotlib.figure import Figure
-
     table = measure() if measured is None else measured
     summary = summarise(table)
     place = pd.Series(range(len(summary)), index=summary.index)
     n_draws = table["draw"].nunique()
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = make_figure(*SIZE)
     axes = figure.subplots()
     axes.scatter(
         100 * table["error"],

@@ -4,41 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from splboost.display.style import CLASS_COLOURS, FAINT, INK, tint
-from splboost.paper.names import RIVALS, SPL
+from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL
 
 BLUE, ORANGE, GREEN, PURPLE, _, _, BRICK, _ = CLASS_COLOURS
-RIVAL_LOOKS = zip(
-    RIVALS, (INK, ORANGE, GREEN, PURPLE, BRICK), ("o", "s", "^", "v", "D"), strict=True
-)
-SPL_LOOKS = zip(
-    SPL,
-    (1.0, 0.8, 0.65, 0.5),
-    ("-", "--", "-.", ":"),
-    ("P", "X", "<", ">"),
-    strict=True,
-)
-# One hue for all of SPLBoost, which dashes and markers tell apart.
-LOOKS: dict[str, dict[str, Any]] = {
-    **{
-        name: {"color": colour, "linestyle": "-", "marker": marker}
-        for name, colour, marker in RIVAL_LOOKS
-    },
-    **{
-        name: {"color": tint(BLUE, strength), "linestyle": dash, "marker": marker}
-        for name, strength, dash, marker in SPL_LOOKS
-    },
-    CHOSEN_SPL: {"color": BLUE, "linestyle": "-", "marker": "P"},
-    BEST_SPL: {"color": BLUE, "linestyle": "-", "marker": "P"},
+# Colour and its strength, dash, marker. One hue for all of SPLBoost, whose entries
+# dashes and markers tell apart.
+LOOKS = {
+    "AdaBoost": (INK, 1.0, "-", "o"),
+    "LogitBoost": (ORANGE, 1.0, "-", "s"),
+    "SavageBoost": (GREEN, 1.0, "-", "^"),
+    "RBoost": (PURPLE, 1.0, "-", "v"),
+    "RobustBoost": (BRICK, 1.0, "-", "D"),
+    "SPL hard": (BLUE, 1.0, "-", "P"),
+    "SPL linear": (BLUE, 0.8, "--", "X"),
+    "SPL lower convex": (BLUE, 0.65, "-.", "<"),
+    "SPL upper convex": (BLUE, 0.5, ":", ">"),
+    CHOSEN_SPL: (BLUE, 1.0, "-", "P"),
+    BEST_SPL: (BLUE, 1.0, "-", "P"),
 }
 
 
+def make_figure(width: float, height: float, **spacing: float) -> Any:
+    """An empty figure of so many inches, which no window shows."""
+    import_pyplot()  # its error says how to get matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("constrained", **spacing)
+    return figure
+
+
 def look_of(method: str) -> dict[str, Any]:
-    """Colour, dash and marker of a line."""
-    own = LOOKS.get(method, {"color": FAINT, "linestyle": "-", "marker": "."})
-    weight = 1.8 if method.startswith("SPL") else 1.3
-    return {**own, "linewidth": weight, "markersize": 4, "markeredgewidth": 0}
+    """Colour, dash and marker of a method's line."""
+    colour, strength, dash, marker = LOOKS[method]
+    return {
+        "color": tint(colour, strength),
+        "linestyle": dash,
+        "marker": marker,
+        "linewidth": 1.8 if colour == BLUE else 1.3,
+        "markersize": 4,
+        "markeredgewidth": 0,
+    }
 
 
 def tidy(axes: Any) -> None:

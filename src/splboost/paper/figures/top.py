@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from splboost.paper.figures.looks import look_of, tidy
+from splboost.paper.figures.looks import look_of, make_figure, tidy
 from splboost.paper.names import PAPER
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 
@@ -29,8 +29,6 @@ def draw_top(results: pd.DataFrame) -> Any:
     -------
     matplotlib Figure
     """
-    from matplotlib.figure import Figure
-
     outcomes = Outcomes.of(results)
     n_cases, n_methods = outcomes.cases.shape
     if not n_cases or n_methods < 2:
@@ -44,7 +42,7 @@ def draw_top(results: pd.DataFrame) -> Any:
         "(b) the best SPL of each case": outcomes.with_one_spl(BEST_SPL),
         "(c) SPL chosen by cross-validation": outcomes.with_one_spl(CHOSEN_SPL),
     }
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = make_figure(*SIZE)
     panels = figure.subplots(1, 3, sharey=True, width_ratios=[3, 2, 2])
     handles: dict[str, Any] = {}
     for axes, (title, each) in zip(panels, views.items(), strict=True):

@@ -311,6 +311,10 @@ def how(material: Material) -> list[Markup]:
     if "version" in material.results and len(material.results):
         versions = sorted(set(material.results["version"]))
         about.setdefault("version of the results", ", ".join(map(str, versions)))
+    if "protocol" in material.results:
+        of_sets = material.results.groupby("protocol")["data"].unique()
+        for protocol, names in of_sets.items():
+            about[f"sets with the {protocol} protocol"] = ", ".join(sorted(names))
     if not about:
         return [element("p", "Nothing is recorded.", class_="note")]
     texts = {k: v for k, v in about.items() if not isinstance(v, Mapping)}

@@ -27,7 +27,7 @@ from _report import RESULTS, describe_run, progress, save_page
 from _robustness_cells import Cell, open_store
 from _robustness_data import GENERATORS, GROUPS, NOISE, PROTOCOL, available_sets
 from _robustness_methods import METHODS, Method
-from _robustness_picture import draw_comparisons
+from _robustness_picture import save_comparisons
 from _robustness_report import sections
 from _robustness_results import Results, summary
 from _robustness_work import run
@@ -102,7 +102,7 @@ def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> Non
     table = folder / "robustness.csv"
     summary(results).to_csv(table, index=False, float_format="%.5g")
     if picture is not None:
-        draw_comparisons(drawn, folder / picture)
+        save_comparisons(drawn, folder / picture)
 
 
 def parse() -> argparse.Namespace:

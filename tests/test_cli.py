@@ -44,7 +44,7 @@ def pictures(monkeypatch):
         asked.append((number, results))
         return Picture()
 
-    def write_report(results, about, path):
+    def write_report(results, about, path, verbose=0):
         asked.append((about, results))
         path.write_text("<html>")
 

@@ -332,7 +332,7 @@ def _report(
     from splboost.paper.report import write_report
 
     path = folder / "report.html"
-    write_report(results, _about(protocol, preset), path)
+    write_report(results, _about(protocol, preset), path, verbose=1)
     _say(f"Report: {path}")
 
 

@@ -177,12 +177,8 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
         raise ValueError(
             "groups has missing entries; give every row a group, be it of its own."
         )
-    try:
-        return np.unique(given, return_inverse=True)[1]
-    except TypeError:  # groups of several types have no order
-        return np.unique([repr(each) for each in given.tolist()], return_inverse=True)[
-            1
-        ]
+    number: dict[Any, int] = {}  # in the order in which they come, whatever their names
+    return np.array([number.setdefault(each, len(number)) for each in given.tolist()])
 
 
 def _class_of_groups(

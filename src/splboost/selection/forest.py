@@ -20,13 +20,12 @@ from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise, unweigh
 from splboost.selection.calibration import Calibration, calibrate
-from splboost.trees.cells import is_missing
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
+    check_trusted,
     check_weights,
     encode_labels,
-    refuse_masked,
     weigh_classes,
     weights_of_classes,
 )
@@ -220,7 +219,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         units = np.arange(table.n_rows)
         if groups is not None:
             units = check_groups(groups, table.n_rows)
-        trusted = _check_trusted(trusted, table.n_rows)
+        trusted = check_trusted(trusted, table.n_rows)
         used = weight > 0
         weight = weight / weight[used].mean()  # in rows; their unit says nothing
         own_weight = own_weight[used] / own_weight[used].mean()
@@ -393,22 +392,3 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         """
         probability = self.predict_proba(X)
         return self.classes_[probability.argmax(axis=1)]
-
-
-def _check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
-    if trusted is None:
-        return np.zeros(n_rows, dtype=bool)
-    refuse_masked(trusted, "trusted")
-    mask = np.asarray(trusted)
-    if mask.dtype == object and any(map(is_missing, mask.flat)):
-        raise ValueError(
-            "trusted has missing entries; give True or False for each row of X."
-        )
-    if mask.dtype == object and all(isinstance(v, bool | np.bool_) for v in mask.flat):
-        mask = mask.astype(bool)
-    if mask.shape != (n_rows,) or mask.dtype != bool:
-        raise ValueError(
-            f"trusted is of shape {mask.shape} and type {mask.dtype}, for {n_rows} "
-            "rows; give True or False for each row of X."
-        )
-    return mask

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +14,7 @@ from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.pace import Hard
 from splboost.paper import cells, draw, methods
 from splboost.paper.protocol import LARGE_AGES, PAPER_SETS, PRESETS, Protocol
-from splboost.trees import C45Classifier
+from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 needs_data = pytest.mark.skipif(
     "SPLBOOST_DATA" not in os.environ, reason="needs SPLBOOST_DATA"
@@ -169,6 +171,34 @@ def test_methods_are_those_of_the_paper_in_its_order():
     assert methods.METHODS["SPL hard"].booster.inner_steps == 1
 
 
+def test_weak_learners_and_regularisers_are_those_of_the_paper():
+    made = {name: methods.METHODS[name] for name in methods.PAPER_METHODS}
+    for name, method in made.items():
+        tree = method.booster.estimator
+        expected = {
+            "LogitBoost": CARTRegressor,
+            "RBoost": CARTRegressor,
+            "SavageBoost": CARTClassifier,
+        }.get(name, C45Classifier)
+        assert type(tree) is expected
+        assert method.one_hot == (expected is not C45Classifier)
+    assert made["SavageBoost"].booster.estimator.criterion == "entropy"
+    assert made["RBoost"].booster.variant == "gentle"
+    assert made["LogitBoost"].booster.z_clip == "response"
+    loss = np.array([0.5, 1.5])
+    for name, weight in {
+        "SPL hard": [1.0, 1.0],
+        "SPL linear": [0.75, 0.25],
+        "SPL lower convex": 0.25 ** (1 / 0.3) * np.array([3.0 ** (1 / 0.3), 1.0]),
+        "SPL upper convex": np.array([0.75, 0.25]) ** (1 / 3),
+    }.items():
+        ((chosen, pace),) = made[name].paces(replace(TINY, ages=(2.0,)))
+        assert chosen == {"age": 2.0}
+        np.testing.assert_allclose(pace.weight(loss), weight)
+        own = methods.METHODS[f"{name} (plateau)"].paces(replace(TINY, plateaus=(2.0,)))
+        assert type(own[0][1]) is type(pace) and own[0][1].plateau == 2.0
+
+
 def test_fits_are_counted():
     full = Protocol()
     n_fits = [methods.METHODS[m].count_fits(full) - 1 for m in methods.PAPER_METHODS]
@@ -219,9 +249,12 @@ def test_methods_choose_and_fit_again(name):
         assert chosen == {}
 
 
-@pytest.mark.parametrize("seed", [3, 5])
-def test_the_choice_is_that_of_cross_validation_by_hand(seed):
-    """All settings fitted one by one, judged on the folds that all methods share."""
+@pytest.mark.parametrize(("seed", "is_paced"), [(3, True), (5, True), (7, False)])
+def test_the_choice_is_that_of_cross_validation_by_hand(seed, is_paced):
+    """All settings fitted one by one, judged on the folds that all methods share.
+
+    Where the first rounds are best, which are the same for all, the mildest is taken.
+    """
     case = draw.draw(gaussians(), noise=20, seed=seed, n_folds=3)
     protocol = replace(TINY, depths=(1,), rounds=30, ages=(1.5, 2.0, 3.0))
     fitted = methods.METHODS["SPL hard"].fit(case, protocol)
@@ -242,7 +275,7 @@ def test_the_choice_is_that_of_cross_validation_by_hand(seed):
             errors[t, -age] = error
     least = min(errors.values())
     n_rounds, age = min(k for k, error in errors.items() if error < least + 1e-12)
-    assert n_rounds > 4  # after the rounds that are the same for all
+    assert (n_rounds > 4) == is_paced
     assert fitted.cv_error == pytest.approx(least)
     assert (fitted.n_estimators, fitted.chosen["age"]) == (n_rounds, -age)
     again = booster.set_params(pace=Hard(age=-age), n_estimators=n_rounds)
@@ -318,6 +351,34 @@ def test_presets_share_results():
     assert known["quick"] < known["standard"]
     small = {c for c in known["standard"] if standard.kind(c.data) == "small"}
     assert small < known["full"]
+
+
+def test_processes_of_a_run_leave_ctrl_c_to_it():
+    code = (
+        "import os, signal; from splboost.paper import cells\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "cells.serve(os.getpid())\n"
+        "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)\n"
+        "cells.serve(os.getppid())\n"
+        "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+def test_categories_are_measured_as_the_method_wants_them():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.integers(6, size=300)])
+    y = np.isin(X[:, 1], [0, 2, 4]) ^ (rng.random(300) < 0.2)
+    data = draw.DataSet("made up", X, y.astype(int), (0, 6), draw.GENERATED)
+    case = draw.draw(data, noise=20, seed=0, n_folds=3)
+    hand = methods.METHODS["LogitBoost"].fit(case.one_hot(), TINY)
+    expected = np.mean(hand.model.predict(case.one_hot().X_test) != case.y_test)
+    own = cells.Cell("settings", "twonorm", 20, 0, "LogitBoost")
+    outcome = cells.measure(data, TINY, own)
+    assert (outcome.error, outcome.n_estimators) == (expected, hand.n_estimators)
+    native = methods.METHODS["LogitBoost"].fit(case, TINY)
+    assert native.n_estimators != hand.n_estimators
 
 
 def test_a_cell_is_measured():

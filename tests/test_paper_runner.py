@@ -24,6 +24,9 @@ TINY = Protocol(
     depths=(1,),
 )  # fmt: skip
 N_CELLS = 2 * 2 * 2 * len(METHODS)
+# So long that it cannot end before it is stopped, however slow the test is
+LONG, N_LONG = replace(TINY, repeats=8), 4 * N_CELLS
+ENDLESS, N_ENDLESS = replace(TINY, repeats=400), 200 * N_CELLS
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +44,16 @@ def run(store, protocol=TINY, **options):
     return runner.run(protocol, store, **options)
 
 
-def start_run(store):
+def start_run(store, protocol="TINY"):
     """A run in a process of its own, and of its own group."""
     code = f"""
-        import sys
+        import signal, sys
+        # A shell lets background jobs, and what they start, ignore Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.path.insert(0, {os.path.dirname(__file__)!r})
         from pathlib import Path
         from test_paper_runner import *
-        run(Path({str(store)!r}), n_jobs=2)
+        run(Path({str(store)!r}), {protocol}, n_jobs=2)
     """
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
@@ -103,7 +108,7 @@ def test_a_run_measures_everything_once(store):
 
 def test_killed_twice_and_resumed_gives_the_same_table(store, tmp_path):
     for least in (3, 9):
-        process = start_run(store)
+        process = start_run(store, "LONG")
         wait_until(lambda least=least: count(store) >= least, process)
         children = psutil.Process(process.pid).children(recursive=True)
         assert len(children) >= 2
@@ -111,32 +116,32 @@ def test_killed_twice_and_resumed_gives_the_same_table(store, tmp_path):
         process.wait()
         process.stderr.close()
         wait_until(lambda gone=children: not any(each.is_running() for each in gone))
-        assert least <= count(store) < N_CELLS
-    before = runner.read_results(store, TINY)
-    summary = run(store, n_jobs=2)
+        assert least <= count(store) < N_LONG
+    before = runner.read_results(store, LONG)
+    summary = run(store, LONG, n_jobs=2)
     assert summary.n_before == len(before) and not summary.n_elsewhere
-    assert summary.n_before + summary.n_done == N_CELLS
+    assert summary.n_before + summary.n_done == N_LONG
     assert count(store, CLAIMED) == 0
-    after = runner.read_results(store, TINY)
+    after = runner.read_results(store, LONG)
     kept = after.merge(before)  # with their times: they were not measured again
     assert len(kept) == len(before)
     whole = tmp_path / "whole.sqlite"
-    run(whole)
+    run(whole, LONG)
     pd.testing.assert_frame_equal(
-        without_times(after), without_times(runner.read_results(whole, TINY))
+        without_times(after), without_times(runner.read_results(whole, LONG))
     )
 
 
 def test_ctrl_c_leaves_no_claim_and_says_how_far_it_is(store):
-    process = start_run(store)
+    process = start_run(store, "ENDLESS")
     wait_until(lambda: count(store) >= 2, process)
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=SECONDS)[1]
     done = count(store)
-    assert 2 <= done < N_CELLS and count(store, CLAIMED) == 0
+    assert 2 <= done < N_ENDLESS and count(store, CLAIMED) == 0
     last = said.strip().splitlines()[-1]
     assert last.endswith(
-        f"Interrupted: Stopped with {done} of {N_CELLS} cells measured; the same "
+        f"Interrupted: Stopped with {done} of {N_ENDLESS} cells measured; the same "
         "command goes on from here."
     )
     assert said.count("Traceback") == 1  # of the script, and none of its processes
@@ -170,7 +175,7 @@ def test_a_cell_that_another_run_has_is_left_to_it(store):
 
 
 def test_a_killed_worker_is_told_of(store):
-    process = start_run(store)
+    process = start_run(store, "ENDLESS")
     wait_until(lambda: count(store) >= 2, process)
     workers = [
         child

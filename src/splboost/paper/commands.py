@@ -406,6 +406,8 @@ def _plain_errors() -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         _say(str(interrupt) or "Stopped; the same command goes on from here.")
         raise typer.Exit(INTERRUPT) from None
+    except BrokenPipeError:  # nobody reads on, which is no mistake
+        raise
     except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
         _say(f"Error: {error}")
         raise typer.Exit(FAILURE) from None

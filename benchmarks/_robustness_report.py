@@ -12,7 +12,10 @@ from _report import format_table
 from _robustness_data import CHOSEN_ON, CLEAN, GROUPS, MOST_TEST_ROWS, UNUSED
 from _robustness_methods import METHODS, PLANNED_RIVALS
 from _robustness_results import LESS_IS_BETTER, PARTS, Results
-from _robustness_statistics import (
+from _robustness_tuning import LIGHTGBM_RANGES, XGBOOST_RANGES
+from _robustness_work import LEAST_PROBABILITY
+
+from splboost.paper.statistics import (
     ALPHA,
     FEWEST_SETS,
     against,
@@ -20,8 +23,6 @@ from _robustness_statistics import (
     ranks,
     wins_ties_losses,
 )
-from _robustness_tuning import LIGHTGBM_RANGES, XGBOOST_RANGES
-from _robustness_work import LEAST_PROBABILITY
 
 
 def _names(group: str) -> str:

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
+from _robustness_cells import MEASURES
 from _robustness_data import CHOSEN_ON, CLEAN, GENERATED, GROUPS, NOISE, UNUSED
 from _robustness_methods import METHODS
-from _robustness_statistics import (
+
+from splboost.paper.statistics import (
     Comparison,
     by_set,
     complete_cells,
     complete_repeats,
 )
-from _robustness_store import MEASURES
 
 PARTS = {
     "all data sets": [name for name in GROUPS if GROUPS[name] != GENERATED],
@@ -43,8 +44,8 @@ class Results:
         self.reference = self.methods[0]
         self.noise = [level for level in NOISE if level in set(noise)]
         self.wrong = [level for level in self.noise if level != CLEAN]
-        self.complete = complete_cells(self.finished, self.methods)
-        self.averaged = complete_repeats(self.complete, self.wrong)
+        self.complete = complete_cells(self.finished, self.methods, repeat="seed")
+        self.averaged = complete_repeats(self.complete, self.wrong, repeat="seed")
 
     def _means(self, table: pd.DataFrame, part: str, measure: str) -> pd.DataFrame:
         own = table[table["data"].isin(PARTS[part])]

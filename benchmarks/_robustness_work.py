@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from _report import progress
+from _robustness_cells import Cell, open_store
 from _robustness_data import Problem, draw
 from _robustness_methods import METHODS, Method
-from _robustness_store import Cell, Store
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
 LEAST_PROBABILITY = 1e-3  # for the log loss
@@ -51,7 +51,7 @@ class Worker:
     """What a process does: claim a cell, measure it, write it, until none is left."""
 
     def __init__(self, path: Path, cells: list[Cell], rows: int) -> None:
-        self._store = Store(path)
+        self._store = open_store(path)
         self._cells = cells
         self._rows = rows
         self._source = code_state()

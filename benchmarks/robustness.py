@@ -24,13 +24,15 @@ from pathlib import Path
 from typing import Any
 
 from _report import RESULTS, describe_run, progress, save_page
+from _robustness_cells import Cell, open_store
 from _robustness_data import GENERATORS, GROUPS, NOISE, PROTOCOL, available_sets
 from _robustness_methods import METHODS, Method
-from _robustness_picture import draw_comparisons
+from _robustness_picture import save_comparisons
 from _robustness_report import sections
 from _robustness_results import Results, summary
-from _robustness_store import DONE, FAILED, Cell, Store
 from _robustness_work import run
+
+from splboost.paper.store import DONE, FAILED
 
 FIRST_SEED = 5  # defaults were chosen with those before
 REPEATS = 3
@@ -78,7 +80,7 @@ def plan(given: argparse.Namespace, methods: dict[str, Method]) -> list[Cell]:
 
 def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> None:
     """Print what is there, and write it into a folder."""
-    store, wanted = Store(path), set(cells)
+    store, wanted = open_store(path), set(cells)
 
     def find(state: str) -> list[dict[str, Any]]:
         found = store.rows({cell.settings for cell in cells}, state)
@@ -100,7 +102,7 @@ def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> Non
     table = folder / "robustness.csv"
     summary(results).to_csv(table, index=False, float_format="%.5g")
     if picture is not None:
-        draw_comparisons(drawn, folder / picture)
+        save_comparisons(drawn, folder / picture)
 
 
 def parse() -> argparse.Namespace:
@@ -152,7 +154,7 @@ def main() -> None:
         default = Path(folder if given.quick else "") / "robustness.sqlite"
         path = given.store or default
         if given.retry:
-            Store(path).forget_failures()
+            open_store(path).forget_failures()
         run(path, cells, given.rows, given.jobs)
         if given.quick:
             report(path, cells, given.rows, given.out)

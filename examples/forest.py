@@ -44,6 +44,13 @@ def draw(quality: Any, wrong: Any, picture: Path) -> None:
     print(f"\nPicture: {picture.resolve()}")
 
 
+def show(value: Any) -> str:
+    """Nothing where it is missing; a number without its dot."""
+    if value is None or value != value:
+        return ""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
 def main() -> None:
     print("Fitting; the first time kernels are compiled, too ...", flush=True)
     X, y = make_ringnorm(800, random_state=0)
@@ -61,13 +68,18 @@ def main() -> None:
 
     print("\nWhat counts most")
     print(
-        f"{'kind':14}{'rounds':>8}{'rows in a bag':>16}{'Brier score':>14}{'weight':>9}"
+        f"{'kind':12}{'leaves of':>10}{'features':>10}{'rounds':>8}"
+        f"{'rows in a bag':>15}{'Brier score':>13}{'weight':>8}"
     )
     settings = forest.settings_
-    columns = "kind", "n_estimators", "bag_share", "oob_brier", "weight"
-    rows = list(zip(*(settings[name] for name in columns), strict=True))
-    for kind, rounds, share, brier, weight in rows[:5]:
-        print(f"{kind:12}{rounds:8}{share:14.0%}{brier:14.3f}{weight:9.2f}")
+    columns = "kind", "min_samples_leaf", "max_features", "n_estimators", "bag_share"
+    names = *columns, "oob_brier", "weight"
+    rows = list(zip(*(settings[name] for name in names), strict=True))
+    for kind, leaf, features, rounds, share, brier, weight in rows[:5]:
+        print(
+            f"{kind:12}{show(leaf):>10}{show(features):>10}{rounds:8}"
+            f"{share:15.0%}{brier:13.3f}{weight:8.2f}"
+        )
 
     rate, spread = forest.noise_rate_, forest.noise_rate_std_
     print(f"\nLabels taken to be wrong: {rate:.1%} ± {spread:.1%}; in truth 25.0%")

@@ -69,7 +69,7 @@ def complain(number, stop):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_workers_leave_warnings_to_their_master(caught, n_jobs):
+def test_workers_leave_warnings_to_their_caller(caught, n_jobs):
     options = {"n_jobs": n_jobs, "verbose": 0, "title": "", "unit": ""}
     pieces = [(k,) for k in range(5)]
     assert work_through(complain, pieces, **options) == list(range(5))
@@ -153,8 +153,8 @@ def test_a_choice_within_the_warm_rounds(caught, grid):
     assert search.best_params_["n_estimators"] == 1
     assert [text for text in texts(caught) if "warm_rounds" in text] == [
         "The search has chosen n_estimators=1, within the warm_rounds=3 before a pace "
-        "sets in: no pace acts, and which one is chosen means nothing. Give the "
-        "booster fewer warm_rounds, or a larger n_estimators."
+        "sets in, so that no pace acts. Give the booster fewer warm_rounds to let "
+        "paces compete."
     ]
     caught.clear()
     search.set_params(booster__warm_rounds=0).fit(X, y)

@@ -21,6 +21,14 @@ def bags(y, groups=None, **options):
     return list(StratifiedBags(**options).split(None, y, groups))
 
 
+def test_groups_are_the_same_whatever_they_are_called():
+    y, number = np.arange(48) % 2, np.arange(48) // 4
+    expected = bags(y, number)
+    for names in (-number, number.astype(str), pd.Series(number).astype("category")):
+        for (bag, _), (same, _) in zip(expected, bags(y, names), strict=True):
+            np.testing.assert_array_equal(bag, same)
+
+
 @settings(max_examples=60, deadline=None)
 @given(labels, shares, st.integers(0, 99))
 def test_every_class_has_its_share(y, share, seed):

@@ -88,4 +88,5 @@ def test_examples_without_frames_run_or_say_what_they_need(name, tmp_path):
         assert run.returncode == 0, run.stderr
         assert "What counts most" in run.stdout
     else:
+        assert run.returncode != 0
         assert re.search(r"(needs|requires) pandas", run.stderr.splitlines()[-1])

@@ -570,16 +570,62 @@ def test_trusted_labels_are_not_noise(noisy):
         assert clf.fit(X, y_noisy, trusted=trusted).noise_rate_ == 0
 
 
-def test_noise_is_estimated_where_labels_are_not_trusted():
-    """Wrong are 30% of the labels that are not trusted, which are two thirds."""
-    X, y = make_classification(900, 6, n_informative=4, class_sep=2.0, random_state=0)
-    y_noisy, _ = flip_labels(y[:600], 0.3, random_state=0)
-    given = np.r_[y_noisy, y[600:]]
-    trusted = np.arange(900) >= 600
-    clf = SPLForestClassifier(n_bags=6, random_state=0).fit(X, given, trusted=trusted)
-    assert clf.noise_rate_ == pytest.approx(0.2, abs=2.5 * clf.noise_rate_std_)
-    alone = clone(clf).fit(X[:600], y_noisy)
-    assert alone.noise_rate_ == pytest.approx(0.3, abs=2.5 * alone.noise_rate_std_)
+def estimate(probability, codes, trusted=None, weight=None, units=None):
+    """Of two classes, from the probability of the second."""
+    n = len(codes)
+    return belief.estimate_noise(
+        np.c_[1 - np.asarray(probability), probability],
+        np.asarray(codes),
+        np.zeros(n, dtype=bool) if trusted is None else trusted,
+        np.ones(n) if weight is None else weight,
+        np.arange(n) if units is None else units,
+        np.random.default_rng(0),
+    )
+
+
+def test_noise_is_counted_among_the_surest_fifth():
+    """A tenth of them is wrong; all others are, too, but nobody is sure of these."""
+    sure, unsure = np.full(200, 0.95), np.full(400, 0.6)
+    codes = np.r_[np.arange(200) % 10 != 0, np.zeros(400)].astype(int)
+    rate, spread = estimate(np.r_[sure, unsure], codes)
+    assert rate == pytest.approx(0.1)
+    assert spread == pytest.approx(np.sqrt(0.1 * 0.9 / 200), rel=0.3)
+
+
+def test_trusted_rows_say_nothing_of_the_noise_of_others():
+    """30% of the untrusted half are wrong, though the trusted half is surer."""
+    trusted = np.arange(1000) < 500
+    probability = np.where(trusted, 0.99, 0.9)
+    codes = np.where(trusted, 1, np.arange(1000) % 10 >= 3)
+    rate, spread = estimate(probability, codes, trusted)
+    assert rate == pytest.approx(0.15)
+    assert 0 < spread < 0.05
+    assert estimate(probability, codes)[0] == 0
+    assert estimate(probability, codes, np.ones(1000, dtype=bool)) == (0.0, 0.0)
+
+
+def test_a_hair_of_doubt_makes_no_difference():
+    """Of rows that are alike, models are surer of those whose label is another."""
+    codes = (np.arange(500) % 10 != 0).astype(int)
+    probability = np.where(codes == 1, 0.900, 0.901)
+    assert estimate(probability, codes)[0] == pytest.approx(0.1)
+
+
+def test_no_more_than_half_of_two_classes_can_be_noise():
+    codes = np.arange(500) % 10 < 2
+    assert estimate(np.full(500, 0.9), codes.astype(int))[0] == pytest.approx(0.5)
+
+
+def test_weights_and_units_count_in_the_noise():
+    codes = (np.arange(500) % 10 != 0).astype(int)
+    weight = np.where(codes == 1, 1.0, 9.0)
+    assert estimate(np.full(500, 0.9), codes, weight=weight)[0] == pytest.approx(0.5)
+    alone = estimate(np.full(500, 0.9), codes)[1]
+    together = estimate(np.full(500, 0.9), codes, units=np.arange(500) // 50)[1]
+    of_one = estimate(np.full(500, 0.9), codes, units=np.arange(500) % 10)[1]
+    assert of_one > 3 * alone
+    assert together > 0  # units alike do not vary, but there could be another
+    assert estimate(np.full(500, 0.9), np.ones(500, dtype=int))[1] > 0
 
 
 def test_a_rare_class_is_not_eaten():
@@ -623,11 +669,26 @@ def test_a_class_of_one_row(noisy):
     y = y_noisy.copy()
     y[17] = 2
     clf = SPLForestClassifier(n_bags=4, random_state=0)
-    with pytest.warns(UserWarning, match="one row only of the class 2. It is in all"):
+    with pytest.warns(UserWarning, match=r"classes are in every bag \(2\): nothing"):
         clf.fit(X, y)
     assert clf.classes_.tolist() == [0, 1, 2]
     assert np.isnan(clf.label_quality_[17])  # it is in every bag
     assert np.isfinite(np.delete(clf.label_quality_, 17)).all()
+
+
+def test_classes_that_do_not_count_are_not_mute(noisy, recwarn):
+    X, _, y_noisy, _ = noisy
+    y = np.where(np.arange(500) % 7 == 0, 2, y_noisy)
+    SPLForestClassifier(n_bags=2, class_weight={2: 0}, random_state=0).fit(X, y)
+    assert not [w for w in recwarn if "every bag" in str(w.message)]
+
+
+def test_some_of_many_mute_classes_are_named(noisy):
+    X, _, y_noisy, _ = noisy
+    y = y_noisy.copy()
+    y[:8] = np.arange(10, 18)
+    with pytest.warns(UserWarning, match=r"\(10, 11, 12, 13, 14, …\)"):
+        SPLForestClassifier(n_bags=2, random_state=0).fit(X, y)
 
 
 def test_frames_with_categories_and_missing_values(noisy):

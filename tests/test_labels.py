@@ -146,6 +146,8 @@ def test_types_of_pandas_that_know_missing_values(kind, values, expected):
     assert classes.tolist() == sorted(set(values))
     with pytest.raises(ValueError, match=MISSING):
         SPLForestClassifier().fit(X, pd.Series([None, *values[1:]], dtype=kind))
+    for other in (pd.array(values, dtype=kind), pd.Index(values, dtype=kind)):
+        assert CARTClassifier().fit(X, other).classes_.dtype == expected
 
 
 @pytest.mark.parametrize("values", [WHOLE, WORDS, [value == 1 for value in WHOLE]])

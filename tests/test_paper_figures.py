@@ -1,146 +1,320 @@
-"""AdaBoost and SPLBoost on the synthetic problems, against figures known before.
+"""The pictures of the paper show what they should."""
 
-The figures come from another implementation and few draws. Ours are means of ten; the
-two must lie within two standard errors of their difference, with the spread of our
-draws for both sides.
-"""
-
-import functools
-import warnings
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from splboost import AdaBoostClassifier
-from splboost.datasets import (
-    flip_labels,
-    gaussians_log_odds,
-    make_gaussians,
-    make_long_servedio,
+from paper_results import SETS, make_results, without
+
+pytest.importorskip("matplotlib", reason="pictures need the extra plot")
+
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+
+from splboost.boosting.potentials.potentials import RobustPotential
+from splboost.display.style import INK
+from splboost.paper import gaussians, long_servedio
+from splboost.paper.figures import (
+    draw_critical_difference,
+    draw_errors,
+    draw_figure,
+    draw_gaussians,
+    draw_long_servedio,
+    draw_top,
 )
-from splboost.pace import Hard, Linear, Polynomial
-from splboost.trees import CARTClassifier
-
-N_DRAWS = 20
-UPPER, LOWER = Polynomial(age=3.0, t=4.0), Polynomial(age=3.0, t=1.3)
-
-
-def draw_gaussians(seed):
-    X, y = make_gaussians(random_state=seed)
-    return X, flip_labels(y, {0: 0.15, 1: 0.15}, random_state=seed)
+from splboost.paper.figures import gaussians as gaussian_pictures
+from splboost.paper.names import PAPER
+from splboost.paper.outcomes import Outcomes
+from splboost.paper.statistics import Comparison
 
 
-def draw_long_servedio(seed):
-    X, y = make_long_servedio(800, random_state=seed)
-    return X, flip_labels(y, 0.1, mode="probability", random_state=seed)
+def lines_of(axes):
+    return {line.get_label(): line.get_xydata().T for line in axes.get_lines()}
 
 
-@functools.cache
-def clean_test(draw):
-    if draw is draw_gaussians:
-        return make_gaussians(5000, random_state=1000)
-    return make_long_servedio(10_000, random_state=1000)
+# ------------------------------------------------------------------------- the curves
 
 
-def measure(draw, pace, depth, rounds):
-    """Test error, share of turned and of right labels dropped: one row per draw."""
-    rows = []
-    tree = CARTClassifier(max_depth=depth, min_weight_fraction_leaf=0)
-    model = AdaBoostClassifier(tree, n_estimators=rounds, pace=pace)
-    X_test, y_test = clean_test(draw)
-    for seed in range(N_DRAWS):
-        X, (y, flipped) = draw(seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(X, y)
-        dropped = model.sample_pace_ == 0
-        error = 1 - model.score(X_test, y_test)
-        rows.append([error, dropped[flipped].mean(), dropped[~flipped].mean()])
-    return np.array(rows).T
+def test_figure_1_has_the_weights_of_the_formulas():
+    left, right = draw_figure(1).axes
+    lines = lines_of(left)
+    margin, ada = lines["AdaBoost"]
+    np.testing.assert_allclose(ada, np.exp(-margin))
+    logit = lines["LogitBoost"][1]
+    np.testing.assert_allclose(logit, 2 / (1 + np.exp(2 * margin)))
+    savage = lines["SavageBoost"][1]
+    assert margin[savage.argmax()] == pytest.approx(-np.log(2) / 2, abs=0.01)
+    rboost = lines["RBoost"][1]
+    assert margin[rboost.argmax()] == pytest.approx(-np.log(2), abs=0.01)
+    for age in (2, 3, 4, 5, 6):
+        own = lines[f"SPLBoost, λ = {age}"][1]
+        expected = np.exp(-margin) * np.maximum(1 - np.exp(-margin) / age, 0)
+        np.testing.assert_allclose(own, expected, atol=1e-12)
+    ends = {"hard": 1e9, "linear": 1, "polynomial, t = 4": 1 / 3}
+    for name, exponent in (*ends.items(), ("polynomial, t = 1.3", 10 / 3)):
+        margin, own = lines_of(right)[name]
+        pace = np.maximum(1 - np.exp(-margin) / 3, 0) ** exponent
+        if name == "hard":
+            pace = np.exp(-margin) < 3
+        np.testing.assert_allclose(own, np.exp(-margin) * pace, atol=1e-9)
 
 
-def assert_near(ours, known, n_known):
-    """Whether the mean of our draws is that of n_known others, within two errors."""
-    spread = ours.std(ddof=1)
-    errors = spread / np.sqrt([len(ours), n_known])
-    difference = abs(ours.mean() - known)
-    print(f"ours {ours.mean():.4f} ± {errors[0]:.4f}, known {known} ± {errors[1]:.4f}")
-    assert difference <= 2 * np.hypot(*errors)
+def test_figure_2_has_the_plateaus_of_the_latent_losses():
+    left, right = draw_figure(2).axes
+    lines = lines_of(left)
+    for age in (2, 3, 4, 5, 6):
+        assert lines[f"SPLBoost, λ = {age}"][1][0] == pytest.approx(age / 2)
+    assert {"exponential", "logistic", "Savage", "Savage2", "zero-one"} <= set(lines)
+    heights = {name: values[1][0] for name, values in lines_of(right).items()}
+    assert heights["hard"] == pytest.approx(3)
+    assert heights["linear"] == pytest.approx(1.5)
+    assert heights["polynomial, t = 4"] == pytest.approx(2.25)
+    assert heights["polynomial, t = 1.3"] == pytest.approx(9 / 13)
 
 
-@pytest.mark.parametrize(
-    ("pace", "depth", "error", "dropped"),
-    [
-        (None, 1, 0.089, 0.0),
-        (Hard(age=1.5), 1, 0.092, 0.89),
-        (Hard(age=2.0), 1, 0.066, 0.83),
-        (Hard(age=2.5), 1, 0.061, 0.74),
-        (Linear(age=3.0), 1, 0.064, 0.87),
-        (UPPER, 1, 0.059, 0.74),
-        (LOWER, 1, 0.113, 0.86),
-        (None, 3, 0.119, 0.0),
-        (Hard(age=1.5), 3, 0.074, 0.79),
-        (Hard(age=2.0), 3, 0.074, 0.79),
-        (Hard(age=2.5), 3, 0.096, 0.41),
-        (Linear(age=3.0), 3, 0.077, 0.75),
-        (UPPER, 3, 0.088, 0.52),
-        (LOWER, 3, 0.070, 0.85),
-    ],
-    ids=str,
-)
-def test_gaussians(pace, depth, error, dropped):
-    errors, dropped_wrong, dropped_right = measure(draw_gaussians, pace, depth, 60)
-    assert_near(errors, error, 6)
-    assert_near(dropped_wrong, dropped, 6)
-    assert dropped_right.mean() < 0.1
-    assert errors.min() > 0.0328 - 0.006  # the best there is, on so many test points
+# ---------------------------------------------------------------------- the Gaussians
 
 
-def test_gaussians_cannot_be_told_apart_better():
-    X, y = clean_test(draw_gaussians)
-    error = ((gaussians_log_odds(X) > 0) != y).mean()
-    assert abs(error - 0.0328) < 2 * np.sqrt(0.0328 / len(y))
+def test_weights_are_those_of_one_more_round():
+    sample = gaussians.Sample.draw(3)
+    assert sample.is_wrong[sample.y == 0].sum() == 15
+    ada = gaussians.fit("AdaBoost", sample)
+    expected = np.exp(-ada.margin)
+    np.testing.assert_allclose(ada.weight, expected / expected.mean())
+    assert (ada.margin > 0).mean() == ada.booster.score(sample.X, sample.y)
+    robust = gaussians.fit("RobustBoost", sample)
+    potential = RobustPotential(robust.booster.epsilon)
+    expected = potential.weight(robust.margin, robust.booster.times_[-1])
+    np.testing.assert_allclose(robust.weight, expected / expected.mean())
+    spl = gaussians.fit("SPLBoost, λ = 2.0", sample)
+    pace = spl.booster.sample_pace_
+    np.testing.assert_array_equal(spl.is_given_up, pace == 0)
+    assert 10 < spl.is_given_up[sample.is_wrong].sum() <= 30
+    with pytest.raises(ValueError, match="'NoBoost'"):
+        gaussians.fit("NoBoost", sample)
 
 
-def test_self_paced_stumps_beat_adaboost_on_the_gaussians():
-    plain = measure(draw_gaussians, None, 1, 60)[0]
-    for pace in (Hard(age=2.0), Linear(age=4.0), Polynomial(plateau=2.0, t=1.3)):
-        gain = plain - measure(draw_gaussians, pace, 1, 60)[0]
-        assert gain.mean() > 2 * gain.std(ddof=1) / np.sqrt(N_DRAWS)
+def test_what_is_fitted_well_is_not_given_up():
+    savage = gaussians.fit("SavageBoost", gaussians.Sample.draw(0))
+    next_to_nothing = savage.weight < gaussians.NEXT_TO_NOTHING
+    assert next_to_nothing.sum() > 20
+    assert not savage.is_given_up[next_to_nothing & (savage.margin > 0)].any()
 
 
-@pytest.mark.parametrize(
-    ("pace", "rounds", "error", "n_known"),
-    [
-        (None, 400, 0.281, 1),
-        (Hard(plateau=1.0), 250, 0.274, 2),
-        (Hard(plateau=2.0), 250, 0.176, 2),
-        (Hard(plateau=2.5), 250, 0.026, 2),
-        (Linear(plateau=2.5), 250, 0.042, 2),
-        (Polynomial(plateau=2.5, t=1.3), 250, 0.047, 2),
-        (Polynomial(plateau=2.5, t=4.0), 250, 0.027, 2),
-        (Hard(age=2.0), 400, 0.173, 1),
-        (Hard(age=2.5), 400, 0.007, 1),
-        (Linear(age=3.0), 400, 0.137, 1),
-        (Linear(age=6.0), 400, 0.004, 1),
-    ],
-    ids=str,
-)
-def test_long_servedio(pace, rounds, error, n_known):
-    errors = measure(draw_long_servedio, pace, 1, rounds)[0]
-    assert_near(errors, error, n_known)
+class Path:
+    """What cross-validation finds: the scores of each round."""
+
+    def __init__(self, scores):
+        self.mean = np.array([[scores]])
+
+    def choose(self):
+        best = self.mean.max()
+        rounds = 1 + int(np.argmax(self.mean[0, 0]))
+        return SimpleNamespace(score=best, n_estimators=rounds)
 
 
-def test_long_servedio_defeats_adaboost_and_not_splboost():
-    plain = measure(draw_long_servedio, None, 1, 400)[0]
-    errors, wrong, right = measure(draw_long_servedio, Hard(age=2.5), 1, 400)
-    assert plain.min() >= 0.2
-    assert errors.max() <= 0.05
-    assert wrong.mean() > 0.5
-    assert right.mean() < 0.01
+def test_goal_and_rounds_are_chosen_together(monkeypatch):
+    found = {0.15: [0.7, 0.9, 0.8], 0.2: [0.6, 0.9, 0.9], 0.3: [0.7, 0.8, 0.9]}
+
+    def find(X, y, *, booster, **options):
+        return Path(found.get(getattr(booster, "epsilon", None), [0.5] * 3))
+
+    monkeypatch.setattr(gaussians, "spl_path", find)
+    sample = gaussians.Sample.draw(0)
+    chosen = gaussians._chosen("RobustBoost", sample, None)
+    # Of equal scores the fewest rounds, then the higher goal
+    assert (chosen.epsilon, chosen.n_estimators) == (0.2, 2)
+    chosen = gaussians._chosen("RobustBoost", sample, 3)
+    assert (chosen.epsilon, chosen.n_estimators) == (0.3, 3)
+    assert gaussians._chosen("AdaBoost", sample, None).n_estimators == 1
+    assert gaussians._chosen("AdaBoost", sample, 7).n_estimators == 7
 
 
-def test_too_small_a_plateau_drops_right_labels():
-    wrong, right = measure(draw_long_servedio, Hard(plateau=1.0), 1, 100)[1:]
-    assert wrong.mean() > 0.6
-    assert 0.2 < right.mean() < 0.5
+@pytest.mark.parametrize("rounds", [60, None])
+def test_figure_3_shows_every_sample(rounds):
+    figure = draw_gaussians(rounds=rounds)
+    assert len(figure.axes) == 9
+    names = [axes.get_title() for axes in figure.axes]
+    assert names[0] == "(a) original data"
+    assert names[1:] == [
+        f"({letter}) {name}"
+        for letter, name in zip("bcdefghi", gaussians.BOOSTERS, strict=True)
+    ]
+    sample = gaussians.Sample.draw(0)
+    for name, axes in zip([None, *gaussians.BOOSTERS], figure.axes, strict=True):
+        marks = [c for c in axes.collections if isinstance(c, PathCollection)]
+        counts = [len(c.get_offsets()) for c in marks]
+        plus, wrong_plus, cross, wrong_cross, circles = counts
+        assert plus + cross + circles == 200
+        given_up = np.zeros(200, dtype=bool)
+        weight = np.ones(200)
+        if name is not None:
+            fitted = gaussians.fit(name, sample, rounds=rounds)
+            given_up, weight = fitted.is_given_up, fitted.weight
+        assert circles == given_up.sum()
+        assert wrong_plus + wrong_cross == (sample.is_wrong & ~given_up).sum()
+        shown = (sample.y == 1) & ~given_up
+        np.testing.assert_array_equal(marks[0].get_offsets(), sample.X[shown])
+        area = marks[0].get_sizes() / gaussian_pictures.AREA
+        np.testing.assert_allclose(
+            area,
+            np.clip(
+                weight[shown],
+                gaussian_pictures.LEAST_AREA / gaussian_pictures.AREA,
+                gaussian_pictures.MOST_AREA / gaussian_pictures.AREA,
+            ),
+        )
+        assert {to_hex(c) for c in marks[4].get_edgecolors()} <= {INK}
+
+
+# ------------------------------------------------------------------ errors and places
+
+
+def test_figure_4_has_means_and_standard_errors():
+    results = make_results(repeats=3)
+    figure = draw_errors(results)
+    panels = [axes for axes in figure.axes if axes.get_title()]
+    assert [axes.get_title() for axes in panels] == [f"{n}, 3 repeats" for n in SETS]
+    own = results[(results["data"] == SETS[4]) & (results["method"] == "RBoost")]
+    errors = 100 * own.groupby("noise")["error"].mean()
+    spread = 100 * own.groupby("noise")["error"].std() / np.sqrt(3)
+    containers = panels[4].containers
+    assert len(containers) == 9
+    line, _, (bars,) = containers[PAPER.index("RBoost")]
+    np.testing.assert_allclose(line.get_ydata().astype(float), errors)
+    np.testing.assert_allclose(line.get_xdata(), errors.index.to_numpy(), atol=1)
+    heights = [segment[1, 1] - segment[0, 1] for segment in bars.get_segments()]
+    np.testing.assert_allclose(heights, 2 * spread)
+    texts = [t.get_text() for axes in figure.axes for t in _legend_texts(axes)]
+    assert texts == list(PAPER)
+
+
+def _legend_texts(axes):
+    return [] if axes.get_legend() is None else axes.get_legend().get_texts()
+
+
+def test_figure_4_of_part_of_a_table():
+    results = make_results(["pima", "mine"], repeats=2)
+    part = without(results, data="pima", noise=30, repeat=1)
+    part = without(part, data="mine", method="AdaBoost")
+    part = without(part, method="RBoost")
+    titles = [axes.get_title() for axes in draw_errors(part).axes]
+    assert titles[:2] == ["pima, 1 to 2 repeats", "mine, 2 repeats"]
+    one = draw_errors(results[(results["data"] == "pima") & (results["repeat"] == 0)])
+    assert one.axes[0].get_title() == "pima, 1 repeat"
+    for wrong in (results[:0], results.assign(method="SPLForest")):
+        with pytest.raises(ValueError, match="no finished cell"):
+            draw_errors(wrong)
+
+
+def test_figure_5_has_three_views():
+    results = make_results()
+    figure = draw_top(results)
+    nine, best, chosen = figure.axes
+    assert [len(axes.get_lines()) for axes in figure.axes] == [9, 6, 6]
+    share = 100 * Outcomes.of(results).top_shares()
+    for line, name in zip(nine.get_lines(), share, strict=True):
+        np.testing.assert_allclose(line.get_ydata(), share[name])
+    assert nine.get_title() == "(a) all nine methods"
+    assert best.get_lines()[5].get_ydata()[0] >= chosen.get_lines()[5].get_ydata()[0]
+    part = draw_top(without(results, method="RBoost"))
+    assert part.axes[0].get_title() == "(a) 8 of nine methods"
+    for few in (results[:0], results[results["method"] == "RBoost"]):
+        with pytest.raises(ValueError, match="two or more methods"):
+            draw_top(few)
+
+
+def test_numbers_that_are_no_figures_are_refused():
+    with pytest.raises(ValueError, match="number=6"):
+        draw_figure(6)
+    for number in (4, 5):
+        with pytest.raises(ValueError, match=f"Figure {number} is drawn from results"):
+            draw_figure(number)
+
+
+def test_bars_join_what_does_not_differ():
+    rank = pd.Series({"a": 1.0, "b": 1.8, "c": 2.6, "d": 4.0})
+    comparison = Comparison("Ranks", rank, 30, 0.01, 1.0)
+    (axes,) = draw_critical_difference(comparison).axes
+    bars = [line for line in axes.get_lines() if line.get_linewidth() > 3]
+    ends = [line.get_xdata() for line in bars]
+    np.testing.assert_allclose(ends, [[0.97, 1.83], [1.77, 2.63]])
+    texts = [text.get_text() for text in axes.texts]
+    assert "a  1.00" in texts and "4.00  d" in texts
+    assert axes.get_title() == "Ranks (30 data sets)"
+
+
+# ------------------------------------------------------------------ Long and Servedio
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return long_servedio.measure(3)
+
+
+def test_long_servedio_defeats_convex_boosters(measured):
+    summary = long_servedio.summarise(measured)
+    assert list(summary.index) == list(long_servedio.KNOWN)
+    error = summary["error"]
+    for name in ("AdaBoost", "LogitBoost, gradient kept"):
+        assert error[name] > 0.2
+        assert summary.loc[name, "penaliser"] > 0.4
+    for name in ("LogitBoost, response clipped", "SavageBoost", "RBoost"):
+        assert error[name] < 0.02
+    assert error["SPL hard, λ = 2.5"] < 0.05
+    assert (summary[["large margin", "puller"]] == 0).all(axis=None)
+
+
+def test_figures_agree_within_two_standard_errors():
+    rows = [(0, "RBoost", 0.01), (1, "RBoost", 0.03), (2, "RBoost", 0.02)]
+    rows += [(d, "SavageBoost", 0.2 + d / 100) for d in range(3)]
+    table = pd.DataFrame(rows, columns=["draw", "method", "error"])
+    table[list(long_servedio.KINDS)] = 0.0
+    summary = long_servedio.summarise(table)
+    assert summary["standard_error"].tolist() == pytest.approx([0.01 / np.sqrt(3)] * 2)
+    assert summary["agrees"].tolist() == [True, False]
+    assert summary.loc["RBoost", ["least", "most"]].tolist() == [0.01, 0.03]
+
+
+def test_picture_of_long_servedio(measured):
+    (axes,) = draw_long_servedio(measured).axes
+    draws, means, known = axes.collections
+    assert len(draws.get_offsets()) == len(measured)
+    summary = long_servedio.summarise(measured)
+    np.testing.assert_allclose(means.get_offsets()[:, 0], 100 * summary["error"])
+    np.testing.assert_allclose(known.get_offsets()[:, 0], 100 * summary["known"])
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == list(summary.index)
+
+
+def test_without_matplotlib_one_sentence_says_what_to_do():
+    program = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from splboost.paper.figures import draw_figure\n"
+        "draw_figure(1)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert run.stderr.strip().splitlines()[-1] == (
+        "ImportError: Pictures need matplotlib, which is not installed; run: "
+        "pip install 'splboost[plot]'"
+    )
+
+
+def test_without_pandas_one_sentence_says_what_to_do():
+    program = (
+        "import importlib.util as util\n"
+        "def find(name, *_, known=util.find_spec):\n"
+        "    return None if name == 'pandas' else known(name)\n"
+        "util.find_spec = find\n"
+        "import splboost.paper"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert run.stderr.strip().endswith("pip install 'splboost[paper]'")

@@ -1,18 +1,16 @@
-"""The robustness benchmark: its store, its statistics, its page, and a small run."""
+"""The robustness benchmark: its page, and a small run."""
 
 import itertools
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPT = BENCHMARKS / "robustness.py"
@@ -24,14 +22,14 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import _robustness_data as data  # noqa: E402
 import _robustness_methods as methods  # noqa: E402
-import _robustness_statistics as statistics  # noqa: E402
-import _robustness_store as store_module  # noqa: E402
 import _robustness_tuning as tuning  # noqa: E402
 import _robustness_work as work  # noqa: E402
 import robustness  # noqa: E402
+from _robustness_cells import MEASURES, Cell, open_store  # noqa: E402
 from _robustness_report import sections  # noqa: E402
 from _robustness_results import Results, summary  # noqa: E402
-from _robustness_store import DONE, FAILED, MEASURES, Cell, Store  # noqa: E402
+
+from splboost.paper.store import CLAIMED, DONE  # noqa: E402
 
 SECONDS = 240
 CELL = Cell("settings", "pima", "20", 5, "ExtraTrees")
@@ -46,43 +44,6 @@ def path(tmp_path):
     return tmp_path / "folder" / "store.sqlite"
 
 
-# --------------------------------------------------------------------------- the store
-
-
-def test_a_cell_is_claimed_once(path):
-    one, other = Store(path), Store(path)
-    assert one.claim(CELL)
-    assert not other.claim(CELL)
-    assert not one.claim(CELL)
-    one.finish(CELL, figures(0.25), "abc")
-    assert not other.claim(CELL)
-    (row,) = other.rows(["settings"])
-    assert row["error"] == 0.25 and row["source"] == "abc" and row["method"] == CELL[-1]
-
-
-def test_a_released_claim_is_free_and_a_finished_cell_cannot_be_released(path):
-    store = Store(path)
-    assert store.claim(CELL)
-    store.release(CELL)
-    assert store.claim(CELL)
-    store.finish(CELL, figures(), "abc")
-    store.release(CELL)
-    assert len(store.rows(["settings"])) == 1
-
-
-@pytest.mark.parametrize("change", [{"settings": "x"}, {"seed": 6}, {"noise": "30"}])
-def test_settings_and_cells_are_kept_apart(path, change):
-    store, other = Store(path), CELL._replace(**change)
-    assert store.claim(CELL)
-    store.finish(CELL, figures(0.1), "abc")
-    assert store.claim(other)
-    store.finish(other, figures(0.3), "abc")
-    both = store.rows([CELL.settings, other.settings])
-    assert sorted(row["error"] for row in both) == [0.1, 0.3]
-    if "settings" in change:
-        assert [row["error"] for row in store.rows(["settings"])] == [0.1]
-
-
 def test_figures_depend_on_rows_versions_and_definition(monkeypatch):
     method = methods.METHODS["ExtraTrees"]
     before = robustness.settings_of(method, 1000)
@@ -92,154 +53,6 @@ def test_figures_depend_on_rows_versions_and_definition(monkeypatch):
     assert robustness.settings_of(newer, 1000) != before
     monkeypatch.setattr("sklearn.__version__", "99")
     assert robustness.settings_of(method, 1000) != before
-
-
-def test_failures_wait_to_be_forgotten(path):
-    store = Store(path)
-    assert store.claim(CELL)
-    store.fail(CELL, "ValueError: no")
-    assert not store.claim(CELL)
-    assert store.rows(["settings"]) == []
-    assert store.rows(["settings"], FAILED)[0]["failure"] == "ValueError: no"
-    store.forget_failures()
-    assert store.claim(CELL)
-
-
-def test_the_claim_of_a_killed_process_ends(path):
-    code = (
-        "import sys, time; from pathlib import Path\n"
-        f"sys.path.insert(0, {str(BENCHMARKS)!r})\n"
-        "from _robustness_store import Cell, Store\n"
-        f"assert Store(Path({str(path)!r})).claim(Cell(*{tuple(CELL)!r}))\n"
-        "print('claimed', flush=True); time.sleep(600)\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout.readline() == "claimed\n"
-            store = Store(path)
-            assert not store.claim(CELL)
-        finally:
-            process.kill()
-    assert store.claim(CELL)
-
-
-def test_the_claim_of_a_number_used_again_ends(path, monkeypatch):
-    """The number of a dead process may be that of a new one."""
-    store = Store(path)
-    assert store.claim(CELL)
-    start = store_module._start_of(os.getpid())
-    monkeypatch.setattr(store_module, "_start_of", lambda process: start + 60)
-    assert store.claim(CELL)
-
-
-def test_the_claim_of_another_machine_ends_with_time(path, monkeypatch):
-    store = Store(path)
-    monkeypatch.setattr(store, "_owner", ("elsewhere", 1, 0.0))
-    assert store.claim(CELL)
-    here = Store(path)
-    assert not here.claim(CELL)
-    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
-    assert here.claim(CELL)
-
-
-def test_many_at_once_do_no_cell_twice(path, monkeypatch):
-    """Nor do they fail: a claim waits for another to be made, however slowly."""
-    cells = [CELL._replace(seed=seed) for seed in range(12)]
-    dead = Store(path)
-    monkeypatch.setattr(dead, "_owner", ("elsewhere", 1, 0.0))
-    assert all(dead.claim(cell) for cell in cells)
-    dead.close()
-    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
-    is_void = Store._is_void
-
-    def consider(store, row):
-        time.sleep(0.01)
-        return is_void(store, row)
-
-    monkeypatch.setattr(Store, "_is_void", consider)
-    taken, failures = [], []
-
-    def take():
-        try:
-            store = Store(path)
-            taken.extend(cell for cell in cells if store.claim(cell))
-        except Exception as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert sorted(taken) == sorted(cells)
-
-
-# ---------------------------------------------------------------------- the statistics
-
-
-def test_nemenyi_has_the_critical_values_of_demsar():
-    """Table 5(a) of his paper: q for 5%, two to ten methods."""
-    published = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
-    for k, q in enumerate(published, start=2):
-        own = statistics.critical_difference(k, 30) / np.sqrt(k * (k + 1) / 180)
-        assert own == pytest.approx(q, abs=1e-3)
-
-
-def test_equals_share_ranks():
-    means = pd.DataFrame(
-        [[0.1, 0.3, 0.2], [0.2, 0.1 + 0.2, 0.3]], columns=["a", "b", "c"]
-    )
-    assert statistics.ranks(means).to_numpy().tolist() == [[1, 3, 2], [1, 2.5, 2.5]]
-
-
-def test_friedman_is_that_of_the_ranks():
-    means = pd.DataFrame(np.random.default_rng(0).random((8, 4)))
-    n, k = means.shape
-    rank = means.rank(axis=1).mean()
-    chi2 = 12 * n / (k * (k + 1)) * (np.sum(rank**2) - k * (k + 1) ** 2 / 4)
-    f = (n - 1) * chi2 / (n * (k - 1) - chi2)  # Iman and Davenport
-    p = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
-    assert statistics.friedman(means) == pytest.approx(p)
-    agreed = pd.DataFrame(np.tile([1.0, 2.0, 3.0], (7, 1)))
-    assert statistics.friedman(agreed) == pytest.approx(np.exp(-7))
-    assert statistics.friedman(means * 0) == 1.0
-    assert np.isnan(statistics.friedman(means[[0, 1]]))
-
-
-def test_holm_by_hand():
-    adjusted = statistics.holm(np.array([0.01, 0.04, 0.03, 0.6]))
-    assert adjusted == pytest.approx([0.04, 0.09, 0.09, 0.6])
-    assert statistics.holm(np.array([0.7, 0.6])) == pytest.approx([1.0, 1.0])
-
-
-def test_reference_against_rivals():
-    a = np.array([0.10, 0.20, 0.30, 0.40, 0.50, 0.60])
-    means = pd.DataFrame({"a": a, "b": a + 0.01 * np.arange(1, 7), "c": a})
-    table = statistics.against(means, "a", ["b"]).set_index("rival")
-    assert table.loc["b", ["wins", "ties", "losses"]].tolist() == [6, 0, 0]
-    assert table.loc["c", ["wins", "ties", "losses"]].tolist() == [0, 6, 0]
-    assert table.loc["b", "difference"] == pytest.approx(-0.035)
-    assert table.loc["b", "p"] == pytest.approx(2 / 2**6)
-    assert table.loc["b", "p_holm"] == pytest.approx(4 / 2**6)
-    assert table.loc["b", "p_planned"] == pytest.approx(2 / 2**6)
-    assert table.loc["c", "p"] == 1.0
-    assert np.isnan(table.loc["c", "p_planned"])
-
-
-def test_cliques():
-    rank = pd.Series({"a": 1.0, "c": 2.6, "b": 1.8, "d": 4.0})
-    assert statistics.cliques(rank, 1.0) == [["a", "b"], ["b", "c"]]
-    assert statistics.cliques(rank, 2.0) == [["a", "b", "c"], ["c", "d"]]
-    assert statistics.cliques(rank, 0.5) == []
-
-
-def test_distance_from_the_best():
-    means = pd.DataFrame({"a": [0.1, 0.4], "b": [0.3, 0.2]})
-    distance = statistics.distance_from_best(means)
-    assert distance.to_numpy() == pytest.approx(np.array([[0, 0.2], [0.2, 0]]))
 
 
 # ------------------------------------------------------------------- data and methods
@@ -346,7 +159,7 @@ LEVELS = ("0", "20", "40")
 
 def fill(path, left_out=()):
     """Errors that say which set, noise, seed and method they belong to."""
-    store, cells = Store(path), []
+    store, cells = open_store(path), []
     settings = {
         m: robustness.settings_of(methods.METHODS[m], robustness.ROWS) for m in MADE_UP
     }
@@ -461,7 +274,7 @@ def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
         for m in quick["methods"]
     }
     until = time.monotonic() + SECONDS
-    store = Store(path)
+    store = open_store(path)
     while not (before := store.rows(settings)):
         assert time.monotonic() < until and first.poll() is None
         time.sleep(0.05)
@@ -482,7 +295,7 @@ def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
     assert len(after) == 4 * len(quick["noise"]) * len(quick["methods"]) == 16
     assert len(before) < 16
     assert all(row in after for row in before)
-    assert store.rows(settings, store_module.CLAIMED) == []
+    assert store.rows(settings, CLAIMED) == []
     assert all(0 < row["error"] < 0.3 and row["state"] == DONE for row in after)
     measured = [line for line in second.stderr.splitlines() if ": error" in line]
     assert len(measured) == 16 - len(before)

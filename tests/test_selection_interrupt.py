@@ -201,9 +201,9 @@ def test_a_stop_waits_for_those_at_work():
 
 def test_nothing_is_begun_after_a_stop():
     stop = Stop()
-    assert _work(lambda k, stop: k, 4, (7,), stop) == (4, 7)
+    assert _work(lambda k, stop: k, 4, (7,), stop) == (4, 7, [])
     stop.set_and_wait()
-    assert _work(lambda k, stop: k, 4, (7,), stop) == (4, None)
+    assert _work(lambda k, stop: k, 4, (7,), stop) == (4, None, [])
 
 
 class SlowTree(DecisionTreeClassifier):

@@ -1,4 +1,4 @@
-"""Warnings that point at the user's own line, and are not repeated."""
+"""Warnings that point at the user's own line, and are not repeated; errors restated."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def warn(message: str, topic: str | None = None) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("splboost."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def restate(error: Exception, message: str) -> TypeError | ValueError:
+    """An error of the same kind that says more."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(message)
 
 
 @contextmanager

@@ -21,8 +21,8 @@ def make_frame(columns: dict[str, tuple[type, Any]]) -> Any:
     Parameters
     ----------
     columns : type and values of each column
-        The type, of int, float, str and object, is that of the column whatever its
-        values are; numbers of which some may be missing are floats.
+        The type, of int, float, str and object, is that of the column of a frame
+        whatever its values are; numbers of which some may be missing are floats.
     """
     library = frame_library()
     if library is None:

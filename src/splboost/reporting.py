@@ -29,12 +29,17 @@ def has_room_for_bar() -> bool:
     return sys.stderr.isatty() and find_spec("rich") is not None
 
 
-def make_report(verbose: int, total: int, title: str) -> Report:
-    """A bar where one can be shown; lines elsewhere; nothing unless ``verbose``."""
+def make_report(
+    verbose: int, total: int, title: str, *, estimates: bool = True
+) -> Report:
+    """A bar where one can be shown; lines elsewhere; nothing unless ``verbose``.
+
+    A bar estimates the time left from what is done, unless ``estimates`` is False.
+    """
     if not verbose:
         return Silence()
     if has_room_for_bar():
-        return Bar(total, title)
+        return Bar(total, title, estimates=estimates)
     return Lines(total, title)
 
 
@@ -70,7 +75,7 @@ class Lines(Silence):
 class Bar(Silence):
     """A progress bar, drawn anew some ten times a second."""
 
-    def __init__(self, total: int, title: str) -> None:
+    def __init__(self, total: int, title: str, *, estimates: bool = True) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -84,7 +89,7 @@ class Bar(Silence):
             TextColumn(title),
             BarColumn(bar_width=16),
             MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            *([TimeRemainingColumn()] if estimates else []),
             TextColumn("{task.description}"),
             console=Console(stderr=True),
             auto_refresh=False,
@@ -115,6 +120,44 @@ class Bar(Silence):
     def _draw(self) -> None:
         done, text = self._last
         self._bar.update(self._task, completed=done, description=text, refresh=True)
+
+
+class TimeLeft:
+    """Estimates how long work will take yet, where its pieces differ in size.
+
+    Parameters
+    ----------
+    work : float
+        All of it, in any unit.
+    """
+
+    def __init__(self, work: float) -> None:
+        self._start = time.monotonic()
+        self._all, self._done = work, 0.0
+
+    def after(self, work: float) -> str:
+        """The time left when so much more is done, in words."""
+        self._done += work
+        rate = (time.monotonic() - self._start) / self._done
+        return f"{format_duration(rate * max(self._all - self._done, 0.0))} left"
+
+
+def format_duration(seconds: float) -> str:
+    """A time in words, roughly.
+
+    Examples
+    --------
+    >>> from splboost.reporting import format_duration
+    >>> [format_duration(seconds) for seconds in (20, 400, 9000, 300_000)]
+    ['20 s', '7 min', '2.5 h', '3.5 days']
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 48 * 3600:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 86400:.1f} days"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from splboost.advice import restate
 from splboost.pace.base import PLAIN, FloatArray, Link, Pace
 from splboost.pace.resolve import resolve_pace
 from splboost.pace.scaled import DEFAULT_PLATEAU
@@ -73,7 +74,7 @@ def _resolve_for(label: Any, pace: Any) -> Pace | None:
     try:
         return _copy(resolve_pace(pace))
     except (TypeError, ValueError) as why:
-        raise type(why)(f"pace of class {label!r}: {why}") from None
+        raise restate(why, f"pace of class {label!r}: {why}") from None
 
 
 def _check_labels(given: dict[Any, Any], labels: list[Any]) -> None:

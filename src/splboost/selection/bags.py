@@ -136,8 +136,8 @@ def _refuse(n_units: int, *, grouped: bool) -> NoReturn:
     """Say why no bag leaves a row out."""
     if not grouped:
         raise ValueError(
-            "y has one row of each class only, which is in every bag, so that none is "
-            "left to judge by; give more rows."
+            "y has one row of each class only (of positive weight), which is in every "
+            "bag, so that none is left to judge by; give more rows."
         )
     few = "one group" if n_units == 1 else "one group of each class"
     raise ValueError(
@@ -177,12 +177,8 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
         raise ValueError(
             "groups has missing entries; give every row a group, be it of its own."
         )
-    try:
-        return np.unique(given, return_inverse=True)[1]
-    except TypeError:  # groups of several types have no order
-        return np.unique([repr(each) for each in given.tolist()], return_inverse=True)[
-            1
-        ]
+    number: dict[Any, int] = {}  # in the order in which they come, whatever their names
+    return np.array([number.setdefault(each, len(number)) for each in given.tolist()])
 
 
 def _class_of_groups(

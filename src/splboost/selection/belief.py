@@ -114,4 +114,5 @@ def estimate_noise(
     spread = np.std([among_surest(weight * each[units]) for each in chances])
     # One unit more or less may always be wrong, also where none is.
     spread = np.hypot(spread, 0.5 / max(SUREST * n_units, 1))
-    return share * among_surest(weight), share * float(spread)
+    rate = min(among_surest(weight), 1 - 1 / probability.shape[1])  # more is no noise
+    return share * rate, share * float(spread)

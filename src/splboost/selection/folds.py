@@ -63,7 +63,9 @@ def _split(splitter: Any, cv: Any, *data: Any) -> Iterator[tuple[Any, Any]]:
             yield fitted, judging
     except (TypeError, ValueError) as why:
         name, remedy = f"cv={cv!r}", "give another"
-        if cv is None or isinstance(cv, Integral):
+        if data[-1] is None and "groups" in str(why):
+            remedy = "give groups to fit"
+        elif cv is None or isinstance(cv, Integral):
             remedy = "give fewer folds, or more data"
         elif not hasattr(cv, "split"):
             name, remedy = "cv", "give pairs (train, test) of arrays of row numbers"

@@ -20,13 +20,12 @@ from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise, unweigh
 from splboost.selection.calibration import Calibration, calibrate
-from splboost.trees.cells import is_missing
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
+    check_trusted,
     check_weights,
     encode_labels,
-    refuse_masked,
     weigh_classes,
     weights_of_classes,
 )
@@ -60,9 +59,9 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         Whether stumps are boosted with a pace, and labels that the rows out of bag
         speak against count for less. Without, it shows what that adds.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, in fitting and in judging. Probabilities are then those
-        of data in which classes are as frequent as they weigh; ``oob_score_``,
-        ``label_quality_`` and ``noise_rate_`` are about the data as they are.
+        Weights of the classes, in fitting and in judging. Predictions are then those
+        for data in which classes are as frequent as they weigh; ``label_quality_`` and
+        ``noise_rate_`` are about the data as they are.
     categorical_features : array-like or None, default=None
         Names, positions or a mask of categorical columns, beside those of categorical
         dtype.
@@ -91,8 +90,10 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         Probability of each row's given label, by bags without it.
     noise_rate_ : float
         Estimated share of wrong labels: how many disagree with the model, out of bag,
-        in the fifth of the rows of which it is surest. It takes wrong labels to be as
-        frequent there as elsewhere, and is too high where classes overlap everywhere.
+        in the fifth of the rows of which it is surest. Trusted rows are left out, and
+        taken to be right. It is too high where classes overlap everywhere, or rows
+        repeat others without being of one group; too low where wrong labels are on one
+        side.
     noise_rate_std_ : float
         Standard deviation of it, when rows count for more or less at random. It knows
         nothing of that bias.
@@ -214,26 +215,23 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         own_weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, own_weight)
         weighing = self.class_weight, self.classes_, codes, own_weight
-        weight, of_class = weigh_classes(*weighing), weights_of_classes(*weighing)
+        of_class, weight = weights_of_classes(*weighing), weigh_classes(*weighing)
         units = np.arange(table.n_rows)
         if groups is not None:
             units = check_groups(groups, table.n_rows)
-        known = check_trusted(trusted, table.n_rows)
+        trusted = check_trusted(trusted, table.n_rows)
         used = weight > 0
         weight = weight / weight[used].mean()  # in rows; their unit says nothing
         own_weight = own_weight[used] / own_weight[used].mean()
         samples = Samples(table, X, codes, weight).take(used)
         units, codes = np.unique(units[used], return_inverse=True)[1], samples.codes
         ground = Ground(
-            samples.binned(n_threads), codes, self.classes_.size, known[used]
+            samples.binned(n_threads), codes, self.classes_.size, trusted[used]
         )
         members = make_members(paced=self.paced)
         bags = self._draw(samples, units, len(members), rng, grouped=groups is not None)
         n_out = count_out(bags, codes.size)
-        self._warn_of_mute_classes(
-            np.bincount(codes[find_judges(n_out)], minlength=self.classes_.size),
-            "row" if groups is None else "group",
-        )
+        self._warn_of_mute_classes(codes, find_judges(n_out))
         options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         scouted = scout(ground, members, bags, **options)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
@@ -278,15 +276,16 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
                 bags.append(Bag(size, samples.weight * inside, seeds))
         return bags
 
-    def _warn_of_mute_classes(self, n_judges: NDArray[np.intp], kind: str) -> None:
-        """Say which classes no row out of bag belongs to."""
-        mute = self.classes_[n_judges == 0].tolist()
+    def _warn_of_mute_classes(
+        self, codes: NDArray[np.integer], judging: NDArray[np.bool_]
+    ) -> None:
+        mute = self.classes_[np.setdiff1d(codes, codes[judging])].tolist()
         if mute:
-            some = ", of the class ".join(map(repr, mute[:SHOWN]))
-            some += ", …" if len(mute) > SHOWN else ""
+            some = ", ".join(map(repr, mute[:SHOWN])) + ", …" * (len(mute) > SHOWN)
             warn(
-                f"There is one {kind} only of the class {some}. It is in all bags, so "
-                "nothing is judged by it, and it gets no out-of-bag score."
+                f"All rows of some classes are in every bag ({some}): nothing is "
+                "judged by these, and they get no out-of-bag score. Give more rows of "
+                "them, or groups."
             )
 
     def _describe(self, choice: Any) -> None:
@@ -320,7 +319,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         samples: Samples,
         used: NDArray[np.bool_],
         units: NDArray[np.intp],
-        known: NDArray[np.bool_],
+        trusted: NDArray[np.bool_],
         weight: FloatArray,
         of_class: FloatArray | None,
         draws: np.random.Generator,
@@ -339,7 +338,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         self.noise_rate_, self.noise_rate_std_ = estimate_noise(
             of_labels[there],
             codes[there],
-            known[there],
+            trusted[there],
             weight[there],
             units[there],
             draws,
@@ -393,23 +392,3 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         """
         probability = self.predict_proba(X)
         return self.classes_[probability.argmax(axis=1)]
-
-
-def check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
-    """Whether the label of each row is known to be right."""
-    if trusted is None:
-        return np.zeros(n_rows, dtype=bool)
-    refuse_masked(trusted, "trusted")
-    mask = np.asarray(trusted)
-    if mask.dtype == object and any(map(is_missing, mask.flat)):
-        raise ValueError(
-            "trusted has missing entries; give True or False for each row of X."
-        )
-    if mask.dtype == object and all(isinstance(v, bool | np.bool_) for v in mask.flat):
-        mask = mask.astype(bool)
-    if mask.shape != (n_rows,) or mask.dtype != bool:
-        raise ValueError(
-            f"trusted is of shape {mask.shape} and type {mask.dtype}, for {n_rows} "
-            "rows; give True or False for each row of X."
-        )
-    return mask

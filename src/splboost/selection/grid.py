@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
+from splboost.advice import restate
 from splboost.pace import Hard, Pace, resolve_pace
 from splboost.pace.scaled import Scaled
 
@@ -89,7 +90,7 @@ def _blaming(argument: str, given: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as why:
-        raise type(why)(f"{argument}={given!r} will not do: {why}") from None
+        raise restate(why, f"{argument}={given!r} will not do: {why}") from None
 
 
 def _checked(pace: Any) -> Any:

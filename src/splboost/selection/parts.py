@@ -40,7 +40,8 @@ class Part(NamedTuple):
         """The samples of the part.
 
         Those fitted to are weighed as the booster would weigh them alone. Scores know
-        nothing of the weights of classes, as everywhere in scikit-learn.
+        nothing of the weights of classes, as those of GridSearchCV; but rows of a class
+        of weight zero are left out.
         """
         fitted, judging = samples.take(self.fitted), samples.take(self.judging)
         if self.of_class is not None:
@@ -61,7 +62,8 @@ def check_booster(booster: Any, grid: Any) -> None:
     if grid is not None and "pace" not in booster.get_params(deep=False):
         raise ValueError(
             f"booster={booster!r} takes no pace, so there is none to choose; set the "
-            "grid of paces to None to choose rounds and depth alone."
+            "grid of paces to None (grid=None, or plateaus=None in spl_path) to choose "
+            "rounds and depth alone."
         )
     if booster.n_iter_no_change is not None:
         raise ValueError(
@@ -115,8 +117,8 @@ def make_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Pa
             raise ValueError(
                 "cv gives a part of the data with rows of "
                 f"{booster.classes_[there].tolist()} only to fit to, of the classes "
-                f"{booster.classes_.tolist()}; give fewer folds, stratified ones, or "
-                "more data."
+                f"{booster.classes_.tolist()}. Give stratified folds, and at least two "
+                "rows of each class."
             )
     booster._check_subsample(np.count_nonzero(fitted))
     return Part(fitted, judging, of_class)

@@ -169,7 +169,10 @@ class PacePath:
                 object if self.scale == "pace" else float,
                 [self.values[k] for k in value],
             ),
-            "param_max_depth": (float, [self.depths[k] for k in depth]),
+            "param_max_depth": (
+                float if self.depths == [None] else int,
+                [self.depths[k] for k in depth],
+            ),
             "param_n_estimators": (int, t + 1),
             "mean_test_score": (float, mean),
             "std_test_score": (float, self.scores.std(axis=2).ravel()),
@@ -228,7 +231,8 @@ def spl_path(
     sample_weight : array-like of shape (n_samples,), default=None
     scoring : str, callable or None, default=None
         None is the accuracy, or R²; "loss" the booster's loss without any pace,
-        negated; otherwise as scikit-learn's.
+        negated; otherwise as scikit-learn's. Weights of samples count, those of classes
+        do not: with ``class_weight="balanced"``, "balanced_accuracy" goes well.
     n_jobs : int or None, default=None
         Threads; -1 uses all cores.
     random_state : int, RandomState or None, default=None

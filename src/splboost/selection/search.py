@@ -68,7 +68,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         Stratified folds, shuffled, which divide no group; or as scikit-learn has them.
     scoring : str, callable or None, default=None
         None is the accuracy, or R²; "loss" the booster's loss without any pace,
-        negated; otherwise as scikit-learn's.
+        negated; otherwise as scikit-learn's. Weights of samples count, those of classes
+        do not: with ``class_weight="balanced"``, "balanced_accuracy" goes well.
     rule : {"best", "one standard error"}, default="best"
         Take the setting of the highest mean score; or the simplest of those at most its
         standard error below: shallower trees, then fewer rounds, then a pace that drops
@@ -246,9 +247,8 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         if n_rounds <= n_warm and any(map(is_paced, self.path_.paces)):
             warn(
                 f"The search has chosen n_estimators={n_rounds}, within the "
-                f"warm_rounds={n_warm} before a pace sets in: no pace acts, and which "
-                "one is chosen means nothing. Give the booster fewer warm_rounds, or a "
-                "larger n_estimators.",
+                f"warm_rounds={n_warm} before a pace sets in, so that no pace acts. "
+                "Give the booster fewer warm_rounds to let paces compete.",
                 topic=WARM_ROUNDS,
             )
 

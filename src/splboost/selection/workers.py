@@ -62,8 +62,8 @@ def work_through(
     """``function(*piece, stop)`` for each piece, in order.
 
     Threads do it, or whatever joblib is told to use; warnings are given by this one.
-    Ctrl-C ends them all before it is
-    passed on, with the number of pieces that were done.
+    Ctrl-C ends them all before it is passed on, with the number of pieces that were
+    done.
 
     Parameters
     ----------

@@ -271,7 +271,7 @@ class ObjectTable(Table):
         self._mark_categorical(categorical_features, [False] * self.n_features)
 
     def numeric(self, j: int) -> NDArray[np.floating]:
-        return object_numbers(self.X[:, j], j)
+        return object_numbers(self.X[:, j], int(j))
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         return distinct_objects(self.X[:, j].tolist())

@@ -38,12 +38,19 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     refuse_masked(sample_weight, "sample_weight")
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, float(sample_weight))
-    weight = check_array(
-        sample_weight,
-        ensure_2d=False,
-        dtype=np.float64,
-        input_name="sample_weight",
-    )
+    try:
+        weight = check_array(
+            sample_weight,
+            ensure_2d=False,
+            dtype=np.float64,
+            input_name="sample_weight",
+        )
+    except ValueError as why:
+        said = str(why).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            f"sample_weight will not do: {said}. Give a number, zero or positive, for "
+            "each row."
+        ) from None
     if weight.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar, got {weight.ndim}D array."
@@ -96,9 +103,7 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
 def read_target(y: Any) -> NDArray[Any]:
     """A target as a 1-d array without missing values."""
     refuse_masked(y, "y")
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):  # pandas' own integers and booleans stay such
-        y = series.to_numpy()
+    y = _as_array(y)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
@@ -112,6 +117,17 @@ def read_target(y: Any) -> NDArray[Any]:
             "Input y contains NaN or None. Remove the rows without a valid target."
         )
     return y
+
+
+def _as_array(y: Any) -> Any:
+    """A column of pandas or polars as an array; integers and booleans stay such."""
+    library = type(y).__module__.partition(".")[0]
+    if library == "pandas" and getattr(y, "ndim", 0) == 1:
+        import pandas
+
+        y = pandas.Series(y)  # also of an index, or an array of pandas' own
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    return series.to_numpy() if isinstance(series, nw.Series) else y
 
 
 def refuse_masked(values: Any, argument: str) -> None:
@@ -205,6 +221,26 @@ def encode_numbers(
             "Input y contains infinity. Remove the rows without a valid target."
         )
     return numbers
+
+
+def check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Whether the label of each row is known to be right."""
+    if trusted is None:
+        return np.zeros(n_rows, dtype=bool)
+    refuse_masked(trusted, "trusted")
+    mask = np.asarray(trusted)
+    if mask.dtype == object and any(map(is_missing, mask.flat)):
+        raise ValueError(
+            "trusted has missing entries; give True or False for each row of X."
+        )
+    if mask.dtype == object and all(isinstance(v, bool | np.bool_) for v in mask.flat):
+        mask = mask.astype(bool)
+    if mask.shape != (n_rows,) or mask.dtype != bool:
+        raise ValueError(
+            f"trusted is of shape {mask.shape} and type {mask.dtype}, for {n_rows} "
+            "rows; give True or False for each row of X."
+        )
+    return mask
 
 
 def weigh_classes(

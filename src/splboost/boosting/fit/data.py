@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from splboost.advice import restate
 from splboost.trees.columns import Table, read_table
 from splboost.trees.labels import (
     check_target,
@@ -279,4 +280,4 @@ def _blaming(argument: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as why:
-        raise type(why)(f"{argument} will not do, {remedy}: {why}") from None
+        raise restate(why, f"{argument} will not do, {remedy}: {why}") from None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.advice import warn
+from splboost.advice import restate, warn
 from splboost.boosting.fit.data import Samples
 from splboost.boosting.loop import Round
 
@@ -87,11 +87,12 @@ class Validation:
             score = self._scorer(so_far, X, self._y, **self._options)
         except (TypeError, ValueError) as why:
             said = str(why).rstrip(".")
-            raise type(why)(
+            raise restate(
+                why,
                 f"scoring={self._booster.scoring!r} failed on the validation data "
                 f"after round {len(self.history) + 1}: {said}. Give a scorer, which is "
                 "called with the booster, X and y, and validation data that it can "
-                "judge, with all classes for most."
+                "judge, with all classes for most.",
             ) from why
         if not isinstance(score, Real) or math.isnan(score):
             raise ValueError(

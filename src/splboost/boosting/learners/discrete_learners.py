@@ -125,6 +125,10 @@ class TreeTerm:
         """Make the votes outlive the next tree."""
         self._leaf = self._leaf.copy()
 
+    def elsewhere(self, leaf: NDArray[np.int32], codes: Any) -> TreeTerm:
+        """The same tree on other rows, by their leaves and their classes."""
+        return TreeTerm(self.grown, leaf, self.leaf_class, codes, self.error)
+
 
 class TreeLearner:
     """Grows trees of one kind over one binned table."""
@@ -174,9 +178,7 @@ class TreeLearner:
 
     def votes(self, term: TreeTerm, rows: Rows, codes: NDArray[np.integer]) -> TreeTerm:
         """The term's votes on other rows, of which ``codes`` are the classes."""
-        other = copy(term)
-        other._leaf, other._codes = rows.leaves(term.grown), codes
-        return other
+        return term.elsewhere(rows.leaves(term.grown), codes)
 
     @property
     def coding(self) -> Coding:
@@ -266,9 +268,7 @@ class C45Learner:
         codes: NDArray[np.integer],
     ) -> TreeTerm:
         """The term's votes on other rows, of which ``codes`` are the classes."""
-        other = copy(term)
-        other._leaf, other._codes = votes_of_rows(term.grown, rows), codes
-        return other
+        return term.elsewhere(votes_of_rows(term.grown, rows), codes)
 
     @property
     def coding(self) -> Coding:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores.kernels import dot, weigh, weigh_along_lines
+from splboost.boosting.scores.kernels import dot, share_right, weigh, weigh_along_lines
 from splboost.boosting.scores.witnesses import Witnesses
 from splboost.boosting.scores.working import GRID
 from splboost.losses import Exponential
@@ -139,10 +139,9 @@ class Scores:
 
     def quality(self, weight: FloatArray) -> float:
         """The accuracy."""
-        if self.score is not None:
-            right = self.score.argmax(axis=1) == self.codes
-        else:
-            right = (self.margin > 0) | ((self.margin == 0) & (self.codes == 0))
+        if self.score is None:
+            return share_right(self.margin, self.codes, weight)
+        right = self.score.argmax(axis=1) == self.codes
         return float(right @ weight) / float(weight.sum())
 
     def refresh(self, *, paced: bool) -> None:

@@ -111,6 +111,17 @@ def weight_missed(weight, leaf, leaf_class, y):
 
 
 @kernel
+def share_right(margin, y, weight):
+    """Share of the weight of rows of positive margin; at 0 the first class is right."""
+    right = total = 0.0
+    for i in range(weight.size):
+        is_right = (margin[i] > 0) | ((margin[i] == 0) & (y[i] == 0))
+        right += weight[i] * is_right
+        total += weight[i]
+    return right / total
+
+
+@kernel
 def move_scores(score, leaf, leaf_class, own, other):
     """Add ``own`` to the score of the predicted class and ``other`` to the rest."""
     for i in range(score.shape[0]):

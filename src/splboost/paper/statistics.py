@@ -1,7 +1,7 @@
 """Comparison of classifiers over data sets (Demšar, JMLR 7, 2006).
 
 Tables have a row for each data set and a column for each method; less is better. The
-data set is the unit: what noise levels, seeds or cells of one set have to say is
+data set is the unit: what noise levels, repeats or cells of one set have to say is
 averaged first, since they are not independent of each other.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,21 +21,28 @@ FEWEST_SETS = 6  # with five, no signed-rank test can reach 5%
 DIGITS = 9  # what differs less is equal: means of the same figures differ by rounding
 
 
-def complete_cells(table: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
-    """The rows of those data, noise and seed that every method has finished."""
+def complete_cells(
+    table: pd.DataFrame, methods: Sequence[str], *, repeat: str = "repeat"
+) -> pd.DataFrame:
+    """The rows of those data, noise and repeat that every method has finished.
+
+    ``repeat`` is the name of the column that numbers the repeats.
+    """
     own = table[table["method"].isin(methods)]
-    finished = own.groupby(["data", "noise", "seed"])["method"].transform("nunique")
+    finished = own.groupby(["data", "noise", repeat])["method"].transform("nunique")
     return own[finished == len(methods)]
 
 
-def complete_repeats(table: pd.DataFrame, noise: list[str]) -> pd.DataFrame:
-    """Of complete cells, those of data and seed that have every level of noise."""
+def complete_repeats(
+    table: pd.DataFrame, noise: Sequence[Any], *, repeat: str = "repeat"
+) -> pd.DataFrame:
+    """Of complete cells, those of data and repeat that have every level of noise."""
     own = table[table["noise"].isin(noise)]
-    levels = own.groupby(["data", "seed"])["noise"].transform("nunique")
+    levels = own.groupby(["data", repeat])["noise"].transform("nunique")
     return own[levels == len(noise)]
 
 
-def by_set(table: pd.DataFrame, measure: str, methods: list[str]) -> pd.DataFrame:
+def by_set(table: pd.DataFrame, measure: str, methods: Sequence[str]) -> pd.DataFrame:
     """Mean of a measure for each data set and method, over all that is there."""
     means = table.groupby(["data", "method"])[measure].mean().unstack("method")
     return means.reindex(columns=methods)

@@ -1,0 +1,176 @@
+"""The data of a case: a set, divided, with wrong labels, and the folds for all methods.
+
+A draw depends on the name of the set, the noise and the seed of the repeat, and on
+nothing else. Repeats of one seed share the division of the rows over all levels of
+noise, and labels that are wrong at a lower level are so at a higher one.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from splboost.datasets import UCI_CATALOGUE, flip_labels, make_ringnorm, make_twonorm
+from splboost.datasets.uci import data_folder, load_checked
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+TRAIN_SHARE = 0.7
+CATALOGUE, COPY, GENERATED = "catalogue", "copy", "generated"
+GENERATORS: dict[str, Callable[..., tuple[FloatArray, IntArray]]] = {
+    "ringnorm": make_ringnorm,
+    "twonorm": make_twonorm,
+}
+SEED_OF_GENERATED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """A data set as numbers.
+
+    Attributes
+    ----------
+    name : str
+    X : matrix; categories are whole numbers from 0, missing values NaN
+    y : 0 or 1, which is the class that comes last in the alphabet
+    n_categories : number of categories of each column, 0 for numbers
+    source : str
+        Where the data come from; rows of another source make other draws.
+    """
+
+    name: str
+    X: FloatArray
+    y: IntArray
+    n_categories: tuple[int, ...]
+    source: str
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Rows to train with, whose labels may be wrong, and rows to test with."""
+
+    X: FloatArray
+    y: IntArray
+    X_test: FloatArray
+    y_test: IntArray
+    n_categories: tuple[int, ...]
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    seed: int
+
+    @property
+    def categorical(self) -> list[int] | None:
+        """Positions of the categorical columns; None where there is none."""
+        return [k for k, n in enumerate(self.n_categories) if n] or None
+
+    def one_hot(self) -> Draw:
+        """The same with a column for each category."""
+        if self.categorical is None:
+            return self
+        X = _indicate(self.X, self.n_categories)
+        X_test = _indicate(self.X_test, self.n_categories)
+        return replace(self, X=X, X_test=X_test, n_categories=(0,) * X.shape[1])
+
+
+def source_of(name: str) -> str | None:
+    """Where a set would be read from here; None where there is no file of it."""
+    folder = data_folder(None)
+    if (folder / f"{name}.csv.gz").exists():
+        return CATALOGUE
+    if (folder / f"{name}.openml.csv.gz").exists():
+        return COPY
+    return GENERATED if name in GENERATORS else None
+
+
+def read_set(name: str, *, download: bool = False) -> DataSet:
+    """Read a set of the catalogue, or make it where it can be.
+
+    Parameters
+    ----------
+    name : str
+    download : bool, default=False
+        Whether to fetch a set from OpenML that is not in the data folder.
+
+    Examples
+    --------
+    >>> from splboost.paper.draw import draw, read_set
+    >>> data = read_set("twonorm")
+    >>> data.X.shape
+    (7400, 20)
+    >>> case = draw(data, noise=20, seed=0, n_folds=5)
+    >>> case.X.shape, case.X_test.shape, len(case.folds)
+    ((5180, 20), (2220, 20), 5)
+    """
+    if source_of(name) == GENERATED:
+        n_samples = UCI_CATALOGUE[name].rows
+        X, y = GENERATORS[name](n_samples, random_state=SEED_OF_GENERATED)
+        return DataSet(name, X, y, (0,) * X.shape[1], GENERATED)
+    frame, labels, _ = load_checked(name, None, download=download)
+    columns, n_categories = [], []
+    for column in nw.from_native(frame).iter_columns():
+        values, n = _numbers(column)
+        columns.append(values)
+        n_categories.append(n)
+    y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    source = CATALOGUE if source_of(name) == CATALOGUE else COPY
+    return DataSet(name, np.column_stack(columns), y, tuple(n_categories), source)
+
+
+def _numbers(column: Any) -> tuple[FloatArray, int]:
+    """A column as numbers, and how many categories it has."""
+    if column.dtype.is_numeric():
+        return column.to_numpy().astype(np.float64), 0
+    texts = column.to_list()
+    present = sorted({text for text in texts if isinstance(text, str)})
+    number = {text: float(k) for k, text in enumerate(present)}
+    return np.array([number.get(text, np.nan) for text in texts]), len(present)
+
+
+def _indicate(X: FloatArray, n_categories: tuple[int, ...]) -> FloatArray:
+    """Columns of 0 and 1 for categories; a missing one belongs to none."""
+    columns = [
+        (X[:, [k]] == np.arange(n)).astype(np.float64) if n else X[:, [k]]
+        for k, n in enumerate(n_categories)
+    ]
+    return np.hstack(columns)
+
+
+def draw(data: DataSet, *, noise: int, seed: int, n_folds: int) -> Draw:
+    """Divide a set, turn some of the labels to train with, and make the folds.
+
+    Parameters
+    ----------
+    data : DataSet
+    noise : int
+        Percentage of labels to turn; their number is exact, whatever their classes.
+    seed : int
+        That of the repeat.
+    n_folds : int
+        Folds of the training rows, stratified by the labels as they then are.
+    """
+    entropy = seed, zlib.crc32(data.name.encode())
+    of_split, of_noise, of_folds = np.random.SeedSequence(entropy).generate_state(3)
+    train, test = train_test_split(
+        np.arange(data.y.size),
+        train_size=TRAIN_SHARE,
+        stratify=data.y,
+        random_state=int(of_split),
+    )
+    y, _ = flip_labels(data.y[train], noise / 100, random_state=int(of_noise))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=int(of_folds))
+    return Draw(
+        data.X[train],
+        y,
+        data.X[test],
+        data.y[test],
+        data.n_categories,
+        list(folds.split(train, y)),
+        seed,
+    )

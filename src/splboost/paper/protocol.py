@@ -1,0 +1,144 @@
+"""What the experiment compares, and between what each method may choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from splboost.datasets import UCI_CATALOGUE
+from splboost.selection.grid import PAPER_AGES, PLATEAUS
+
+PAPER_SETS = tuple(name for name, entry in UCI_CATALOGUE.items() if entry.paper)
+NOISE = 0, 5, 10, 20, 30
+EPSILONS = 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4
+SMALL, LARGE = "small", "large"
+MOST_ROWS = 8000  # of a small set
+LARGE_AGES = 1.0, 1.5, 2.0, 3.0, 4.0, 6.0
+LARGE_REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The settings of the experiment on the UCI sets.
+
+    Attributes
+    ----------
+    sets : tuple of str
+        Names of data sets, as in ``splboost.datasets.UCI_CATALOGUE``.
+    noise : tuple of int
+        Percentages of training labels that are turned.
+    repeats : int
+        Draws of each set and noise.
+    first_seed : int
+        That of the first repeat; the others follow.
+    rounds : int
+        Most rounds of a booster.
+    folds : int
+        Of the cross-validation that chooses rounds and parameters.
+    ages : tuple of float
+        λ of SPLBoost to choose from.
+    plateaus : tuple of float
+        The same for the variants on the scale that the regularisers share.
+    epsilons, thetas : tuple of float
+        Parameters of RobustBoost to choose from.
+    depths : tuple of int
+        Depths of trees to choose from.
+    reduced : bool
+        Whether sets of more than 8 000 rows get less: the ages 1, 1.5, 2, 3, 4 and 6,
+        the deepest of the trees alone, and at most 3 repeats.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from splboost.paper.protocol import PRESETS
+    >>> protocol = replace(PRESETS["standard"], sets=("pima", "adult"))
+    >>> [protocol.for_set(name).repeats for name in protocol.sets]
+    [10, 3]
+    """
+
+    sets: tuple[str, ...] = PAPER_SETS
+    noise: tuple[int, ...] = NOISE
+    repeats: int = 50
+    first_seed: int = 0
+    rounds: int = 200
+    folds: int = 5
+    ages: tuple[float, ...] = PAPER_AGES
+    plateaus: tuple[float, ...] = PLATEAUS
+    epsilons: tuple[float, ...] = EPSILONS
+    thetas: tuple[float, ...] = (0.0,)
+    depths: tuple[int, ...] = (3,)
+    reduced: bool = True
+
+    def __post_init__(self) -> None:
+        for name in self.sets:
+            if name not in UCI_CATALOGUE:
+                raise ValueError(
+                    f"sets={name!r} is unknown; the data sets are "
+                    f"{', '.join(UCI_CATALOGUE)}."
+                )
+        for percent in self.noise:
+            if not 0 <= percent <= 100:
+                raise ValueError(
+                    f"noise={percent} is no percentage; give whole numbers from 0 to "
+                    "100, such as 20."
+                )
+        for name, least in (("repeats", 1), ("rounds", 1), ("folds", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(
+                    f"{name}={getattr(self, name)} is too few; give {least} at least."
+                )
+        for name in (
+            "sets",
+            "noise",
+            "ages",
+            "plateaus",
+            "epsilons",
+            "thetas",
+            "depths",
+        ):
+            if not getattr(self, name):
+                raise ValueError(f"{name}=() leaves nothing to do; give one at least.")
+
+    def kind(self, name: str) -> str:
+        """ "large" where a set gets less than the others, else "small"."""
+        is_large = self.reduced and UCI_CATALOGUE[name].rows > MOST_ROWS
+        return LARGE if is_large else SMALL
+
+    def for_set(self, name: str) -> Protocol:
+        """The protocol of one of the sets."""
+        own = replace(self, sets=(name,))
+        if self.kind(name) == SMALL:
+            return own
+        return replace(
+            own,
+            repeats=min(self.repeats, LARGE_REPEATS),
+            ages=tuple(age for age in self.ages if age in LARGE_AGES) or self.ages,
+            depths=(max(self.depths),),
+        )
+
+    @property
+    def seeds(self) -> range:
+        """A seed for each repeat."""
+        return range(self.first_seed, self.first_seed + self.repeats)
+
+
+# Each has the results of those before it, but for large sets in "full".
+PRESETS = MappingProxyType(
+    {
+        "quick": Protocol(
+            sets=(
+                "pb-T-OR-D",
+                "parkinsons",
+                "vc-2classes",
+                "blood",
+                "pima",
+                "titanic",
+                "ringnorm",
+                "twonorm",
+            ),
+            repeats=2,
+        ),
+        "standard": Protocol(repeats=10),
+        "full": Protocol(reduced=False),
+    }
+)

@@ -1,0 +1,93 @@
+"""One page with all results of the paper's experiments.
+
+`sections` says what stands on it, with the `tables`, the `pictures` and what is
+`missing`; `html` and style.css say how it looks. The page needs no network.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from splboost.paper.outcomes import check_results
+from splboost.paper.report.html import Markup, element
+from splboost.paper.report.pictures import palette
+from splboost.paper.report.sections import SECTIONS, Material
+from splboost.reporting import make_report
+
+__all__ = ["write_report"]
+
+TITLE = "The SPLBoost paper, run again"
+
+
+def write_report(
+    results: pd.DataFrame,
+    about: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Write a page with verdicts, figures, tables and statistics.
+
+    It takes about a minute: the synthetic problems are run on the way.
+
+    Parameters
+    ----------
+    results : frame
+        The table of results. It need not be complete; the page says what is missing.
+    about : dict
+        How the results came about, such as versions, settings and seeds; values are
+        dicts, lists or texts. What it has under "missing" stands among what is missing.
+    path : str or path
+        The HTML file to write.
+    data_home : str or path, default=None
+        The folder with the data, as in `load_uci`, to compare Table I with.
+    verbose : int, default=0
+        1 shows how far it is.
+
+    Returns
+    -------
+    Path
+        That of the file.
+    """
+    material = Material(check_results(results), dict(about), data_home)
+    parts, links = [], []
+    with make_report(verbose, len(SECTIONS), "report") as report:
+        for n, (title, make) in enumerate(SECTIONS.items()):
+            report.show(n, title)
+            anchor = title.lower().replace(" ", "-")
+            contents = make(material)
+            parts.append(element("section", element("h2", title), *contents, id=anchor))
+            links.append(element("li", element("a", title, href=f"#{anchor}")))
+        report.show(len(SECTIONS))
+    body = Markup(
+        element("h1", TITLE)
+        + element("p", material.summary, class_="lead")
+        + element("nav", element("ul", *links))
+        + "\n".join(parts)
+    )
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(_document(body), encoding="utf-8")
+    return target
+
+
+def _document(body: Markup) -> str:
+    style = (files(__package__) / "style.css").read_text(encoding="utf-8")
+    light, dark = palette(body)
+    style += (
+        f":root{{{light}}}\n"
+        f"@media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n"
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"{element('title', TITLE)}\n<style>\n{style}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )

@@ -1,0 +1,371 @@
+"""What stands on the report's page, section by section."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from splboost.datasets import table_one
+from splboost.paper import gaussians, long_servedio
+from splboost.paper.claims import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    PARTLY,
+    Verdict,
+    judge_claims,
+    judge_weights,
+)
+from splboost.paper.figures import (
+    draw_critical_difference,
+    draw_figure,
+    draw_gaussians,
+    draw_long_servedio,
+)
+from splboost.paper.names import FOREST, PAPER
+from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
+from splboost.paper.report import tables
+from splboost.paper.report.html import Markup, element
+from splboost.paper.report.missing import find_missing
+from splboost.paper.report.pictures import inline_svg
+from splboost.paper.statistics import ALPHA
+
+TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the page is made of; what is measured is measured once.
+
+    Parameters
+    ----------
+    results : frame
+        The table of results.
+    about : dict
+        How these came about.
+    data_home : str or path
+        The folder with the data; None is the usual one.
+    """
+
+    results: pd.DataFrame
+    about: dict[str, Any]
+    data_home: str | os.PathLike[str] | None = None
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        return Outcomes.of(self.results)
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        return judge_claims(self.results, gaussians.measure())
+
+    @property
+    def summary(self) -> str:
+        """One sentence on how much there is."""
+        if self.results.empty:
+            return "There are no results of the protocol yet."
+        judged = [verdict.verdict for verdict in self.verdicts]
+        words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
+        table = self.results
+        return (
+            f"{len(table)} results on {table['data'].nunique()} data sets at "
+            f"{table['noise'].nunique()} levels of noise. Verdicts on {len(judged)} "
+            f"claims: {', '.join(words)}."
+        )
+
+
+def claims(material: Material) -> list[Markup]:
+    """A card for each verdict."""
+    cards = []
+    for verdict in material.verdicts:
+        cards.append(
+            element(
+                "li",
+                element("span", verdict.verdict, class_="badge"),
+                element("h3", verdict.claim),
+                element("p", " ".join(verdict.findings)),
+                element("p", f"Rule: {verdict.rule}", class_="note"),
+                class_=TONES[verdict.verdict],
+            )
+        )
+    return [element("ul", *cards, class_="claims")]
+
+
+def figures(material: Material) -> list[Markup]:
+    """Figures 1 to 5, with the third a second time."""
+    results = material.results
+    return [
+        picture(
+            "weights",
+            lambda: draw_figure(1),
+            "Figure 1. What a sample weighs, by its margin. (a) SPLBoost with linear "
+            "weighting at λ = 2 to 6, beside other boosters. (b) Four regularisers.",
+            "Weights are scaled to be 1 at margin 0 where there is no pace. LogitBoost "
+            "is shown with the slope of its loss.",
+        ),
+        picture(
+            "losses",
+            lambda: draw_figure(2),
+            "Figure 2. Losses by the margin, and the latent losses of SPLBoost. (a) "
+            "With linear weighting at λ = 2 to 6. (b) Four regularisers.",
+        ),
+        picture(
+            "gaussians",
+            lambda: draw_figure(3),
+            "Figure 3. Two Gaussians with 15% wrong labels; the area of a marker is in "
+            "proportion to the weight of the sample after at most 60 rounds.",
+            "The paper does not say how many rounds it took. RobustBoost's goal was "
+            "chosen by cross-validation.",
+        ),
+        picture(
+            "chosen",
+            lambda: draw_gaussians(rounds=None),
+            "Figure 3, with the rounds of each booster chosen by 5-fold "
+            "cross-validation, up to 200.",
+        ),
+        picture(
+            "errors",
+            lambda: draw_figure(4, results),
+            "Figure 4. Test error against the share of wrong training labels. Means "
+            "over the repeats, with standard errors; methods are drawn a little apart.",
+        ),
+        picture(
+            "top",
+            lambda: draw_figure(5, results),
+            "Figure 5. Share of cases, a data set at a level of noise each, in which a "
+            "method is among the best n. (a) All methods of the paper, four of which "
+            "are SPLBoost: that one of these is among the best is partly their number. "
+            "(b) One entry for SPLBoost, the regulariser with the least test error of "
+            "each case, which favours it. (c) The regulariser that cross-validation "
+            "has chosen.",
+        ),
+    ]
+
+
+def statistics(material: Material) -> list[Markup]:
+    """Ranks and tests, over data sets and over cases."""
+    outcomes = material.outcomes
+    comparison = outcomes.compare("Mean rank of the test error, all levels of noise")
+    if comparison is None:
+        return [element("p", "There is nothing to compare yet.", class_="note")]
+    parts = [
+        element(
+            "p",
+            "Compared are the cells that all methods have finished. Errors of a data "
+            "set are averaged over noise and repeats, since these are not independent "
+            "of each other; the tests take the data set as the unit. The counts of "
+            "cases are the paper's: there are five from each data set, so that they "
+            "look like more evidence than they are.",
+        ),
+        tables.rank_table(outcomes),
+    ]
+    if comparison.is_testable:
+        p, difference = comparison.friedman, comparison.critical_difference
+        parts += [
+            element(
+                "p",
+                f"Friedman's test over {comparison.n_sets} data sets, by Iman and "
+                f"Davenport's F, has a p of {tables.probability(p)}. By Nemenyi's "
+                f"test, mean ranks more than {difference:.2f} apart differ at "
+                f"{ALPHA:.0%}.",
+            ),
+            picture(
+                "ranks",
+                lambda: draw_critical_difference(comparison),
+                "Mean ranks over data sets, the best on the left. Bars join what "
+                "Nemenyi's test cannot tell apart.",
+            ),
+        ]
+    else:
+        parts.append(
+            element(
+                "p",
+                f"{comparison.n_sets} data sets are too few for a test.",
+                class_="note",
+            )
+        )
+    parts += _against_rivals(outcomes)
+    parts += _forest(material.results)
+    return parts
+
+
+def _against_rivals(outcomes: Outcomes) -> list[Markup]:
+    chosen = outcomes.with_one_spl(CHOSEN_SPL)
+    if CHOSEN_SPL not in chosen.methods or len(chosen.methods) < 2:
+        return []
+    best = tables.count_of_wins(outcomes.with_one_spl(BEST_SPL), BEST_SPL)
+    return [
+        element("h3", "SPLBoost against its rivals"),
+        element(
+            "p",
+            "SPLBoost as one entry, with the regulariser that cross-validation has "
+            f"chosen, is best alone in {tables.count_of_wins(chosen, CHOSEN_SPL)}. "
+            f"With the best regulariser of each case, which nobody can know, it would "
+            f"be in {best}.",
+        ),
+        tables.rival_table(chosen, CHOSEN_SPL),
+    ]
+
+
+def _forest(results: pd.DataFrame) -> list[Markup]:
+    """SPLForest as a tenth entry."""
+    outcomes = Outcomes.of(results, (*PAPER, FOREST))
+    if FOREST not in outcomes.methods or not len(outcomes.sets):
+        return []
+    if len(outcomes.methods) < 2:
+        return []
+    return [
+        element("h3", "With SPLForest as a tenth entry"),
+        element(
+            "p",
+            "SPLForest is this library's own, and no method of the paper; here it is "
+            "ranked among its nine.",
+        ),
+        tables.rank_table(outcomes),
+        tables.rival_table(outcomes, FOREST),
+    ]
+
+
+def numbers(material: Material) -> list[Markup]:
+    """The tables behind the verdicts, and the errors of all cases."""
+    parts = []
+    for verdict in material.verdicts:
+        if verdict.table is not None:
+            first = verdict.table.index.name or "method"
+            parts += [
+                element("h3", verdict.claim),
+                tables.frame_table(verdict.table, first),
+            ]
+    chosen = judge_weights(gaussians.measure(rounds=None))
+    assert chosen.table is not None
+    parts += [
+        element(
+            "p",
+            "The same with the rounds of each booster chosen by cross-validation, by "
+            f"which the verdict would be “{chosen.verdict}”:",
+        ),
+        tables.frame_table(chosen.table, "method"),
+    ]
+    if not material.results.empty:
+        parts += [
+            element("h3", "Test errors (%) of all cases"),
+            element(
+                "p", "Means over the repeats with standard errors; the least is bold."
+            ),
+            tables.error_table(material.results),
+        ]
+    if {"n_fits", "fit_seconds"} <= set(material.results) and len(material.results):
+        parts += [
+            element("h3", "What it cost"),
+            tables.cost_table(material.results),
+        ]
+    return parts
+
+
+def long_and_servedio(material: Material) -> list[Markup]:
+    """The extra."""
+    measured = long_servedio.measure()
+    summary = long_servedio.summarise(measured)
+    return [
+        element(
+            "p",
+            "The problem of Long and Servedio defeats every booster of a convex loss: "
+            "with a tenth of the labels wrong it errs on about half of the samples "
+            "called penalisers, and on no others. Stumps, 800 samples, test error of "
+            "right labels.",
+        ),
+        picture(
+            "servedio",
+            lambda: draw_long_servedio(measured),
+            f"Errors of {measured['draw'].nunique()} draws, their mean, and the figure "
+            "of another implementation for a draw of its own.",
+        ),
+        tables.long_servedio_table(summary),
+        element(
+            "p",
+            "Figures agree if they are within two standard errors of their "
+            "difference, one draw of the other's varying as ours do.",
+            class_="note",
+        ),
+    ]
+
+
+def first_table(material: Material) -> list[Markup]:
+    """Table I beside the data."""
+    found = table_one(data_home=material.data_home)
+    text = (
+        "Table I of the paper, beside the data as they are here. Sets without figures "
+        "were not found."
+    )
+    return [element("p", text), tables.table_one_table(found)]
+
+
+def how(material: Material) -> list[Markup]:
+    """Versions, settings and seeds."""
+    about = {k: v for k, v in material.about.items() if k != "missing"}
+    if "version" in material.results and len(material.results):
+        versions = sorted(set(material.results["version"]))
+        about.setdefault("version of the results", ", ".join(map(str, versions)))
+    if "protocol" in material.results:
+        of_sets = material.results.groupby("protocol")["data"].unique()
+        for protocol, names in of_sets.items():
+            about[f"sets with the {protocol} protocol"] = ", ".join(sorted(names))
+    if not about:
+        return [element("p", "Nothing is recorded.", class_="note")]
+    texts = {k: v for k, v in about.items() if not isinstance(v, Mapping)}
+    parts = [_definitions(texts)] if texts else []
+    for name, value in about.items():
+        if isinstance(value, Mapping):
+            parts += [element("h3", str(name)), _definitions(value)]
+    return parts
+
+
+def missing(material: Material) -> list[Markup]:
+    """What would complete the page."""
+    given = material.about.get("missing") or []
+    said = [given] if isinstance(given, str) else [str(each) for each in given]
+    found = find_missing(material.results) + said
+    if not found:
+        return [element("p", "Nothing.")]
+    return [element("ul", *(element("li", each) for each in found))]
+
+
+SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
+    "Claims": claims,
+    "Figures": figures,
+    "Statistics": statistics,
+    "Numbers": numbers,
+    "Long and Servedio": long_and_servedio,
+    "Table I": first_table,
+    "How it was run": how,
+    "What is missing": missing,
+}
+
+
+def picture(name: str, draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
+    """A figure with its caption; where it cannot be drawn, a sentence why."""
+    try:
+        figure = draw()
+    except ValueError as why:
+        title = caption.partition(".")[0]
+        return element("p", f"{title} is not drawn: {why}", class_="note")
+    drawn = inline_svg(figure, name, caption)
+    box = element("div", drawn, class_="wide", tabindex="0")
+    words = element("figcaption", f"{caption} {note}".strip())
+    return element("figure", box, words)
+
+
+def _definitions(values: Mapping[Any, Any]) -> Markup:
+    parts = []
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            value = ", ".join(f"{k}: {v}" for k, v in value.items())
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            value = ", ".join(map(str, value))
+        parts += [element("dt", str(name)), element("dd", str(value))]
+    return element("dl", *parts)

@@ -1,0 +1,262 @@
+"""The command line."""
+
+import subprocess
+import sys
+import types
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli")
+from typer.testing import CliRunner
+
+from splboost import cli
+from splboost.paper import cells, commands, results, runner
+from splboost.paper.protocol import PRESETS, Protocol
+
+TINY = Protocol(
+    ("ringnorm", "twonorm"), (0, 20), repeats=1, rounds=3, folds=2, ages=(2.0,),
+    epsilons=(0.2,), depths=(1,),
+)  # fmt: skip
+LOGIT = ("--methods", "LogitBoost", "--jobs", "1")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """A folder of its own, no data, and presets that take no time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path / "no data"))
+    monkeypatch.setattr(commands, "PRESETS", {**PRESETS, "quick": TINY})
+
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """What is drawn and reported, in place of pictures and pages."""
+    asked = []
+
+    class Picture:
+        def savefig(self, path, **options):
+            path.write_bytes(b"")
+
+    def draw_figure(number, results=None):
+        asked.append((number, results))
+        return Picture()
+
+    def write_report(results, about, path, verbose=0):
+        asked.append((about, results))
+        path.write_text("<html>")
+
+    for name, function in (("figures", draw_figure), ("report", write_report)):
+        module = types.ModuleType(f"splboost.paper.{name}")
+        setattr(module, function.__name__, function)
+        monkeypatch.setitem(sys.modules, f"splboost.paper.{name}", module)
+    return asked
+
+
+def call(*arguments, code=0):
+    """What a command says, in one line."""
+    done = CliRunner().invoke(cli.make_app(), list(map(str, arguments)))
+    assert done.exit_code == code, done.output + repr(done.exception)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return " ".join(done.output.replace("│", " ").split())
+
+
+def test_paper_measures_draws_and_reports(tmp_path, pictures):
+    said = call("paper", *LOGIT)
+    folder = tmp_path / "splboost-paper"
+    drawn = [f"figure_{number}.png" for number in range(1, 6)]
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"results.sqlite", "report.html", *drawn}
+    assert "4 of 4 cells are in splboost-paper/results.sqlite, 4 of them new" in said
+    assert "Report: splboost-paper/report.html" in said
+    *figures, (about, reported) = pictures
+    assert [number for number, _ in figures] == [1, 2, 3, 4, 5]
+    assert len(figures[3][1]) == len(reported) == 4
+    assert about["preset"] == "quick" and about["settings"]["rounds"] == 3
+    assert about["seeds"] == [0] and "splboost" in about["versions"]
+    assert "4 of 4 cells are in" in (again := call("paper", *LOGIT))
+    assert "0 of them new" in again
+
+
+def test_some_figures_need_no_results(tmp_path, pictures):
+    for number in (1, 2, 3):
+        call("paper", "--figure", number, "--folder", "out")
+    assert pictures == [(1, None), (2, None), (3, None)]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "figure_1.png", "figure_2.png", "figure_3.png",
+    }  # fmt: skip
+
+
+def test_other_figures_measure_first(tmp_path, pictures):
+    said = call("paper", "--figure", 4, *LOGIT, "--sets", "twonorm,pima", code=1)
+    assert "pima; --download fetches them from OpenML, or let SPLBOOST_DATA" in said
+    ((number, found),) = pictures
+    assert number == 4 and set(found["data"]) == {"twonorm"}
+    assert not (tmp_path / "splboost-paper" / "report.html").exists()
+
+
+@pytest.mark.skipif(
+    find_spec("splboost.paper.figures") is None or find_spec("matplotlib") is None,
+    reason="needs the figures",
+)
+def test_a_figure_is_drawn(tmp_path):
+    call("paper", "--figure", 2)
+    picture = tmp_path / "splboost-paper" / "figure_2.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_run_export_and_report(tmp_path, pictures):
+    said = call(
+        "paper", "run", *LOGIT, "--sets", "twonorm", "--noise", "20, 0", "--repeats", 2
+    )
+    assert "4 of 4 cells" in said and not pictures
+    said = call("paper", "export", "table.csv", "--sets", "twonorm", "--repeats", 2)
+    assert said == "4 cells written to table.csv"
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert tuple(table.columns) == results.COLUMNS
+    store = tmp_path / "splboost-paper" / "results.sqlite"
+    whole = replace(TINY, sets=("twonorm",), repeats=2)
+    found = runner.read_results(store, whole)
+    assert table["error"].tolist() == pytest.approx(found["error"].tolist())
+    assert call("paper", "export") == "2 cells written to splboost-paper/results.csv"
+    call("paper", "report", "--folder", "page", "--store", store)
+    assert len(pictures[-1][1]) == 2  # of the one repeat of the preset
+    assert (tmp_path / "page" / "report.html").exists()
+
+
+def test_all_methods_or_some(monkeypatch, tmp_path):
+    asked = []
+
+    def note(protocol, store, **options):
+        asked.append((protocol, store, options))
+        return runner.Summary(1, 1)
+
+    monkeypatch.setattr(commands, "run", note)
+    call("paper", "run")
+    call("paper", "run", "--methods", "SPL hard,AdaBoost")
+    call("paper", "run", "--methods", "all", "--preset", "full", "--jobs", 3)
+    call("paper", "run", "--dask", "tcp://x:1", "--retry", "--download")
+    (first, store, options), some, every, cluster = asked
+    assert first == TINY and str(store) == "splboost-paper/results.sqlite"
+    assert options["methods"] == commands.PAPER_METHODS and options["n_jobs"] == -1
+    assert not options["retry"] and not options["download"]
+    assert some[2]["methods"] == ["AdaBoost", "SPL hard"]
+    assert every[0] == PRESETS["full"] and every[2]["n_jobs"] == 3
+    assert every[2]["methods"] == list(commands.METHODS)
+    assert cluster[2]["dask"] == "tcp://x:1"
+    assert cluster[2]["retry"] and cluster[2]["download"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--sets", "iris"], "'--sets': 'iris' is unknown; give some of adult"),
+        (["run", "--noise", "0,200"], "'--noise': '200' is no percentage"),
+        (["run", "--noise", "some"], "'some' is no percentage; give whole numbers"),
+        (["run", "--methods", "XGBoost"], "'--methods': 'XGBoost' is unknown"),
+        (["run", "--preset", "slow"], "'slow' is none of quick, standard, full"),
+        (["run", "--jobs", "0"], "0 is too few; give 1 or more, or -1 for all"),
+        (["run", "--repeats", "0"], "'--repeats'"),
+        (["run", "--sets", ","], "sets=() leaves nothing to do"),
+        (["--figure", "6"], "'--figure'"),
+        (["--preset", "full", "run"], "--preset comes after run: splboost paper run"),
+    ],
+)
+def test_options_that_are_wrong(arguments, message, tmp_path):
+    assert message in call("paper", *arguments, code=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_mistakes_are_sentences(tmp_path, pictures):
+    said = call("paper", "report", code=1)
+    assert said.startswith("Error: splboost-paper/results.sqlite is not there")
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no store " * 1000)
+    said = call("paper", "run", "--store", notes, *LOGIT, code=1)
+    assert "notes.txt cannot be used as a store" in said
+    call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *LOGIT)
+    said = call("paper", "export", "--store", "s.sqlite", "--sets", "pima", code=1)
+    assert "s.sqlite has no results of these settings" in said
+
+
+def test_sets_that_cannot_be_downloaded_say_why(tmp_path):
+    (tmp_path / "no data").mkdir()
+    (tmp_path / "no data" / "blood.csv.gz").write_bytes(b"damaged")
+    said = call("paper", "run", "--sets", "blood,oocMerl4D", *LOGIT, code=1)
+    assert "blood.csv.gz is damaged" in said
+    assert "oocMerl4D is not in" in said and "cannot be downloaded" in said
+    assert "--download" not in said
+
+
+def test_nothing_to_run_is_a_failure():
+    said = call("paper", "run", "--sets", "pima", *LOGIT, code=1)
+    assert "0 of 0 cells" in said and said.count("OpenML") == 1
+
+
+def test_failures_end_with_1(monkeypatch):
+    def fail(data, protocol, cell):
+        raise ValueError("out of luck")
+
+    monkeypatch.setattr(cells, "measure", fail)
+    said = call("paper", "run", "--sets", "twonorm", "--noise", "0", *LOGIT, code=1)
+    assert "Failed: LogitBoost on twonorm, noise 0%, repeat 0: ValueError" in said
+    assert "--retry tries again what failed." in said
+
+
+def test_an_interrupt_ends_with_130(monkeypatch):
+    def interrupt(*given, **options):
+        raise runner.Interrupted("Stopped with 3 of 4 cells measured.")
+
+    monkeypatch.setattr(commands, "run", interrupt)
+    assert call("paper", "run", code=130) == "Stopped with 3 of 4 cells measured."
+
+    def interrupt_early(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "run", interrupt_early)
+    assert call("paper", "run", code=130).startswith("Stopped; the same command")
+
+
+def test_results_of_other_versions_are_told_of(monkeypatch):
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    here = cells.current_version()
+    for module in (cells, results, commands):
+        monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
+    said = call("paper", "export", code=1)
+    assert f"also has 2 results of {here}, which are left out: install these" in said
+    assert f'give --version "{here}"' in said
+    assert "has no results of these settings with splboost 99" in said
+    assert "2 cells written" in call("paper", "export", "--version", here)
+
+
+def test_table_one_is_printed():
+    assert "Table I of the SPLBoost paper" in call("paper", "table")
+
+
+def test_help_names_the_commands():
+    said = call("paper", "--help")
+    for name in ("run", "report", "export", "table", "--figure"):
+        assert name in said
+
+
+@pytest.mark.parametrize("missing", ["typer", "psutil"])
+def test_missing_packages_are_named(missing):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from splboost import cli; cli.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert missing in done.stderr and "pip install 'splboost[paper]'" in done.stderr
+
+
+def test_import_stays_light():
+    heavy = {"typer", "splboost.paper"}
+    code = f"import sys, splboost; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "set()", done.stderr

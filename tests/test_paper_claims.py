@@ -1,0 +1,210 @@
+"""Verdicts on the claims of the paper."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from paper_results import CHARACTERS, SETS, make_results, without
+from splboost.paper import claims, gaussians
+from splboost.paper.claims import FAILS, HOLDS, OPEN, PARTLY
+from splboost.paper.names import (
+    NOISE,
+    PLATEAU_SPL,
+    RIVALS,
+    SPL,
+    UNTIL_CONVERGENCE,
+)
+
+
+def weights(spl, rivals):
+    """Shares of wrong labels given up, by age and by rival."""
+    shares = dict(zip(gaussians.SPLBOOST, spl, strict=True)) | rivals
+    rows = [
+        {
+            "draw": draw,
+            "method": name,
+            "wrong_given_up": shares.get(name, 0.0),
+            "right_given_up": 0.01,
+            "weight_ratio": 2.0,
+            "rounds": 60,
+            "error": 0.1,
+        }
+        for draw in range(3)
+        for name in gaussians.BOOSTERS
+    ]
+    return pd.DataFrame(rows)
+
+
+WEIGHTS = weights((0.8, 0.7, 0.6), {})
+WHOLE = make_results(methods=list(CHARACTERS))
+
+
+def test_all_claims_hold_where_they_are_built_in():
+    verdicts = claims.judge_claims(WHOLE, WEIGHTS)
+    assert [each.verdict for each in verdicts] == [HOLDS] * 6
+    assert len({each.claim for each in verdicts}) == 6
+    assert "85 cases" in verdicts[1].findings[0]
+
+
+# ------------------------------------------------------------------------ degradation
+
+
+def test_whether_adaboost_degrades_most():
+    results = make_results(repeats=1)
+    assert claims.judge_degradation(results).verdict == HOLDS
+    spared = results["data"].isin(SETS[:6]) & (results["noise"] == 30)
+    spared &= results["method"] == "AdaBoost"
+    results.loc[spared, "error"] -= 0.1
+    assert claims.judge_degradation(results).verdict == PARTLY
+    results.loc[spared, "error"] -= 0.1
+    assert claims.judge_degradation(results).verdict == FAILS
+
+
+def test_degradation_is_from_clean_to_most_noise():
+    found = claims.judge_degradation(make_results())
+    rises = found.table["mean rise"]
+    assert rises["AdaBoost"] == pytest.approx(0.18, abs=0.005)
+    assert f"by {100 * rises['AdaBoost']:.1f} points" in found.findings[0]
+    assert found.table["sets where it rises most"].to_dict()["AdaBoost"] == 17
+
+
+# ------------------------------------------------------------------------------- wins
+
+
+def test_whether_splboost_is_best():
+    better = dict.fromkeys(SPL, (0.0, 0.001))
+    equal = dict.fromkeys([*SPL, *RIVALS], (0.0, 0.002))
+    worse = dict.fromkeys(SPL, (0.05, 0.006))
+    for characters, verdict in ((better, HOLDS), (worse, FAILS)):
+        results = make_results(characters=characters)
+        assert claims.judge_wins(results).verdict == verdict
+    # Two equal entries of SPLBoost more, and one of four is often best by number
+    lucky = make_results(repeats=1, characters=equal)
+    rest = lucky[~lucky["method"].isin(RIVALS[1:])]
+    copies = [
+        rest[rest["method"] == "AdaBoost"].assign(method=name) for name in RIVALS[1:]
+    ]
+    found = claims.judge_wins(pd.concat([rest, *copies]))
+    assert found.verdict == PARTLY
+    assert "errs less than 0 of 5 rivals" in found.findings[1]
+
+
+def test_wins_by_count_alone_do_not_suffice():
+    """Best in most cases, by a hair, and far behind on others."""
+    results = make_results(characters=dict.fromkeys(SPL, (0.0, 0.0028)))
+    behind = results["data"].isin(SETS[:8]) & results["method"].isin(SPL)
+    results.loc[behind, "error"] += 0.2
+    found = claims.judge_wins(results)
+    assert found.verdict in (PARTLY, FAILS)
+    assert (found.table["Holm's p"] > 0.05).any()
+
+
+# ------------------------------------------------------------------------ regularisers
+
+
+@pytest.mark.parametrize(
+    ("extra", "verdict"), [(0.0, HOLDS), (0.003, PARTLY), (0.02, FAILS)]
+)
+@pytest.mark.parametrize("methods", [SPL, PLATEAU_SPL])
+def test_whether_regularisers_differ(extra, verdict, methods):
+    one = {methods[2]: (0.001 + extra, 0.002)}
+    results = make_results(methods=methods, characters=one)
+    found = claims.judge_regularisers(results, methods, "some grid")
+    assert found.verdict == verdict
+    assert "some grid" in found.claim
+
+
+# ------------------------------------------------------------------------- inner steps
+
+
+@pytest.mark.parametrize(
+    ("extra", "verdict"),
+    [(0.0, HOLDS), (-0.02, HOLDS), (0.003, PARTLY), (0.02, FAILS)],
+)
+def test_whether_one_inner_step_suffices(extra, verdict):
+    pair = "SPL hard", UNTIL_CONVERGENCE
+    worse = {"SPL hard": (0.001 + extra, 0.002)}
+    results = make_results(methods=pair, characters=worse)
+    assert claims.judge_inner_steps(results).verdict == verdict
+
+
+def test_large_differences_that_may_be_chance_are_left_open():
+    pair = "SPL hard", UNTIL_CONVERGENCE
+    results = make_results(SETS[:6], repeats=1, methods=pair)
+    far = (results["data"] == SETS[0]) & (results["method"] == "SPL hard")
+    results.loc[far, "error"] += 0.2
+    assert claims.judge_inner_steps(results).verdict == OPEN
+
+
+# ----------------------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize(
+    ("spl", "rivals", "verdict"),
+    [
+        ((0.8, 0.7, 0.6), {"RBoost": 0.04}, HOLDS),
+        ((0.8, 0.7, 0.6), {"RBoost": 0.06}, PARTLY),
+        ((0.8, 0.5, 0.4), {}, PARTLY),
+        ((0.5, 0.5, 0.4), {}, FAILS),
+    ],
+)
+def test_whether_wrong_labels_lose_their_weight(spl, rivals, verdict):
+    assert claims.judge_weights(weights(spl, rivals)).verdict == verdict
+
+
+def test_weights_of_some_boosters_are_not_enough():
+    few = WEIGHTS[WEIGHTS["method"] != "RobustBoost"]
+    assert claims.judge_weights(few).verdict == OPEN
+
+
+def test_weights_are_measured():
+    measured = gaussians.measure(3)
+    found = claims.judge_weights(measured)
+    # RobustBoost gives samples up, too
+    assert found.verdict == PARTLY
+    assert found.table.loc["AdaBoost", "wrong_given_up"] == 0
+    assert found.table.loc["SPLBoost, λ = 1.5", "wrong_given_up"] > 0.5
+    assert found.table.loc["RobustBoost", "wrong_given_up"] > 0.05
+
+
+# ------------------------------------------------------------------- incomplete tables
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        WHOLE[:0],
+        WHOLE[:1],
+        WHOLE[:7],
+        WHOLE[WHOLE["data"].isin(SETS[:4])],
+        WHOLE[WHOLE["noise"] == 0],
+        without(WHOLE, noise=0),
+        WHOLE[WHOLE["method"] == "SPL hard"],
+    ],
+    ids=["none", "one", "seven", "four sets", "clean", "noisy", "one method"],
+)
+def test_too_little_is_said_to_be(part):
+    for verdict in claims.judge_claims(part, WEIGHTS)[:5]:
+        assert verdict.verdict == OPEN
+        assert all(isinstance(each, str) and each for each in verdict.findings)
+        assert "nan" not in " ".join(verdict.findings)
+
+
+def test_what_lacks_is_named_and_what_is_there_is_judged():
+    verdicts = claims.judge_claims(without(WHOLE, method="RBoost"), WEIGHTS)
+    assert [each.verdict for each in verdicts] == [OPEN] * 2 + [HOLDS] * 4
+    assert verdicts[0].findings[0] == "No results yet of RBoost."
+    lost = claims.judge_claims(without(WHOLE, noise=5), WEIGHTS)
+    assert lost[0].findings[0] == "No results yet at 5% wrong labels."
+
+
+def test_any_part_of_a_table_can_be_judged():
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        share = rng.choice([0.001, 0.02, 0.3, 0.9])
+        part = WHOLE[rng.random(len(WHOLE)) < share]
+        if rng.random() < 0.5:
+            part = part[part["noise"].isin(rng.choice(NOISE, size=2))]
+        for verdict in claims.judge_claims(part, WEIGHTS):
+            assert verdict.verdict in claims.VERDICTS
+            assert verdict.findings

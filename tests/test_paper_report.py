@@ -1,0 +1,253 @@
+"""The page of the paper's results: whole, safe and honest."""
+
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from paper_results import CHARACTERS, SETS, make_results, without
+
+pytest.importorskip("matplotlib", reason="pictures need the extra plot")
+
+from matplotlib.figure import Figure
+
+from splboost.paper import gaussians, long_servedio
+from splboost.paper.figures import draw_figure
+from splboost.paper.report import sections, write_report
+from splboost.paper.report.html import Markup, element, table
+from splboost.paper.report.missing import find_missing
+from splboost.paper.report.pictures import darken, inline_svg, palette, shorten
+
+ABOUT = {
+    "command": "splboost paper report",
+    "versions": {"numpy": "2.4", "<b>bold</b>": "x & y"},
+    "settings": {"ages": [1, 1.5], "nested": {"one": 1}},
+    "missing": ["miniboone <could> not be had"],
+}
+HOSTILE = '<script>alert("x")</script>'
+EMPTY = {"meta", "link", "br", "img", "hr"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws():
+    """The synthetic problems once, and small."""
+    weights, errors = gaussians.measure(1), long_servedio.measure(2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gaussians, "measure", lambda rounds=60: weights)
+        patch.setattr(long_servedio, "measure", lambda: errors)
+        yield
+
+
+@pytest.fixture
+def small_pictures(monkeypatch):
+    """Stands in for the pictures that are the same on every page."""
+
+    def draw(number, results=None):
+        return Figure((1, 1)) if results is None else draw_figure(number, results)
+
+    monkeypatch.setattr(sections, "draw_figure", draw)
+    monkeypatch.setattr(sections, "draw_gaussians", lambda rounds: Figure((1, 1)))
+    monkeypatch.setattr(sections, "draw_long_servedio", lambda _: Figure((1, 1)))
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed, and gathers what stands in them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.text = [], [], [], []
+        self.attributes, self.tags = [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "xlink:href"):
+                self.links.append(value)
+            self.links += re.findall(r"url\((#[^)]+)\)", value or "")
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text.append(data)
+
+    @property
+    def words(self):
+        return " ".join(" ".join(self.text).split())
+
+
+def write(tmp_path, results, about=ABOUT):
+    path = write_report(results, about, tmp_path / "new" / "page.html", data_home="no")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    results = make_results(methods=list(CHARACTERS))
+    return write(tmp_path_factory.mktemp("report"), results)
+
+
+# ---------------------------------------------------------------------- the whole page
+
+
+def test_the_page_is_whole(whole):
+    page = Page(whole)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.links and {link[1:] for link in page.links} <= set(page.ids)
+    assert page.tags.count("svg") == 8
+    headings = [
+        "Claims",
+        "Figures",
+        "Statistics",
+        "Numbers",
+        "Long",
+        "Table",
+        "How",
+        "What",
+    ]
+    places = [whole.index(f"<h2>{word}") for word in headings]
+    assert places == sorted(places)
+    assert "holds 5" in page.words or "holds 6" in page.words
+    for text in ("Friedman", "Nemenyi", "SPLForest as a tenth", "85 cases", "Holm's p"):
+        assert text in page.words
+    assert "nan" not in page.words.split()
+
+
+def test_the_page_needs_no_network(whole):
+    page = Page(whole)
+    assert all(link.startswith("#") for link in page.links)
+    assert not {"script", "img", "link", "iframe", "object"} & set(page.tags)
+    assert not re.search(r"@import|url\((?!#)", whole)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+
+
+def test_every_colour_has_a_light_and_a_dark_value(whole):
+    used = set(re.findall(r"var\(--c([0-9a-f]{6})\)", whole))
+    light, dark = palette(whole)
+    for name in used:
+        assert f"--c{name}:#{name};" in light and f"--c{name}:#" in dark
+        assert whole.count(f"--c{name}:#") == 2
+    assert not re.search(r"(fill|stroke): #", whole)
+
+
+def test_what_is_known_of_the_run_is_told(whole):
+    words = Page(whole).words
+    for text in ("splboost paper report", "ages 1, 1.5", "one: 1", "0.1.0", "x & y"):
+        assert text in words
+    assert f"small protocol {', '.join(sorted(SETS))}" in words
+    assert "miniboone <could> not be had" in words
+
+
+def test_nothing_from_data_becomes_markup(tmp_path, small_pictures):
+    results = make_results([HOSTILE, *SETS[:6]], repeats=1)
+    results["version"] = HOSTILE
+    results.loc[results["method"] == "RBoost", "method"] = HOSTILE
+    about = {HOSTILE: HOSTILE, "more": {HOSTILE: [HOSTILE]}, "missing": HOSTILE}
+    text = write(tmp_path, results, about)
+    page = Page(text)
+    assert "script" not in page.tags
+    assert page.words.count('alert("x")') >= 6
+
+
+# ------------------------------------------------------------------------ partial pages
+
+
+def test_a_page_without_results(tmp_path, small_pictures):
+    page = Page(write(tmp_path, make_results(SETS[:1])[:0], {}))
+    assert "There are no results of the protocol yet." in page.words
+    assert "Figure 4 is not drawn: results has no finished cell" in page.words
+    assert "There is nothing to compare yet." in page.words
+    assert "Nothing is recorded." in page.words
+    assert page.words.count("cannot be said yet") == 5
+
+
+@pytest.mark.parametrize("kind", ["one row", "three sets", "one method", "no spl"])
+def test_pages_of_partial_tables(tmp_path, small_pictures, kind):
+    results = make_results(SETS[:3], repeats=2, methods=list(CHARACTERS))
+    part = {
+        "one row": results[:1],
+        "three sets": without(results, data=SETS[1], noise=30, method="RBoost"),
+        "one method": results[results["method"] == "SPL hard"],
+        "no spl": results[~results["method"].str.startswith("SPL")],
+    }[kind]
+    columns = [name for name in part if name not in ("n_fits", "version")]
+    for each in (part, part[columns]):
+        page = Page(write(tmp_path, each, {}))
+        assert "cannot be said yet 5" in page.words
+        assert "nan" not in page.words.split()
+    if kind == "three sets":
+        assert "too few for a test" in page.words
+
+
+def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="'cv_error'"):
+        write_report(pd.DataFrame({"data": []}), {}, path)
+    assert path.read_text() == "old"
+
+
+def test_what_is_missing_is_counted():
+    results = make_results(repeats=2, methods=list(CHARACTERS))
+    assert find_missing(results) == []
+    part = without(results, data="pima", noise=30, repeat=1)
+    part = without(part, data="miniboone")
+    part = without(part, method="SPLForest")
+    assert find_missing(part) == [
+        "No results on miniboone.",
+        "No results of SPLForest.",
+        "pima: 9 of 90 results are missing (2 repeats begun).",
+    ]
+    assert len(find_missing(results[:0])) == 2
+
+
+# ------------------------------------------------------------------------- small pieces
+
+
+def test_text_is_escaped_and_markup_is_not():
+    assert element("p", "<", Markup("<b>")) == "<p>&lt;<b></p>"
+    assert element("a", title='"<', aria_label="x") == (
+        '<a title="&quot;&lt;" aria-label="x"></a>'
+    )
+    assert "<td>&amp;</td>" in table(["a", "b"], [["x", "&"]])
+
+
+def test_pictures_have_names_and_no_colours_of_their_own():
+    figure = Figure(figsize=(2, 1))
+    figure.subplots().plot([0, 1], color="#1f5fa8")
+    svg = inline_svg(figure, "one", 'a "picture" <of> lines')
+    assert svg.startswith('<svg viewBox="0 0 144 72" role="img" ')
+    assert 'aria-label="a &quot;picture&quot; &lt;of&gt; lines"' in svg
+    assert "stroke: var(--c1f5fa8)" in svg
+    assert not re.search(r"[:\"]#[0-9a-f]{6}", svg)
+    assert svg == inline_svg(figure, "one", 'a "picture" <of> lines')
+    other = inline_svg(figure, "two", "")
+    ids = [set(re.findall(r'id="([^"]+)"', text)) for text in (svg, other)]
+    assert ids[0] and not ids[0] & ids[1]
+
+
+def test_dark_colours_keep_their_hue_and_turn_the_light_round():
+    assert darken("#ffffff") == "#161616"
+    grey = [int(darken(c)[1:3], 16) for c in ("#000000", "#777777", "#ffffff")]
+    assert grey == sorted(grey, reverse=True)
+    red, green, blue = (int(darken("#1f5fa8")[k : k + 2], 16) for k in (1, 3, 5))
+    assert blue > green > red > 0x1F
+
+
+def test_paths_become_shorter_but_stay_where_they_are():
+    assert shorten("M 0 0 L 1 0 L 2 0 L 2 1 L 2 2 z") == "M 0 0 L 2 0 L 2 2 z"
+    there_and_back = "M 0 0 L 5 0 L 3 0"
+    assert shorten(there_and_back) == there_and_back
+    slanted = "M 0 0 L 1 1 L 2 2"
+    assert shorten(slanted) == slanted
+    assert shorten("M 0 0 L 1 0 M 2 0 L 3 0") == "M 0 0 L 1 0 M 2 0 L 3 0"
+    assert shorten("M 0.12345 0 C 1 1 2 2 3.98765 3") == "M 0.12 0 C 1 1 2 2 3.99 3"

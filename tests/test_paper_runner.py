@@ -1,0 +1,297 @@
+"""Runs of the paper's protocol: killed, interrupted, resumed, shared, on a cluster."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+
+import pandas as pd
+import psutil
+import pytest
+
+from splboost.paper import cells, results, runner
+from splboost.paper.protocol import Protocol
+from splboost.paper.store import CLAIMED, FAILED, _start_of
+
+SECONDS = 300
+METHODS = ["AdaBoost", "LogitBoost", "SPL hard"]
+TINY = Protocol(
+    ("ringnorm", "twonorm"), (0, 20), repeats=2, rounds=3, folds=2, ages=(2.0, 4.0),
+    depths=(1,),
+)  # fmt: skip
+N_CELLS = 2 * 2 * 2 * len(METHODS)
+# So long that it cannot end before it is stopped, however slow the test is
+LONG, N_LONG = replace(TINY, repeats=8), 4 * N_CELLS
+ENDLESS, N_ENDLESS = replace(TINY, repeats=400), 200 * N_CELLS
+
+
+@pytest.fixture(autouse=True)
+def no_data_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path / "no data"))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "results.sqlite"
+
+
+def run(store, protocol=TINY, **options):
+    options = {"methods": METHODS, "n_jobs": 1, "verbose": 0} | options
+    return runner.run(protocol, store, **options)
+
+
+def start_run(store, protocol="TINY"):
+    """A run in a process of its own, and of its own group."""
+    code = f"""
+        import signal, sys
+        # A shell lets background jobs, and what they start, ignore Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.path.insert(0, {os.path.dirname(__file__)!r})
+        from pathlib import Path
+        from test_paper_runner import *
+        run(Path({str(store)!r}), {protocol}, n_jobs=2)
+    """
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def count(store, state="done"):
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+            found = connection.execute(
+                "SELECT COUNT(*) FROM cells WHERE state = ?", (state,)
+            )
+            return found.fetchone()[0]
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
+def wait_until(condition, process=None):
+    until = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < until
+        if process is not None and process.poll() is not None:
+            raise AssertionError(process.stderr.read())
+        time.sleep(0.01)
+
+
+def without_times(frame):
+    return frame.drop(columns="fit_seconds")
+
+
+def test_a_run_measures_everything_once(store):
+    summary = run(store)
+    assert (summary.n_cells, summary.n_before, summary.n_done) == (N_CELLS, 0, N_CELLS)
+    assert summary.failures == [] and summary.absent == {} and not summary.n_elsewhere
+    found = runner.read_results(store, TINY)
+    assert tuple(found.columns) == results.COLUMNS
+    assert len(found) == N_CELLS
+    keys = ["data", "noise", "repeat", "method"]
+    assert len(found[keys].drop_duplicates()) == N_CELLS
+    assert set(found["protocol"]) == {"small"} and set(found["n_train"]) == {5180}
+    assert set(found["version"]) == {cells.current_version()}
+    assert found["error"].between(0, 0.5).all() and (found["fit_seconds"] > 0).all()
+    assert found["method"].tolist()[:3] == METHODS
+    again = run(store)
+    assert (again.n_before, again.n_done) == (N_CELLS, 0)
+    pd.testing.assert_frame_equal(runner.read_results(store, TINY), found)
+
+
+def test_killed_twice_and_resumed_gives_the_same_table(store, tmp_path):
+    for least in (3, 9):
+        process = start_run(store, "LONG")
+        wait_until(lambda least=least: count(store) >= least, process)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) >= 2
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        wait_until(lambda gone=children: not any(each.is_running() for each in gone))
+        assert least <= count(store) < N_LONG
+    before = runner.read_results(store, LONG)
+    summary = run(store, LONG, n_jobs=2)
+    assert summary.n_before == len(before) and not summary.n_elsewhere
+    assert summary.n_before + summary.n_done == N_LONG
+    assert count(store, CLAIMED) == 0
+    after = runner.read_results(store, LONG)
+    kept = after.merge(before)  # with their times: they were not measured again
+    assert len(kept) == len(before)
+    whole = tmp_path / "whole.sqlite"
+    run(whole, LONG)
+    pd.testing.assert_frame_equal(
+        without_times(after), without_times(runner.read_results(whole, LONG))
+    )
+
+
+def test_ctrl_c_leaves_no_claim_and_says_how_far_it_is(store):
+    process = start_run(store, "ENDLESS")
+    wait_until(lambda: count(store) >= 2, process)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=SECONDS)[1]
+    done = count(store)
+    assert 2 <= done < N_ENDLESS and count(store, CLAIMED) == 0
+    last = said.strip().splitlines()[-1]
+    assert last.endswith(
+        f"Interrupted: Stopped with {done} of {N_ENDLESS} cells measured; the same "
+        "command goes on from here."
+    )
+    assert said.count("Traceback") == 1  # of the script, and none of its processes
+
+
+def test_two_runs_share_the_work(store):
+    both = [start_run(store), start_run(store)]
+    for process in both:
+        assert process.wait(timeout=SECONDS) == 0, process.stderr.read()
+        process.stderr.close()
+    found = runner.read_results(store, TINY)
+    assert len(found) == N_CELLS
+    with sqlite3.connect(store) as connection:
+        processes = connection.execute("SELECT DISTINCT process FROM cells").fetchall()
+    assert {number for (number,) in processes} <= {process.pid for process in both}
+
+
+def test_a_cell_that_another_run_has_is_left_to_it(store):
+    planned = cells.plan(TINY, METHODS, dict.fromkeys(TINY.sets, "generated"))
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        opened = results.open_store(store)
+        opened._owner = (opened._owner[0], sleeper.pid, _start_of(sleeper.pid))
+        assert opened.claim(planned[0])
+        summary = run(store)
+        assert summary.n_elsewhere == 1 and summary.n_done == N_CELLS - 1
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    assert run(store).n_done == 1
+
+
+def test_a_killed_worker_is_told_of(store):
+    process = start_run(store, "ENDLESS")
+    wait_until(lambda: count(store) >= 2, process)
+    workers = [
+        child
+        for child in psutil.Process(process.pid).children()
+        if "LokyProcess" in " ".join(child.cmdline())
+    ]
+    workers[0].kill()
+    said = process.communicate(timeout=SECONDS)[1]
+    assert process.returncode != 0
+    assert "A process was killed while it worked" in said.splitlines()[-1]
+    assert count(store, CLAIMED) == 0
+    assert run(store).n_before >= 2
+
+
+def test_failures_are_kept_told_and_tried_again(store, monkeypatch, capsys):
+    measure = cells.measure
+
+    def fail(data, protocol, cell):
+        if cell.method == "SPL hard" and cell.noise == 20:
+            raise ValueError("out of luck")
+        return measure(data, protocol, cell)
+
+    monkeypatch.setattr(cells, "measure", fail)
+    one = replace(TINY, sets=("twonorm",), repeats=1)
+    summary = run(store, one, verbose=1)
+    message = "SPL hard on twonorm, noise 20%, repeat 0: ValueError: out of luck"
+    assert summary.failures == [message] and summary.n_done == 5
+    assert "6 of 6  0 s left, 1 failed" in capsys.readouterr().err
+    monkeypatch.setattr(cells, "measure", measure)
+    assert run(store, one).failures == [message]
+    assert len(runner.read_results(store, one)) == 5
+    again = run(store, one, retry=True)
+    assert again.failures == [] and again.n_done == 1
+    assert count(store, FAILED) == 0
+    assert len(runner.read_results(store, one)) == 6
+
+
+def test_settings_and_versions_do_not_mix(store, monkeypatch):
+    one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
+    run(store, one, methods=["LogitBoost"])
+    longer = replace(one, rounds=4)
+    assert runner.read_results(store, longer).empty
+    run(store, longer, methods=["LogitBoost"])
+    assert len(runner.read_results(store, one)) == 1
+    here = cells.current_version()
+    assert results.versions_in(store) == {here: 2}
+    monkeypatch.setattr(cells, "current_version", lambda: "splboost 99")
+    monkeypatch.setattr(results, "current_version", lambda: "splboost 99")
+    assert runner.read_results(store, one).empty
+    run(store, one, methods=["LogitBoost"])
+    assert results.versions_in(store) == {here: 2, "splboost 99": 1}
+    assert runner.read_results(store, one)["version"].tolist() == ["splboost 99"]
+    old = runner.read_results(store, one, version=here)
+    assert old["version"].tolist() == [here]
+
+
+def test_absent_sets_are_told_of_and_the_others_run(store):
+    mixed = replace(TINY, sets=("pima", "oocMerl4D", "twonorm"), repeats=1, noise=(0,))
+    summary = run(store, mixed, methods=["LogitBoost"])
+    assert list(summary.absent) == ["pima", "oocMerl4D"]
+    assert "OpenML" in str(summary.absent["pima"])
+    assert "cannot be downloaded" in str(summary.absent["oocMerl4D"])
+    assert (summary.n_cells, summary.n_done) == (1, 1)
+    assert runner.read_results(store, mixed)["data"].tolist() == ["twonorm"]
+
+
+def test_results_of_another_source_are_read_where_there_are_no_others(
+    store, monkeypatch
+):
+    one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
+    run(store, one, methods=["LogitBoost"])
+    monkeypatch.setattr(results, "source_of", lambda name: "catalogue")
+    assert len(runner.read_results(store, one)) == 1
+
+
+def test_unknown_methods_are_refused(store):
+    with pytest.raises(ValueError, match=r"methods='XGBoost' is unknown; .* AdaBoost"):
+        run(store, methods=["AdaBoost", "XGBoost"])
+    assert not store.exists()
+
+
+def test_results_that_are_not_there(store):
+    with pytest.raises(FileNotFoundError, match="there are no results yet"):
+        runner.read_results(store, TINY)
+    assert not store.exists()
+
+
+def test_progress_says_how_much_time_is_left(store, capsys):
+    run(store, replace(TINY, sets=("twonorm",)), verbose=1)
+    lines = [x for x in capsys.readouterr().err.splitlines() if x.startswith("paper")]
+    assert lines[0] == "paper:  0 of 12" and lines[-1] == "paper: 12 of 12  0 s left"
+    assert all(line.endswith(" left") for line in lines[1:])
+
+
+def test_a_cluster_gives_the_same(store, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        summary = run(store, dask=cluster.scheduler_address)
+    assert summary.n_done == N_CELLS
+    here = tmp_path / "here.sqlite"
+    run(here)
+    pd.testing.assert_frame_equal(
+        without_times(runner.read_results(store, TINY)),
+        without_times(runner.read_results(here, TINY)),
+    )
+
+
+def test_a_cluster_that_is_not_there(store, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+    def fail(*given, **options):
+        raise OSError("Timed out")
+
+    monkeypatch.setattr(distributed, "Client", fail)
+    with pytest.raises(ValueError, match=r"dask='tcp://x:1' cannot be reached \(Timed"):
+        run(store, dask="tcp://x:1")
+    assert count(store, CLAIMED) == 0

@@ -1,0 +1,255 @@
+"""The store of the long experiments: claims, failures, several runs at a time."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import splboost.paper.store as store_module
+from splboost.paper.store import CLAIMED, DONE, FAILED, Store
+
+
+class Cell(NamedTuple):
+    settings: str
+    data: str
+    noise: str
+    seed: int
+    method: str
+
+
+class Measures(NamedTuple):
+    error: float
+    rounds: int
+    chosen: str
+
+
+CELL = Cell("settings", "pima", "20", 5, "ExtraTrees")
+
+
+def open_store(path):
+    return Store(path, Cell, Measures)
+
+
+def figures(error=0.2):
+    return {"error": error, "rounds": 7, "chosen": "{}"}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "folder" / "store.sqlite"
+
+
+def test_a_cell_is_claimed_once(path):
+    one, other = open_store(path), open_store(path)
+    assert one.claim(CELL)
+    assert not other.claim(CELL)
+    assert not one.claim(CELL)
+    one.finish(CELL, figures(0.25), "abc")
+    assert not other.claim(CELL)
+    (row,) = other.rows(["settings"])
+    assert row["error"] == 0.25 and row["source"] == "abc" and row["method"] == CELL[-1]
+
+
+def test_a_released_claim_is_free_and_a_finished_cell_cannot_be_released(path):
+    store = open_store(path)
+    assert store.claim(CELL)
+    store.release(CELL)
+    assert store.claim(CELL)
+    store.finish(CELL, figures(), "abc")
+    store.release(CELL)
+    assert len(store.rows(["settings"])) == 1
+
+
+@pytest.mark.parametrize("change", [{"settings": "x"}, {"seed": 6}, {"noise": "30"}])
+def test_settings_and_cells_are_kept_apart(path, change):
+    store, other = open_store(path), CELL._replace(**change)
+    assert store.claim(CELL)
+    store.finish(CELL, figures(0.1), "abc")
+    assert store.claim(other)
+    store.finish(other, figures(0.3), "abc")
+    both = store.rows([CELL.settings, other.settings])
+    assert sorted(row["error"] for row in both) == [0.1, 0.3]
+    if "settings" in change:
+        assert [row["error"] for row in store.rows(["settings"])] == [0.1]
+
+
+def test_failures_wait_to_be_forgotten(path):
+    store = open_store(path)
+    assert store.claim(CELL)
+    store.fail(CELL, "ValueError: no")
+    assert not store.claim(CELL)
+    assert store.rows(["settings"]) == []
+    assert store.rows(["settings"], FAILED)[0]["failure"] == "ValueError: no"
+    store.forget_failures()
+    assert store.claim(CELL)
+
+
+def test_the_claim_of_a_killed_process_ends(path):
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_paper_store import CELL, open_store\n"
+        f"assert open_store(Path({str(path)!r})).claim(CELL)\n"
+        "print('claimed', flush=True); time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "claimed\n"
+            store = open_store(path)
+            assert not store.claim(CELL)
+        finally:
+            process.kill()
+    assert store.claim(CELL)
+
+
+def test_the_claim_of_a_number_used_again_ends(path, monkeypatch):
+    """The number of a dead process may be that of a new one."""
+    store = open_store(path)
+    assert store.claim(CELL)
+    start = store_module._start_of(os.getpid())
+    monkeypatch.setattr(store_module, "_start_of", lambda process: start + 60)
+    assert store.claim(CELL)
+
+
+def test_the_claim_of_another_machine_ends_with_time(path, monkeypatch):
+    store = open_store(path)
+    monkeypatch.setattr(store, "_owner", ("elsewhere", 1, 0.0))
+    assert store.claim(CELL)
+    here = open_store(path)
+    assert not here.claim(CELL)
+    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
+    assert here.claim(CELL)
+
+
+def test_many_at_once_do_no_cell_twice(path, monkeypatch):
+    """Nor do they fail: a claim waits for another to be made, however slowly."""
+    cells = [CELL._replace(seed=seed) for seed in range(12)]
+    dead = open_store(path)
+    monkeypatch.setattr(dead, "_owner", ("elsewhere", 1, 0.0))
+    assert all(dead.claim(cell) for cell in cells)
+    dead.close()
+    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
+    is_void = Store._is_void
+
+    def consider(store, row):
+        time.sleep(0.01)
+        return is_void(store, row)
+
+    monkeypatch.setattr(Store, "_is_void", consider)
+    taken, failures = [], []
+
+    def take():
+        try:
+            store = open_store(path)
+            taken.extend(cell for cell in cells if store.claim(cell))
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert sorted(taken) == sorted(cells)
+
+
+def test_figures_come_back_as_they_were(path):
+    store = open_store(path)
+    assert store.claim(CELL)
+    store.finish(CELL, figures(0.25), "abc")
+    (row,) = store.rows(["settings"])
+    assert {name: row[name] for name in Cell._fields} == CELL._asdict()
+    assert {name: row[name] for name in Measures._fields} == figures(0.25)
+    assert [type(row[name]) for name in Measures._fields] == [float, int, str]
+
+
+def test_settings_are_counted(path):
+    store = open_store(path)
+    for settings, seed in [("a", 1), ("a", 2), ("b", 1)]:
+        cell = CELL._replace(settings=settings, seed=seed)
+        assert store.claim(cell)
+        store.finish(cell, figures(), "abc")
+    assert store.claim(CELL)
+    assert store.settings() == {"a": 2, "b": 1}
+    assert store.settings(CLAIMED) == {"settings": 1}
+
+
+def test_the_file_of_something_else_is_refused(path, tmp_path):
+    open_store(path).close()
+
+    class Others(NamedTuple):
+        accuracy: float
+
+    with pytest.raises(ValueError, match=r"store of something else.* accuracy"):
+        Store(path, Cell, Others)
+    text = tmp_path / "notes.txt"
+    text.write_text("these are no results\n" * 100)
+    with pytest.raises(ValueError, match=r"notes.txt cannot be used .*another file"):
+        open_store(text)
+    assert text.read_text().startswith("these are")
+
+
+def test_threads_share_a_store(path):
+    store, failures = open_store(path), []
+
+    def work(first):
+        try:
+            for seed in range(first, first + 20):
+                cell = CELL._replace(seed=seed)
+                assert store.claim(cell)
+                store.finish(cell, figures(seed), "abc")
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(20 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert {(r["seed"], r["error"]) for r in store.rows(["settings"])} == {
+        (seed, float(seed)) for seed in range(80)
+    }
+
+
+def test_files_of_the_benchmark_before_the_store_moved_are_read(path):
+    """The statement that made them, and a row."""
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE cells (settings TEXT NOT NULL, data TEXT NOT NULL, "
+            "noise TEXT NOT NULL, seed INTEGER NOT NULL, method TEXT NOT NULL, "
+            "state TEXT NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, "
+            "process_start REAL NOT NULL, time REAL NOT NULL, error REAL, "
+            "balanced_accuracy REAL, log_loss REAL, fit_seconds REAL, "
+            "predict_seconds REAL, source TEXT, failure TEXT, "
+            "PRIMARY KEY (settings, data, noise, seed, method)) WITHOUT ROWID"
+        )
+        connection.execute(
+            "INSERT INTO cells VALUES ('settings', 'pima', '20', 5, 'ExtraTrees', "
+            "'done', 'here', 1, 0.0, 0.0, 0.25, 0.5, 0.6, 1.0, 0.1, 'abc', NULL)"
+        )
+    connection.close()
+
+    class Old(NamedTuple):
+        error: float
+        balanced_accuracy: float
+        log_loss: float
+        fit_seconds: float
+        predict_seconds: float
+
+    store = Store(path, Cell, Old)
+    (row,) = store.rows(["settings"])
+    assert row["error"] == 0.25 and row["state"] == DONE
+    assert not store.claim(CELL)
+    assert store.claim(CELL._replace(seed=6))
+    assert store.rows(["settings"], FAILED) == []

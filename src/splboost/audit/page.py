@@ -25,6 +25,7 @@ _SCRIPTS = (
     "overview.js",
     "detail.js",
     "decisions.js",
+    "list.js",
     "review.js",
 )
 # What could end the script element or a line of it, and halves of characters that

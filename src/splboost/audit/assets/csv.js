@@ -1,8 +1,8 @@
 // CSV: reading, writing, and the source with decisions applied.
 
-/** The records of a CSV, each with where it and its fields lie in the text. */
+/** The records of a CSV: where each of them and its fields lie in the text. */
 function* records(text, separator) {
-  const plain = new RegExp(`[^${separator}\r\n]*`, "y");
+  const unquoted = new RegExp(`[^${separator}\r\n]*`, "y");
   let at = text.startsWith("\uFEFF") ? 1 : 0;
   while (at < text.length) {
     const start = at;
@@ -10,9 +10,9 @@ function* records(text, separator) {
     do {
       if (fields.length) at++;
       const from = at;
-      plain.lastIndex = text[at] === '"' ? closing(text, at) + 1 : at;
-      plain.test(text);
-      at = plain.lastIndex;
+      unquoted.lastIndex = text[at] === '"' ? closing(text, at) + 1 : at;
+      unquoted.test(text);
+      at = unquoted.lastIndex;
       fields.push([from, at]);
     } while (text[at] === separator);
     const blank = at === start;
@@ -26,12 +26,12 @@ function* records(text, separator) {
 function closing(text, at) {
   for (let quote = at; ; quote++) {
     quote = text.indexOf('"', quote + 1);
-    if (quote < 0) return text.length - 1; // never closed: all the rest
+    if (quote < 0) return text.length - 1; // never: all the rest is quoted
     if (text[quote + 1] !== '"') return quote;
   }
 }
 
-function fieldValue(text, [from, to]) {
+function readField(text, [from, to]) {
   if (text[from] !== '"') return text.slice(from, to);
   const end = closing(text, from);
   return text.slice(from + 1, end).replaceAll('""', '"') + text.slice(end + 1, to);
@@ -42,32 +42,20 @@ function writeField(value, separator = ",", quoted = false) {
   return needed ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-function writeCsv(rows) {
-  return rows.map((row) => row.map((value) => writeField(value)).join(",") + "\n").join("");
-}
-
-function readCsv(text) {
-  const found = [];
-  for (const { fields, blank } of records(text, ",")) {
-    if (!blank) found.push(fields.map((field) => fieldValue(text, field)));
-  }
-  return found;
-}
-
 /** The separator that makes the target a column, and the position of that column. */
 function findTarget(text, target) {
   const found = [",", ";", "\t", "|"].map((separator) => {
     const header = records(text, separator).next().value?.fields ?? [];
-    const names = header.map((field) => fieldValue(text, field));
+    const names = header.map((field) => readField(text, field));
     return { separator, width: names.length, position: names.indexOf(target) };
   });
-  const fitting = found.filter(({ position }) => position >= 0);
-  if (!fitting.length) throw new Error(`the file has no column named ${brief(target)}`);
-  return fitting.reduce((best, other) => (other.width > best.width ? other : best));
+  const best = found.filter(({ position }) => position >= 0).sort((a, b) => b.width - a.width)[0];
+  if (!best) throw new Error(`the file has no column named ${brief(target)}`);
+  return best;
 }
 
-/** Where data records and their targets lie; blank lines count if they did in the audit. */
-function dataRecords(text, { separator, position }, rows) {
+/** Where the data records and their targets lie; blank lines count if the audit counted them. */
+function targets(text, { separator, position }, rows) {
   const all = [];
   for (const { start, end, fields, blank } of records(text, separator)) {
     const [from, to] = fields[position] ?? [end, end];
@@ -80,49 +68,48 @@ function dataRecords(text, { separator, position }, rows) {
   throw new Error(`the file has ${counted(written.length, "row")}, the audit ${count(rows)}`);
 }
 
-/** Tells the class of a written label: 1.0 is 1, and TRUE is true. */
-function labelReader(classes) {
+/** Tells the class of a label as the file spells it: 1.0 may be 1, and TRUE true. */
+function labelReader() {
+  const known = new Map(classes.map((name, index) => [name, index]));
   const plain = (text) => text.trim().toLowerCase();
-  const same = (one, other) =>
-    plain(one) === plain(other) || (plain(one) !== "" && Number(one) === Number(other));
-  const known = new Map(classes.map((label, index) => [label, index]));
+  const same = (a, b) => plain(a) === plain(b) || (plain(a) !== "" && Number(a) === Number(b));
   return (text) => {
-    if (!known.has(text)) known.set(text, classes.findIndex((label) => same(label, text)));
+    if (!known.has(text)) known.set(text, classes.findIndex((name) => same(text, name)));
     return known.get(text);
   };
 }
 
 /**
  * The source with new labels and without dropped rows; every other line as it was.
- * `changes` maps a row to {decision, label}. Throws where source and audit disagree,
- * so that no wrong line is ever changed.
+ * Throws where source and audit disagree, so that never a wrong line is changed.
  */
-function cleanedCsv({ source, target, classes, n_rows, suspects }, changes) {
-  const { separator, position } = findTarget(source, target);
-  const rows = dataRecords(source, { separator, position }, n_rows);
-  const classOf = labelReader(classes);
-  const spelling = new Map();
-  const labels = rows.map(({ from, to }) => {
-    const text = fieldValue(source, [from, to]);
-    const label = classOf(text);
-    if (!spelling.has(label)) spelling.set(label, text);
-    return label;
+function cleanedCsv({ source, target, n_rows }, decisions) {
+  const place = findTarget(source, target);
+  const rows = targets(source, place, n_rows);
+  const classOf = labelReader();
+  const spelling = new Map(); // the classes as the file writes them
+  const given = rows.map(({ from, to }) => {
+    const text = readField(source, [from, to]);
+    const index = classOf(text);
+    if (!spelling.has(index)) spelling.set(index, text);
+    return index;
   });
-  for (const { row, given } of suspects) {
-    if (labels[row] !== given) {
-      throw new Error(`row ${row} of the file is not labelled ${brief(classes[given])}`);
-    }
+  const stray = suspects.find((suspect) => given[suspect.row] !== suspect.given);
+  if (stray) {
+    throw new Error(`row ${stray.row} of the file is not labelled ${brief(classes[stray.given])}`);
   }
   const parts = [];
   let done = 0;
-  for (const [row, { decision, label }] of [...changes].sort(([one], [other]) => one - other)) {
+  for (const [row, { decision, label }] of [...decisions].sort(([a], [b]) => a - b)) {
+    if (decision === "keep") continue;
     const { start, end, from, to } = rows[row];
-    const dropped = decision === "drop";
-    parts.push(source.slice(done, dropped ? start : from));
-    if (!dropped) {
-      parts.push(writeField(spelling.get(label) ?? classes[label], separator, source[from] === '"'));
+    const [changed, rest] = decision === "drop" ? [start, end] : [from, to];
+    parts.push(source.slice(done, changed));
+    if (decision === "flip") {
+      const text = spelling.get(label) ?? classes[label];
+      parts.push(writeField(text, place.separator, source[from] === '"'));
     }
-    done = dropped ? end : to;
+    done = rest;
   }
   return parts.join("") + source.slice(done);
 }

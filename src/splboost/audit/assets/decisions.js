@@ -1,127 +1,84 @@
-// The decisions: kept in the browser, undone, saved and loaded.
+// Decisions: kept in the browser, undone, saved and loaded.
 
-const WORDS = { keep: "kept", flip: "flipped", drop: "dropped" };
+const DONE = { keep: "kept", flip: "flipped", drop: "dropped" };
+const FIELDS = ["row", "id", "given", "decision", "new_label"];
+const storageKey = `splboost-audit:${report.name}:${report.n_rows}:${report.digest}`;
+const rankOfRow = new Map(suspects.map(({ row }, rank) => [row, rank]));
+const decisions = new Map(); // by row: {decision, label}, where only a flip has a label
+const changes = []; // what can be undone: for each change, [row, earlier decision] pairs
+let lasting = true; // whether the browser keeps the decisions
 
-/** Decisions by row, {decision, label}; label is the new one of a flip, else null. */
-class Decisions {
-  constructor({ name, n_rows, digest, suspects, classes }) {
-    this.key = `splboost-audit:${name}:${n_rows}:${digest}`;
-    this.suspects = new Map(suspects.map((suspect) => [suspect.row, suspect]));
-    this.classes = classes;
-    this.byRow = new Map();
-    this.history = []; // of changes, each the earlier decisions of the rows it touched
-    this.lasting = true;
-    this.read();
+const decisionOn = ({ row }) => decisions.get(row)?.decision ?? "open";
+
+/** Whether a decision, from storage or a file, is one on this page. */
+function fits(row, { decision, label }) {
+  if (!rankOfRow.has(row) || !Object.hasOwn(DONE, decision)) return false;
+  return decision === "flip" ? label in classes && label !== suspects[rankOfRow.get(row)].given : label === null;
+}
+
+/** Take over [row, decision or null] pairs as one change. */
+function change(pairs) {
+  changes.push(pairs.map(([row]) => [row, decisions.get(row) ?? null]));
+  put(pairs);
+}
+
+function put(pairs) {
+  for (const [row, decision] of pairs) {
+    if (decision) decisions.set(row, decision);
+    else decisions.delete(row);
   }
-
-  get(row) {
-    return this.byRow.get(row) ?? null;
-  }
-
-  /** Whether a decision makes sense here; storage and files may hold anything. */
-  fits(row, found) {
-    const suspect = this.suspects.get(row);
-    if (!suspect || !Object.hasOwn(WORDS, found?.decision)) return false;
-    if (found.decision !== "flip") return found.label === null;
-    return found.label in this.classes && found.label !== suspect.given;
-  }
-
-  /** Take over [row, decision or null] pairs as one change. */
-  change(pairs) {
-    this.history.push(pairs.map(([row]) => [row, this.get(row)]));
-    this.put(pairs);
-  }
-
-  /** Undo the last change; the row it began with, or null if there is none. */
-  undo() {
-    const before = this.history.pop();
-    if (!before) return null;
-    this.put(before);
-    return before[0][0];
-  }
-
-  put(pairs) {
-    for (const [row, decision] of pairs) {
-      if (decision) this.byRow.set(row, decision);
-      else this.byRow.delete(row);
-    }
-    try {
-      localStorage.setItem(this.key, JSON.stringify([...this.byRow]));
-    } catch {
-      this.lasting = false;
-    }
-  }
-
-  read() {
-    try {
-      const stored = localStorage.getItem(this.key);
-      this.lasting = true;
-      const pairs = JSON.parse(stored) ?? [];
-      this.byRow = new Map(pairs.filter(([row, found]) => this.fits(row, found)));
-    } catch (error) {
-      this.lasting = error instanceof SyntaxError || error instanceof TypeError;
-    }
-  }
-
-  numbers() {
-    const numbers = { keep: 0, flip: 0, drop: 0 };
-    for (const { decision } of this.byRow.values()) numbers[decision]++;
-    return numbers;
-  }
-
-  /** Those that change the data. */
-  changes() {
-    return new Map([...this.byRow].filter(([, { decision }]) => decision !== "keep"));
-  }
-
-  table() {
-    const rows = [...this.byRow].sort(([one], [other]) => one - other);
-    return rows.map(([row, { decision, label }]) => {
-      const { id, given } = this.suspects.get(row);
-      return { row, id, given: this.classes[given], decision, new_label: label === null ? null : this.classes[label] };
-    });
-  }
-
-  toCsv() {
-    const names = ["row", "id", "given", "decision", "new_label"];
-    const lines = this.table().map((line) => names.map((name) => String(line[name] ?? "")));
-    return writeCsv([names, ...lines]);
-  }
-
-  toJson({ name, target, n_rows, digest }) {
-    return `${JSON.stringify({ name, target, n_rows, digest, decisions: this.table() }, null, 1)}\n`;
-  }
-
-  /** Take over the decisions of a saved file; returns how many, and how many did not fit. */
-  load(text) {
-    const lines = savedDecisions(text);
-    const pairs = [];
-    for (const { row, given, decision, new_label } of lines) {
-      const at = row === "" ? NaN : Number(row);
-      const label = decision === "flip" ? this.classes.indexOf(new_label) : null;
-      const sameLabel = given === this.classes[this.suspects.get(at)?.given];
-      if (sameLabel && this.fits(at, { decision, label })) pairs.push([at, { decision, label }]);
-    }
-    if (pairs.length) this.change(pairs);
-    return { taken: pairs.length, left: lines.length - pairs.length };
+  try {
+    localStorage.setItem(storageKey, JSON.stringify([...decisions]));
+    lasting = true;
+  } catch {
+    lasting = false;
   }
 }
 
-/** The lines of a saved file, CSV or JSON; throws where it is neither. */
-function savedDecisions(text) {
-  if (/^\s*[{[]/.test(text)) {
-    const { decisions } = JSON.parse(text);
-    if (Array.isArray(decisions)) return decisions.filter((line) => line !== null);
+function readStored() {
+  try {
+    const stored = JSON.parse(localStorage.getItem(storageKey)) ?? [];
+    decisions.clear();
+    stored.filter(([row, found]) => fits(row, found)).forEach(([row, found]) => decisions.set(row, found));
+  } catch {
+    lasting = false;
   }
-  const [names = [], ...rows] = readCsv(text);
-  if (!["row", "given", "decision", "new_label"].every((name) => names.includes(name))) {
-    throw new Error("it is no file of decisions");
-  }
-  return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? ""])));
 }
 
-function download(name, type, text) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  make("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+function decisionLines() {
+  return [...decisions].sort(([a], [b]) => a - b).map(([row, { decision, label }]) => {
+    const { id, given } = suspects[rankOfRow.get(row)];
+    return { row, id, given: classes[given], decision, new_label: classes[label] ?? null };
+  });
+}
+
+function decisionsCsv() {
+  const lines = decisionLines().map((line) => FIELDS.map((name) => String(line[name] ?? "")));
+  return [FIELDS, ...lines].map((line) => `${line.map((value) => writeField(value)).join(",")}\n`).join("");
+}
+
+function decisionsJson() {
+  const { name, target, n_rows } = report;
+  return `${JSON.stringify({ name, target, n_rows, decisions: decisionLines() }, null, 1)}\n`;
+}
+
+/** Take over a saved file, CSV or JSON; says how many decisions, and how many did not fit. */
+function loadDecisions(text) {
+  const lines = text.trimStart().startsWith("{") ? JSON.parse(text).decisions ?? [] : csvLines(text);
+  const pairs = [];
+  for (const { row, given, decision, new_label } of lines) {
+    const found = { decision, label: decision === "flip" ? classes.indexOf(new_label) : null };
+    const suspect = suspects[rankOfRow.get(parseInt(row, 10))];
+    if (suspect && given === classes[suspect.given] && fits(suspect.row, found)) pairs.push([suspect.row, found]);
+  }
+  if (pairs.length) change(pairs);
+  const left = lines.length - pairs.length;
+  return `${counted(pairs.length, "decision")} loaded` + (left ? `, ${count(left)} left out: their row or label is not on this page` : "");
+}
+
+function csvLines(text) {
+  const [names, ...lines] = [...records(text, ",")].map(({ fields }) => fields.map((field) => readField(text, field)));
+  const places = FIELDS.map((name) => names?.indexOf(name) ?? -1);
+  if (places.includes(-1)) throw new Error(`its columns must be ${FIELDS.join(", ")}`);
+  return lines.map((line) => Object.fromEntries(FIELDS.map((name, index) => [name, line[places[index]]])));
 }

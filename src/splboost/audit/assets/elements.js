@@ -1,12 +1,12 @@
-// Elements and words. Data become text nodes and attributes, never markup.
-
-const SVG = "http://www.w3.org/2000/svg";
+// The report, and elements and words to show it. Data become text and attributes, never markup.
 
 const byId = (id) => document.getElementById(id);
+const report = JSON.parse(byId("report").textContent);
+const { classes, columns, suspects } = report;
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+    if (value !== null) element.setAttribute(name, value);
   }
   element.append(...children);
   return element;
@@ -18,7 +18,7 @@ function make(tag, attributes = {}, ...children) {
 }
 
 function draw(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
 function button(attributes, text, action) {
@@ -36,22 +36,27 @@ function counted(number, one, many = `${one}s`) {
 /** 0.937 as 94%; nearer to none or all, one more digit. */
 function percent(share) {
   const value = 100 * share;
-  const exact = value === 0 || value === 100 || (value >= 1 && value <= 99);
-  return `${value.toFixed(exact ? 0 : 1)}%`;
+  const whole = value === 0 || value === 100 || (value >= 1 && value <= 99);
+  return `${value.toFixed(whole ? 0 : 1)}%`;
 }
 
-/** A text cut to what one line can show, however long the data are. */
+/** As much of a text as one line can show. */
 function brief(text, length = 160) {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** A label, marked as the given or the proposed one. */
-function labelled(text, role) {
-  return make("span", { class: `label ${role}`, title: brief(text, 1000) }, brief(text));
+/** The name of a class, marked as the "given" or the "predicted" label, or as neither. */
+function label(index, role = "") {
+  const name = classes[index];
+  return make("span", { class: `label ${role}`, title: brief(name, 1000) }, brief(name));
 }
 
 function bar(share) {
   const made = make("span", { class: "bar", "aria-hidden": "true" });
-  made.style.setProperty("--share", Math.min(Math.max(share, 0), 1));
+  made.style.setProperty("--share", share);
   return made;
+}
+
+function rowName({ row, id }) {
+  return id === null ? `Row ${row}` : `Row ${row} · ${id}`;
 }

@@ -129,7 +129,6 @@ class Visit:
 
     def __init__(self, context, path):
         self.page = context.new_page()
-        self.page.set_default_timeout(10_000)
         self.faults = []
         self.requests = []
         self.page.on("dialog", lambda dialog: self._note("dialog", dialog.message))

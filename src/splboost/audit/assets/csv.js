@@ -44,14 +44,12 @@ function writeField(value, separator = ",", quoted = false) {
 
 /** The separator that makes the target a column, and the position of that column. */
 function findTarget(text, target) {
-  const found = [",", ";", "\t", "|"].map((separator) => {
+  for (const separator of [",", ";", "\t", "|"]) {
     const header = records(text, separator).next().value?.fields ?? [];
-    const names = header.map((field) => readField(text, field));
-    return { separator, width: names.length, position: names.indexOf(target) };
-  });
-  const best = found.filter(({ position }) => position >= 0).sort((a, b) => b.width - a.width)[0];
-  if (!best) throw new Error(`the file has no column named ${brief(target)}`);
-  return best;
+    const position = header.findIndex((field) => readField(text, field) === target);
+    if (position >= 0) return { separator, position };
+  }
+  throw new Error(`the file has no column named ${brief(target)}`);
 }
 
 /** Where the data records and their targets lie; blank lines count if the audit counted them. */

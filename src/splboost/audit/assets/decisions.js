@@ -12,8 +12,9 @@ const decisionOn = ({ row }) => decisions.get(row)?.decision ?? "open";
 
 /** Whether a decision, from storage or a file, is one on this page. */
 function fits(row, { decision, label }) {
-  if (!rankOfRow.has(row) || !Object.hasOwn(DONE, decision)) return false;
-  return decision === "flip" ? label in classes && label !== suspects[rankOfRow.get(row)].given : label === null;
+  const suspect = suspects[rankOfRow.get(row)];
+  if (!suspect || !Object.hasOwn(DONE, decision)) return false;
+  return decision === "flip" ? label in classes && label !== suspect.given : label === null;
 }
 
 /** Take over [row, decision or null] pairs as one change. */
@@ -39,7 +40,9 @@ function readStored() {
   try {
     const stored = JSON.parse(localStorage.getItem(storageKey)) ?? [];
     decisions.clear();
-    stored.filter(([row, found]) => fits(row, found)).forEach(([row, found]) => decisions.set(row, found));
+    for (const [row, found] of stored) {
+      if (fits(row, found)) decisions.set(row, found);
+    }
   } catch {
     lasting = false;
   }
@@ -53,8 +56,8 @@ function decisionLines() {
 }
 
 function decisionsCsv() {
-  const lines = decisionLines().map((line) => FIELDS.map((name) => String(line[name] ?? "")));
-  return [FIELDS, ...lines].map((line) => `${line.map((value) => writeField(value)).join(",")}\n`).join("");
+  const write = (values) => `${values.map((value) => writeField(String(value ?? ""))).join(",")}\n`;
+  return write(FIELDS) + decisionLines().map((line) => write(FIELDS.map((name) => line[name]))).join("");
 }
 
 function decisionsJson() {
@@ -64,21 +67,26 @@ function decisionsJson() {
 
 /** Take over a saved file, CSV or JSON; says how many decisions, and how many did not fit. */
 function loadDecisions(text) {
-  const lines = text.trimStart().startsWith("{") ? JSON.parse(text).decisions ?? [] : csvLines(text);
+  const isJson = text.trimStart().startsWith("{");
+  const lines = isJson ? JSON.parse(text).decisions ?? [] : csvLines(text);
   const pairs = [];
   for (const { row, given, decision, new_label } of lines) {
     const found = { decision, label: decision === "flip" ? classes.indexOf(new_label) : null };
     const suspect = suspects[rankOfRow.get(parseInt(row, 10))];
-    if (suspect && given === classes[suspect.given] && fits(suspect.row, found)) pairs.push([suspect.row, found]);
+    if (!suspect || given !== classes[suspect.given]) continue;
+    if (fits(suspect.row, found)) pairs.push([suspect.row, found]);
   }
   if (pairs.length) change(pairs);
   const left = lines.length - pairs.length;
-  return `${counted(pairs.length, "decision")} loaded` + (left ? `, ${count(left)} left out: their row or label is not on this page` : "");
+  const rest = left ? `, ${count(left)} left out: their row or label is not on this page` : "";
+  return `${counted(pairs.length, "decision")} loaded${rest}.`;
 }
 
 function csvLines(text) {
-  const [names, ...lines] = [...records(text, ",")].map(({ fields }) => fields.map((field) => readField(text, field)));
+  const all = Array.from(records(text, ","), ({ fields }) => fields.map((field) => readField(text, field)));
+  const [names, ...lines] = all;
   const places = FIELDS.map((name) => names?.indexOf(name) ?? -1);
   if (places.includes(-1)) throw new Error(`its columns must be ${FIELDS.join(", ")}`);
-  return lines.map((line) => Object.fromEntries(FIELDS.map((name, index) => [name, line[places[index]]])));
+  const named = (line) => FIELDS.map((name, index) => [name, line[places[index]]]);
+  return lines.map((line) => Object.fromEntries(named(line)));
 }

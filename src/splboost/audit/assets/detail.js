@@ -21,23 +21,26 @@ function caseOf(suspect) {
   ];
 }
 
-/** Belief in each class, the greatest first; of many classes, the given and the proposed always. */
+/** Belief in each class, the greatest first; the given and the proposed are always shown. */
 function beliefs({ given, predicted, belief }) {
   const order = [...belief.keys()].sort((a, b) => belief[b] - belief[a]);
-  const shown = order.filter((index, rank) => rank < LISTED_CLASSES || [given, predicted].includes(index));
+  const roles = { [predicted]: ["predicted", "proposed"], [given]: ["given", "given"] };
+  const shown = order.filter((index, rank) => rank < LISTED_CLASSES || index in roles);
   const items = shown.map((index) => {
-    const [role, word] = { [predicted]: ["predicted", "proposed"], [given]: ["given", "given"] }[index] ?? ["", ""];
+    const [role, word] = roles[index] ?? ["", ""];
     return make("li", { class: role }, label(index, role), bar(belief[index]),
-      make("span", { class: "number" }, percent(belief[index])), make("span", { class: "role" }, word));
+      make("span", { class: "number" }, percent(belief[index])),
+      make("span", { class: "role" }, word));
   });
   const rest = order.length - shown.length;
-  if (rest) items.push(make("li", { class: "muted" }, `and ${counted(rest, "other class", "other classes")}`));
+  const words = `and ${counted(rest, "other class", "other classes")}`;
+  if (rest) items.push(make("li", { class: "muted" }, words));
   return make("ul", { class: "beliefs" }, ...items);
 }
 
 function reasons(suspect) {
   if (!suspect.reasons.length) {
-    return make("p", { class: "muted" }, "No single column; the row as a whole does not fit its label.");
+    return make("p", { class: "muted" }, "No single column; the row as a whole does not fit.");
   }
   return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, gain }) =>
     make("li", {}, make("b", {}, brief(columns[column].name, 40)), " ",
@@ -48,15 +51,16 @@ function reasons(suspect) {
 /** A line for each column, with the similar rows beside the suspect. */
 function comparison({ given, cells, reasons, similar }) {
   const speaks = new Set(reasons.map(({ column }) => column));
-  const role = (index) => (index === given ? "given" : "predicted");
-  const head = make("tr", {}, make("th", { scope: "col" }, "Column"),
-    make("th", { scope: "col" }, "This row", make("br"), label(given, "given")),
-    ...similar.map((other) =>
-      make("th", { scope: "col" }, brief(rowName(other), 60), make("br"), label(other.label, role(other.label)))));
+  const heading = (words, index) => make("th", { scope: "col" }, words, make("br"),
+    label(index, index === given ? "given" : "predicted"));
+  const head = make("tr", {}, make("th", { scope: "col" }, "Column"), heading("This row", given),
+    ...similar.map((other) => heading(brief(rowName(other), 60), other.label)));
   const lines = columns.map(({ name, kind }, index) => {
-    const others = similar.map((other) => cell(other.cells[index], kind, other.cells[index] !== cells[index]));
+    const own = cells[index];
+    const others = similar.map((other) => other.cells[index]);
     return make("tr", { class: speaks.has(index) ? "speaks" : null },
-      make("th", { scope: "row" }, make("div", {}, brief(name, 200))), cell(cells[index], kind), ...others);
+      make("th", { scope: "row" }, make("div", {}, brief(name, 200))),
+      cell(own, kind), ...others.map((value) => cell(value, kind, value !== own)));
   });
   const table = make("div", { class: "scroller" },
     make("table", { class: "cells" }, make("thead", {}, head), make("tbody", {}, ...lines)));
@@ -66,20 +70,22 @@ function comparison({ given, cells, reasons, similar }) {
 function cell(value, kind, differs = false) {
   const shown = value === null ? make("i", {}, "missing") : make("div", {}, brief(value, LONGEST));
   if (!differs) return make("td", { class: kind }, shown);
-  return make("td", { class: `${kind} differs` }, shown, make("span", { class: "unseen" }, "(differs)"));
+  const note = make("span", { class: "unseen" }, "(differs)");
+  return make("td", { class: `${kind} differs` }, shown, note);
 }
 
 /** The choice to see all lines, or those alone that differ or speak against the label. */
 function differingChoice(lines) {
-  const telling = lines.map((line) => line.matches(".speaks") || line.querySelector(".differs") !== null);
+  const others = lines.filter((line) => !line.matches(".speaks, :has(.differs)"));
   const choice = make("input", { type: "checkbox" });
-  const show = () => lines.forEach((line, index) => (line.hidden = onlyDiffering && !telling[index]));
+  const show = () => others.forEach((line) => (line.hidden = onlyDiffering));
   choice.checked = onlyDiffering;
   choice.addEventListener("change", () => {
     onlyDiffering = choice.checked;
     show();
   });
   show();
-  const number = telling.filter(Boolean).length;
-  return make("label", { class: "muted" }, choice, ` only the ${count(number)} of ${counted(lines.length, "column")} that differ or speak against the label`);
+  const shown = `the ${count(lines.length - others.length)} of ${counted(lines.length, "column")}`;
+  return make("label", { class: "muted" }, choice,
+    ` only ${shown} that differ or speak against the label`);
 }

@@ -51,6 +51,11 @@ function label(index, role = "") {
   return make("span", { class: `label ${role}`, title: brief(name, 1000) }, brief(name));
 }
 
+/** The classes, for a menu. */
+function labelOptions() {
+  return classes.map((name, index) => make("option", { value: index }, brief(name, 60)));
+}
+
 function bar(share) {
   const made = make("span", { class: "bar", "aria-hidden": "true" });
   made.style.setProperty("--share", share);

@@ -55,9 +55,8 @@ function showSuspect() {
     const other = name === "flip" && found?.label !== suspect.predicted;
     byId(name).setAttribute("aria-pressed", found?.decision === name && !other);
   }
-  const labels = classes.map((name, index) => make("option", { value: index }, brief(name, 60)));
-  labels.splice(suspect.given, 1);
-  byId("other").replaceChildren(make("option", { value: "" }, "…"), ...labels);
+  byId("other").replaceChildren(make("option", { value: "" }, "…"),
+    ...labelOptions().filter((_, index) => index !== suspect.given));
   byId("other").value = found?.label ?? "";
   byId("case").replaceChildren(...caseOf(suspect));
   byId("detail").scrollTop = 0;
@@ -72,7 +71,8 @@ function decide(decision, index = null) {
   refresh();
   byId("review").scrollIntoView();
   const words = decision ? DONE[decision] : "open again";
-  byId("said").textContent = `${rowName(suspect)}: ${words}${index === null ? "" : ` to ${classes[index]}`}.`;
+  const to = index === null ? "" : ` to ${brief(classes[index])}`;
+  byId("said").textContent = `${brief(rowName(suspect))}: ${words}${to}.`;
 }
 
 function undo() {
@@ -102,7 +102,8 @@ function save(ending, type, content) {
     setTimeout(() => URL.revokeObjectURL(address), 60_000);
     byId("files-said").textContent = `Saved as ${name}.${ending}.`;
   } catch (error) {
-    byId("files-said").textContent = `Not saved: ${error.message}. Use splboost audit apply with the decisions.`;
+    byId("files-said").textContent =
+      `Not saved: ${error.message}. Use splboost audit apply with the decisions.`;
   }
 }
 
@@ -110,7 +111,7 @@ async function load({ target }) {
   const [file] = target.files;
   if (!file) return;
   try {
-    byId("files-said").textContent = `${loadDecisions(await file.text())}.`;
+    byId("files-said").textContent = loadDecisions(await file.text());
   } catch (error) {
     byId("files-said").textContent = `${file.name} is no file of decisions: ${error.message}.`;
   }
@@ -145,7 +146,8 @@ const KEYS = {
 
 function onKey(event) {
   const { target, key } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (document.querySelector("dialog[open]")) return;
   if (target.matches("input:not([type=checkbox]), select")) {
     if (key === "Escape" || (key === "Enter" && target.matches("input"))) target.blur();
   } else if (Object.hasOwn(KEYS, key)) {
@@ -159,9 +161,7 @@ function prepare() {
   for (const element of document.querySelectorAll("button[id]")) {
     element.addEventListener("click", () => ACTIONS[element.id]());
   }
-  for (const element of document.querySelectorAll("#search, [id^=filter-]")) {
-    element.addEventListener("input", startOver);
-  }
+  document.querySelector(".filters").addEventListener("input", startOver);
   byId("load-file").addEventListener("change", load);
   byId("other").parentElement.hidden = classes.length < 3;
   byId("other").addEventListener("change", ({ target }) => {
@@ -179,9 +179,12 @@ function prepare() {
   });
   if (report.source === null) {
     byId("save-clean").disabled = true;
-    byId("clean-note").textContent = "The data are not in this page: save the decisions and use splboost audit apply.";
+    byId("clean-note").textContent =
+      "The data are not in this page: save the decisions and use splboost audit apply.";
   }
-  byId("about").textContent = `${report.name} · labels in ${report.target} · audited ${report.made} with splboost ${report.version}`;
+  const { name, target, made, version } = report;
+  byId("about").textContent =
+    `${name} · labels in ${target} · audited ${made} with splboost ${version}`;
 }
 
 readStored();

@@ -19,9 +19,9 @@ def eager_threads(monkeypatch):
     monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """A chromium without a window, for as long as the tests run.
+    """A chromium without a window, for the tests of a file.
 
     Where there is none, its tests are skipped; with SPLBOOST_BROWSER=required in the
     environment, they fail.

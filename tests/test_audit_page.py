@@ -422,8 +422,16 @@ def test_narrow_screen_shows_list_or_suspect(visit):
 
 def test_print_has_all_suspects(visit):
     tab = visit(make_report(200, n_rows=1000))
+    tab.page.set_viewport_size({"width": 794, "height": 1123})
+    tab.page.click("#suspects tbody tr:not(.spacer) >> nth=1")
+    tab.page.emulate_media(media="print", color_scheme="dark")
     tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert len(tab.rows()) == 200
+    assert tab.page.locator("td.in-reason").first.is_visible()
+    assert tab.page.locator("#detail").is_hidden()
+    ground = "getComputedStyle(document.querySelector('.list')).backgroundColor"
+    assert tab.page.evaluate(ground) == "rgb(255, 255, 255)"
+    tab.page.emulate_media(media="screen")
     tab.page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert len(tab.rows()) < 100
 

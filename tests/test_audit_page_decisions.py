@@ -60,10 +60,18 @@ def test_keys_move_undo_clear_and_help(visit):
     tab.press("U")
     assert tab.rows("decision")[:3] == ["drop", "open", "open"]
     tab.press("U U U Control+d")
+    tab.page.keyboard.down("j")
+    tab.page.keyboard.down("j")
+    assert tab.current() == 6  # a key held down goes on, but decides only once
+    tab.page.keyboard.down("d")
+    tab.page.keyboard.down("d")
+    assert tab.text(".progress").startswith("1 of 30 reviewed")
+    tab.press("u")
     assert tab.text(".progress").startswith("0 of 30 reviewed")
     tab.press("?")
     assert tab.page.locator("#help").is_visible()
-    tab.press("f Escape")  # keys rest while help is open
+    tab.press("f")  # keys rest while help is open
+    tab.page.click("#help button")
     assert not tab.page.locator("#help").is_visible()
     tab.press("/ f d Enter d")  # letters in the search are no decisions
     assert tab.page.input_value("#search") == "fd"
@@ -180,7 +188,7 @@ def test_what_does_not_fit_is_not_loaded(visit):
         "12,A-12,no,burn,",
         ",,no,drop,",
     ]
-    said = tab.load("some.csv", head + "\r\n".join(lines))
+    said = tab.load("some.csv", head + "\r\n".join(lines) + "\r\n\r\n")
     assert said.startswith("1 decision loaded, 6 left out")
     assert tab.save("save-csv")[1] == head + "0,A-0,no,flip,yes\n"
 

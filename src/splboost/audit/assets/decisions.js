@@ -56,8 +56,9 @@ function decisionLines() {
 }
 
 function decisionsCsv() {
-  const write = (values) => `${values.map((value) => writeField(String(value ?? ""))).join(",")}\n`;
-  return write(FIELDS) + decisionLines().map((line) => write(FIELDS.map((name) => line[name]))).join("");
+  const lines = decisionLines().map((line) => FIELDS.map((name) => String(line[name] ?? "")));
+  const written = [FIELDS, ...lines].map((line) => line.map((value) => writeField(value)).join(","));
+  return `${written.join("\n")}\n`;
 }
 
 function decisionsJson() {
@@ -83,8 +84,9 @@ function loadDecisions(text) {
 }
 
 function csvLines(text) {
-  const all = Array.from(records(text, ","), ({ fields }) => fields.map((field) => readField(text, field)));
-  const [names, ...lines] = all;
+  const [names, ...lines] = [...records(text, ",")]
+    .filter(({ blank }) => !blank)
+    .map(({ fields }) => fields.map((field) => readField(text, field)));
   const places = FIELDS.map((name) => names?.indexOf(name) ?? -1);
   if (places.includes(-1)) throw new Error(`its columns must be ${FIELDS.join(", ")}`);
   const named = (line) => FIELDS.map((name, index) => [name, line[places[index]]]);

@@ -152,7 +152,8 @@ function onKey(event) {
     if (key === "Escape" || (key === "Enter" && target.matches("input"))) target.blur();
   } else if (Object.hasOwn(KEYS, key)) {
     event.preventDefault();
-    ACTIONS[KEYS[key]]();
+    const moves = ["next", "previous"].includes(KEYS[key]);
+    if (moves || !event.repeat) ACTIONS[KEYS[key]](); // a key held down decides only once
   }
 }
 

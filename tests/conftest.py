@@ -1,10 +1,16 @@
 """Fixtures that several test files use."""
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 
+from review_page import Visit
+
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture
@@ -21,3 +27,54 @@ def installed(monkeypatch):
         "splboost.frames.find_spec", lambda name: name if name in libraries else None
     )
     return libraries
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A chromium without a window, for the tests of a file.
+
+    Where there is none, its tests are skipped; with SPLBOOST_BROWSER=required in the
+    environment, they fail.
+    """
+    required = os.environ.get("SPLBOOST_BROWSER") == "required"
+    without = pytest.fail if required else pytest.skip
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        without("needs playwright: pip install playwright")
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+        found = next(filter(None, map(shutil.which, CHROMIUM)), own)
+        if not Path(found).exists():
+            without(
+                "needs a browser: apt install chromium, or playwright install chromium"
+            )
+        chromium = playwright.chromium.launch(executable_path=found)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Opens a report in a fresh browser; afterwards nothing may have gone wrong."""
+    contexts, visits = [], []
+
+    def open_page(report, *, script=None, **options):
+        from splboost.audit.page import write_page
+
+        path = tmp_path / "review.html"
+        write_page(report, path)
+        contexts.append(
+            browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+        )
+        if script:
+            contexts[-1].add_init_script(script)
+        visits.append(Visit(contexts[-1], path))
+        return visits[-1]
+
+    yield open_page
+    for each in visits:
+        assert not each.faults
+        assert all(url.startswith(("file:", "blob:", "data:")) for url in each.requests)
+    for context in contexts:
+        context.close()

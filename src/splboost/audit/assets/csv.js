@@ -1,0 +1,113 @@
+// CSV: reading, writing, and the source with decisions applied.
+
+/** The records of a CSV: where each of them and its fields lie in the text. */
+function* records(text, separator) {
+  const unquoted = new RegExp(`[^${separator}\r\n]*`, "y");
+  let at = text.startsWith("\uFEFF") ? 1 : 0;
+  while (at < text.length) {
+    const start = at;
+    const fields = [];
+    do {
+      if (fields.length) at++;
+      const from = at;
+      unquoted.lastIndex = text[at] === '"' ? closing(text, at) + 1 : at;
+      unquoted.test(text);
+      at = unquoted.lastIndex;
+      fields.push([from, at]);
+    } while (text[at] === separator);
+    const blank = at === start;
+    if (text[at] === "\r") at++;
+    if (text[at] === "\n") at++;
+    yield { start, end: at, fields, blank };
+  }
+}
+
+/** Where the quotes that open at `at` close; doubled ones inside stand for one. */
+function closing(text, at) {
+  for (let quote = at; ; quote++) {
+    quote = text.indexOf('"', quote + 1);
+    if (quote < 0) return text.length - 1; // never: all the rest is quoted
+    if (text[quote + 1] !== '"') return quote;
+  }
+}
+
+function readField(text, [from, to]) {
+  if (text[from] !== '"') return text.slice(from, to);
+  const end = closing(text, from);
+  return text.slice(from + 1, end).replaceAll('""', '"') + text.slice(end + 1, to);
+}
+
+function writeField(value, separator = ",", quoted = false) {
+  const needed = quoted || /["\r\n]|^\s|\s$/.test(value) || value.includes(separator);
+  return needed ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+/** The separator that makes the target a column, and the position of that column. */
+function findTarget(text, target) {
+  for (const separator of [",", ";", "\t", "|"]) {
+    const header = records(text, separator).next().value?.fields ?? [];
+    const position = header.findIndex((field) => readField(text, field) === target);
+    if (position >= 0) return { separator, position };
+  }
+  throw new Error(`the file has no column named ${brief(target)}`);
+}
+
+/** Where the data records and their targets lie; blank lines count if the audit counted them. */
+function targets(text, { separator, position }, rows) {
+  const all = [];
+  for (const { start, end, fields, blank } of records(text, separator)) {
+    const [from, to] = fields[position] ?? [end, end];
+    all.push({ start, end, from, to, blank });
+  }
+  all.shift();
+  const written = all.filter(({ blank }) => !blank);
+  if (written.length === all.length || written.length === rows) return written;
+  if (all.length === rows) return all;
+  throw new Error(`the file has ${counted(written.length, "row")}, the audit ${count(rows)}`);
+}
+
+/** Tells the class of a label as the file spells it: 1.0 may be 1, and TRUE true. */
+function labelReader() {
+  const known = new Map(classes.map((name, index) => [name, index]));
+  const plain = (text) => text.trim().toLowerCase();
+  const same = (a, b) => plain(a) === plain(b) || (plain(a) !== "" && Number(a) === Number(b));
+  return (text) => {
+    if (!known.has(text)) known.set(text, classes.findIndex((name) => same(text, name)));
+    return known.get(text);
+  };
+}
+
+/**
+ * The source with new labels and without dropped rows; every other line as it was.
+ * Throws where source and audit disagree, so that never a wrong line is changed.
+ */
+function cleanedCsv({ source, target, n_rows }, decisions) {
+  const place = findTarget(source, target);
+  const rows = targets(source, place, n_rows);
+  const classOf = labelReader();
+  const spelling = new Map(); // the classes as the file writes them
+  const given = rows.map(({ from, to }) => {
+    const text = readField(source, [from, to]);
+    const index = classOf(text);
+    if (!spelling.has(index)) spelling.set(index, text);
+    return index;
+  });
+  const stray = suspects.find((suspect) => given[suspect.row] !== suspect.given);
+  if (stray) {
+    throw new Error(`row ${stray.row} of the file is not labelled ${brief(classes[stray.given])}`);
+  }
+  const parts = [];
+  let done = 0;
+  for (const [row, { decision, label }] of [...decisions].sort(([a], [b]) => a - b)) {
+    if (decision === "keep") continue;
+    const { start, end, from, to } = rows[row];
+    const [changed, rest] = decision === "drop" ? [start, end] : [from, to];
+    parts.push(source.slice(done, changed));
+    if (decision === "flip") {
+      const text = spelling.get(label) ?? classes[label];
+      parts.push(writeField(text, place.separator, source[from] === '"'));
+    }
+    done = rest;
+  }
+  return parts.join("") + source.slice(done);
+}

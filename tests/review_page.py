@@ -1,0 +1,177 @@
+"""Reports for the review page, tame and hostile, and a browser tab that shows one."""
+
+import csv
+import io
+import re
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "<img src=x onerror=alert(3)>",
+    "<!-- <script>",
+    "]]>&lt;b&gt;&amp;",
+    "\"'><svg onload=alert(4)>",
+    "javascript:alert(5)",
+    "{{constructor.constructor('alert(6)')()}}",
+    "$\\{alert(7)} ${report} $report",
+    "line\u2028and\u2029paragraph",
+    "👩‍👩‍👧‍👦 é \u202e right to left \x00\x01",
+    "half a character \ud83d",
+    "x" * 20_000,
+    "many words " * 2_000,
+    "two\nlines\r\nand\ttabs",
+]
+
+
+def make_report(
+    n_suspects=30,
+    n_columns=4,
+    *,
+    classes=("no", "yes"),
+    n_rows=100,
+    cell=lambda row, column: f"{row}.{column}",
+    name="people.csv",
+):
+    """A report whose suspects are every third row, and the CSV that it is about."""
+    labels = [row % len(classes) for row in range(n_rows)]
+    columns = [f"column {column}" for column in range(n_columns)]
+    cells = [
+        [cell(row, column) for column in range(n_columns)] for row in range(n_rows)
+    ]
+    confusion = [[0] * len(classes) for _ in classes]
+    suspects = []
+    for rank in range(n_suspects):
+        row = 3 * rank % n_rows
+        given = labels[row]
+        predicted = (given + 1) % len(classes)
+        confusion[given][predicted] += 1
+        wrong = 0.99 - 0.5 * rank / n_suspects
+        belief = [0.0] * len(classes)
+        belief[given], belief[predicted] = 1 - wrong, wrong
+        other = (row + 1) % n_rows
+        suspects.append(
+            {
+                "row": row,
+                "id": f"A-{row}",
+                "given": given,
+                "predicted": predicted,
+                "quality": 1 - wrong,
+                "wrong": wrong,
+                "belief": belief,
+                "cells": cells[row],
+                "reasons": [{"column": 0, "text": f"because of {row}", "gain": 0.3}],
+                "similar": [
+                    {
+                        "row": other,
+                        "id": None,
+                        "label": predicted,
+                        "cells": cells[other],
+                    }
+                ],
+            }
+        )
+    source = io.StringIO()
+    writer = csv.writer(source, lineterminator="\n")
+    writer.writerow([*columns, "income"])
+    for line, label in zip(cells, labels, strict=True):
+        writer.writerow([*line, classes[label]])
+    return {
+        "name": name,
+        "target": "income",
+        "made": "2026-11-16 12:00",
+        "version": "0.1.0",
+        "classes": list(classes),
+        "n_rows": n_rows,
+        "noise_rate": 0.12,
+        "noise_rate_std": 0.02,
+        "expected_precision": 0.87,
+        "confusion": confusion,
+        "quality": {
+            "edges": [0, 0.25, 0.5, 0.75, 1],
+            "all": [20, 10, 30, 40],
+            "suspects": [20, 10, 0, 0],
+            "cut": 0.5,
+        },
+        "contradictions": [{"rows": [3, 77], "labels": [0, 1]}],
+        "columns": [{"name": name, "kind": "text"} for name in columns],
+        "suspects": suspects,
+        "source": source.getvalue(),
+    }
+
+
+def hostile_cell(row, column):
+    text = HOSTILE[(row + column) % len(HOSTILE)]
+    return text if column < len(HOSTILE) else text[:100]
+
+
+def hostile_report():
+    report = make_report(
+        len(HOSTILE),
+        300,
+        classes=("<b>no</b>", "</script><script>alert(8)</script>", HOSTILE[12]),
+        n_rows=50,
+        cell=hostile_cell,
+        name="<i>'\"&</i></title><script>alert(9)</script>.csv",
+    )
+    report["target"] = "<u>income</u>"
+    for column, text in zip(report["columns"], 20 * HOSTILE, strict=True):
+        column["name"] = text
+    for suspect, text in zip(report["suspects"], HOSTILE, strict=True):
+        suspect["id"] = text
+        suspect["reasons"] = [{"column": 3, "text": text, "gain": 0.1}]
+        suspect["similar"][0]["id"] = text
+        suspect["cells"] = [None, *suspect["cells"][1:]]
+    return report
+
+
+class Visit:
+    """A reviewer's tab: what they can do, and all that the page did unasked."""
+
+    def __init__(self, context, path):
+        self.page = context.new_page()
+        self.faults = []
+        self.requests = []
+        self.page.on("dialog", lambda dialog: self._note("dialog", dialog.message))
+        self.page.on("pageerror", lambda error: self._note("error", error))
+        self.page.on("console", lambda message: self._note("console", message.text))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def _note(self, kind, what):
+        self.faults.append(f"{kind}: {what}")
+
+    def press(self, keys):
+        """Press keys, given as `j f Shift+K`."""
+        for key in keys.split():
+            self.page.keyboard.press(key)
+
+    def text(self, selector):
+        return self.page.locator(selector).inner_text()
+
+    def rows(self, column="row"):
+        """What the rows of the table show in a column."""
+        return self.page.locator(f"#suspects tbody td.in-{column}").all_inner_texts()
+
+    def current(self):
+        return int(re.match(r"Row (\d+)", self.text("#detail-title"))[1])
+
+    def save(self, button):
+        """What the browser saves as a file: its name and its text, every byte of it."""
+        self.page.click("#open-files")
+        with self.page.expect_download() as download:
+            self.page.click(f"#{button}")
+        self.page.keyboard.press("Escape")
+        data = download.value.path().read_bytes()
+        return download.value.suggested_filename, data.decode("utf-8")
+
+    def load(self, name, text):
+        """Give the page a file of decisions; what it says to that."""
+        self.page.click("#open-files")
+        file = {"name": name, "mimeType": "text/plain", "buffer": text.encode("utf-8")}
+        self.page.set_input_files("#load-file", file)
+        self.page.wait_for_function(
+            "document.getElementById('files-said').textContent !== ''"
+        )
+        said = self.text("#files-said")
+        self.page.keyboard.press("Escape")
+        return said

@@ -1,0 +1,202 @@
+"""What a reviewer decides on the review page, by key and button, and what is kept."""
+
+import json
+
+import pytest
+
+from review_page import make_report
+
+
+def test_decisions_by_key_are_kept_and_saved(visit):
+    report = make_report()
+    tab = visit(report)
+    tab.press("f j F Shift+K d f")
+    assert tab.current() == 18
+    found = tab.rows("decision")[:7]
+    assert found == ["flip", "open", "flip", "keep", "drop", "flip", "open"]
+    tab.page.reload()
+    assert tab.current() == 3  # the first that is open
+    assert "5 of 30 reviewed: 1 kept, 3 flipped, 1 dropped" in tab.text(".progress")
+
+    assert tab.save("save-csv") == (
+        "people.decisions.csv",
+        "row,id,given,decision,new_label\n"
+        "0,A-0,no,flip,yes\n"
+        "6,A-6,no,flip,yes\n"
+        "9,A-9,yes,keep,\n"
+        "12,A-12,no,drop,\n"
+        "15,A-15,yes,flip,no\n",
+    )
+    name, text = tab.save("save-json")
+    assert name == "people.decisions.json"
+    assert json.loads(text)["decisions"][0] == {
+        "row": 0,
+        "id": "A-0",
+        "given": "no",
+        "decision": "flip",
+        "new_label": "yes",
+    }
+    lines = report["source"].splitlines(keepends=True)
+    for row, label in ((0, "yes"), (6, "yes"), (15, "no")):
+        lines[row + 1] = lines[row + 1].rsplit(",", 1)[0] + f",{label}\n"
+    del lines[13]
+    assert tab.save("save-clean") == ("people.cleaned.csv", "".join(lines))
+
+
+def test_keys_move_undo_clear_and_help(visit):
+    tab = visit(make_report())
+    tab.press("j ArrowDown j k ArrowUp")
+    assert tab.current() == 3
+    tab.press("k k k")
+    assert tab.current() == 0
+    tab.press("d f")
+    assert tab.rows("decision")[:3] == ["drop", "flip", "open"]
+    tab.press("u")
+    assert tab.current() == 3
+    assert tab.rows("decision")[:3] == ["drop", "open", "open"]
+    tab.press("k c")
+    assert tab.current() == 0
+    assert tab.rows("decision")[:3] == ["open", "open", "open"]
+    tab.press("U")
+    assert tab.rows("decision")[:3] == ["drop", "open", "open"]
+    tab.press("U U U Control+d")
+    tab.page.keyboard.down("j")
+    tab.page.keyboard.down("j")
+    assert tab.current() == 6  # a key held down goes on, but decides only once
+    tab.page.keyboard.down("d")
+    tab.page.keyboard.down("d")
+    assert tab.text(".progress").startswith("1 of 30 reviewed")
+    tab.press("u")
+    assert tab.text(".progress").startswith("0 of 30 reviewed")
+    tab.press("?")
+    assert tab.page.locator("#help").is_visible()
+    tab.press("f")  # keys rest while help is open
+    tab.page.click("#help button")
+    assert not tab.page.locator("#help").is_visible()
+    tab.press("/ f d Enter d")  # letters in the search are no decisions
+    assert tab.page.input_value("#search") == "fd"
+    assert tab.text(".progress").startswith("0 of 30 reviewed")
+
+
+def test_buttons_do_what_keys_do(visit):
+    tab = visit(make_report())
+    for button in ("keep", "flip", "drop", "next", "previous", "flip", "undo"):
+        tab.page.click(f"#{button}")
+    assert tab.current() == 9
+    assert tab.rows("decision")[:4] == ["keep", "flip", "drop", "open"]
+    tab.page.click("td.in-decision >> nth=1")
+    assert tab.current() == 3
+    pressed = tab.page.locator(".choices [aria-pressed=true]")
+    assert pressed.evaluate_all("all => all.map((one) => one.id)") == ["flip"]
+
+
+def test_open_suspects_are_listed_until_they_are_decided(visit):
+    tab = visit(make_report(4))
+    tab.page.select_option("#filter-decision", "open")
+    tab.page.locator("#filter-decision").blur()
+    tab.press("j d")
+    assert tab.rows() == ["0", "6", "9"]
+    assert tab.current() == 6
+    tab.press("f d f")
+    assert tab.rows() == []
+    assert "4 of 4 reviewed: 0 kept, 2 flipped, 2 dropped" in tab.text(".progress")
+    tab.press("f d j k")
+    assert "2 flipped, 2 dropped" in tab.text(".progress")
+
+
+def test_any_other_label_can_be_chosen(visit):
+    report = make_report(classes=("cat", "dog", "owl"))
+    tab = visit(report)
+    assert tab.page.locator("#other option").all_inner_texts() == ["…", "dog", "owl"]
+    tab.page.select_option("#other", label="owl")
+    assert tab.current() == 3
+    tab.press("f k k")
+    assert tab.page.input_value("#other") == "2"
+    assert tab.rows("decision")[:2] == ["flip to owl", "flip"]
+    _, saved = tab.save("save-csv")
+    assert saved.splitlines()[1:] == ["0,A-0,cat,flip,owl", "3,A-3,cat,flip,dog"]
+    _, cleaned = tab.save("save-clean")
+    assert cleaned.splitlines()[1] == report["source"].splitlines()[1].replace(
+        "cat", "owl"
+    )
+
+
+def test_two_classes_leave_nothing_else_to_choose(visit):
+    assert visit(make_report()).page.locator("#other").is_hidden()
+
+
+def test_without_storage_decisions_last_until_the_page_is_closed(visit):
+    denied = """Object.defineProperty(window, "localStorage", {
+        get() { throw new DOMException("denied", "SecurityError"); },
+    });"""
+    tab = visit(make_report(), script=denied)
+    assert "last until it is closed" in tab.text("#notice")
+    tab.press("f d")
+    assert tab.rows("decision")[:3] == ["flip", "drop", "open"]
+    assert tab.save("save-csv")[1].count("\n") == 3
+    tab.press("u u")  # else the browser would ask before it leaves
+    tab.page.reload()
+    assert tab.rows("decision")[0] == "open"
+
+
+def test_full_storage_is_told(visit):
+    full = """Storage.prototype.setItem = () => {
+        throw new DOMException("full", "QuotaExceededError");
+    };"""
+    tab = visit(make_report(), script=full)
+    assert tab.page.locator("#notice").is_hidden()
+    tab.press("f")
+    assert tab.page.locator("#notice").is_visible()
+    assert tab.rows("decision")[0] == "flip"
+    tab.press("u")
+
+
+def test_two_tabs_share_their_decisions(visit, tmp_path):
+    tab = visit(make_report())
+    other = tab.page.context.new_page()
+    other.goto(tab.page.url)
+    other.keyboard.press("f")
+    tab.page.wait_for_selector("#suspects .decision.flip")
+    tab.press("j d")
+    other.wait_for_selector("#suspects .decision.drop")
+    assert other.locator("#suspects .decision").count() == 2
+
+
+@pytest.mark.parametrize("button", ["save-csv", "save-json"])
+def test_saved_decisions_are_loaded_elsewhere(visit, button):
+    report = make_report(classes=("a,b", 'say "c"', " d\n"))
+    first = visit(report)
+    first.press("f Shift+K d")
+    first.page.select_option("#other", index=2)
+    name, text = first.save(button)
+    second = visit(report)
+    assert second.load(name, text) == "4 decisions loaded."
+    assert second.save(button) == (name, text)
+    second.press("u")
+    assert second.text(".progress").startswith("0 of 30 reviewed")
+
+
+def test_what_does_not_fit_is_not_loaded(visit):
+    tab = visit(make_report())
+    head = "row,id,given,decision,new_label\n"
+    lines = [
+        "0,A-0,no,flip,yes",
+        "1,A-1,yes,drop,",  # no suspect
+        "3,A-3,no,drop,",  # labelled otherwise
+        "6,A-6,no,flip,maybe",  # no such class
+        "9,A-9,yes,flip,yes",  # the label it has
+        "12,A-12,no,burn,",
+        ",,no,drop,",
+    ]
+    said = tab.load("some.csv", head + "\r\n".join(lines) + "\r\n\r\n")
+    assert said.startswith("1 decision loaded, 6 left out")
+    assert tab.save("save-csv")[1] == head + "0,A-0,no,flip,yes\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n1,2\n", "{", '{"decisions": [null]}', "\x00"]
+)
+def test_other_files_are_refused(visit, text):
+    tab = visit(make_report())
+    assert tab.load("other.csv", text).startswith("other.csv is no file of decisions: ")
+    assert tab.text(".progress").startswith("0 of 30 reviewed")

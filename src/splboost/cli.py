@@ -10,6 +10,7 @@ def make_app() -> Any:
     """All commands, each with what it needs imported."""
     import typer
 
+    from splboost.audit.commands import app as audit
     from splboost.paper.commands import app as paper
 
     app = typer.Typer(
@@ -19,6 +20,7 @@ def make_app() -> Any:
         pretty_exceptions_enable=False,
     )
     app.callback()(lambda: None)  # so that the name of a command is always needed
+    app.add_typer(audit, name="audit")
     app.add_typer(paper, name="paper")
     return app
 

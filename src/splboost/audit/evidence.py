@@ -41,7 +41,7 @@ def from_forest(
 ) -> Evidence:
     """By the bags without a row."""
     model = clone(forest).fit(X, y, groups=groups, trusted=trusted)
-    return Evidence(model.oob_decision_function_, model)
+    return Evidence(model._second_oob, model)
 
 
 def from_folds(

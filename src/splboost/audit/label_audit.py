@@ -14,20 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost.audit.contradictions import Contradiction, find_contradictions
 from splboost.audit.evidence import Evidence, from_folds, from_forest, from_given
-from splboost.audit.noise_model import chance_wrong, estimate_transitions
+from splboost.audit.noise_model import chance_wrong, estimate_noise_model
 from splboost.audit.reasons import Explanation, explain
 from splboost.boosting.families.parameters import check_parameters
 from splboost.frames import make_frame
-from splboost.selection.bags import check_groups
-from splboost.selection.belief import estimate_noise
-from splboost.selection.forest import SPLForestClassifier, check_trusted
+from splboost.selection.forest import SPLForestClassifier
 from splboost.trees.columns import read_table
-from splboost.trees.labels import all_or_nothing, encode_labels
+from splboost.trees.labels import all_or_nothing, check_trusted, encode_labels
 
 FloatArray = NDArray[np.float64]
 
 QUICK_BAGS = 4
 MORE_LIKELY_THAN_NOT = 0.5
+TYPES = {"i": int, "u": int, "f": float, "b": bool, "U": str}  # of labels
 
 
 class LabelAudit(BaseEstimator):
@@ -67,6 +66,8 @@ class LabelAudit(BaseEstimator):
         of its label by models that have not seen it; ``given_label``;
         ``predicted_label``, the likeliest; ``confidence`` in that; ``chance_wrong``,
         how likely the given label is wrong; and ``rank``, 1 for the worst.
+    belief_ : array of shape (n_samples, n_classes)
+        Probabilities of the labels, by models that have not seen the row.
     expected_precision_ : float
         Share of the suspects whose labels are wrong, as far as can be told; NaN without
         suspects.
@@ -128,6 +129,7 @@ class LabelAudit(BaseEstimator):
         self.verbose = verbose
 
     issues_: Any
+    belief_: FloatArray
     classes_: NDArray[Any]
     expected_precision_: float
     noise_rate_: float
@@ -178,30 +180,22 @@ class LabelAudit(BaseEstimator):
             )
         rng = check_random_state(self.random_state)
         table = read_table(self, X, self.categorical_features, reset=True)
-        weight = np.ones(table.n_rows)
-        self.classes_, codes = encode_labels(self, y, weight)
+        self.classes_, codes = encode_labels(self, y, np.ones(table.n_rows))
         known = check_trusted(trusted, table.n_rows)
-        units = np.arange(table.n_rows)
-        if groups is not None:
-            units = check_groups(groups, table.n_rows)
         found = self._find_evidence(X, y, codes, pred_probs, groups, trusted, rng)
         probability, self.estimator_ = found
         there = ~np.isnan(probability).any(axis=1)
         asked = there & ~known
         wrong = np.where(there, 0.0, np.nan)
         self.transitions_ = np.eye(self.classes_.size)
+        self.noise_rate_ = self.noise_rate_std_ = 0.0
         if asked.any():
             own = probability[asked], codes[asked]
-            self.transitions_ = estimate_transitions(*own, weight[asked])
+            self.transitions_, rate, rate_std = estimate_noise_model(*own)
+            share = asked.sum() / there.sum()
+            self.noise_rate_, self.noise_rate_std_ = share * rate, share * rate_std
             wrong[asked] = chance_wrong(*own, self.transitions_)
-        self.noise_rate_, self.noise_rate_std_ = estimate_noise(
-            probability[there],
-            codes[there],
-            known[there],
-            weight[there],
-            units[there],
-            np.random.default_rng(rng.randint(2**31 - 1)),
-        )
+        self.belief_ = probability
         self.contradictions_ = find_contradictions(table, codes)
         self._set_issues(probability, codes, wrong, known)
         self._data = table, X, codes
@@ -251,15 +245,19 @@ class LabelAudit(BaseEstimator):
         )
         unknown = np.isnan(quality)
         likeliest = np.where(unknown, codes, np.nan_to_num(probability).argmax(axis=1))
+        label = TYPES.get(self.classes_.dtype.kind, object)
         self.issues_ = make_frame(
             {
-                "is_label_issue": is_issue,
-                "label_quality": quality,
-                "given_label": self.classes_[codes],
-                "predicted_label": self.classes_[likeliest],
-                "confidence": probability[np.arange(codes.size), likeliest],
-                "chance_wrong": wrong,
-                "rank": rank,
+                "is_label_issue": (bool, is_issue),
+                "label_quality": (float, quality),
+                "given_label": (label, self.classes_[codes]),
+                "predicted_label": (label, self.classes_[likeliest]),
+                "confidence": (
+                    float,
+                    probability[np.arange(codes.size), likeliest],
+                ),
+                "chance_wrong": (float, wrong),
+                "rank": (int, rank),
             }
         )
 
@@ -333,10 +331,11 @@ class LabelAudit(BaseEstimator):
         wrong = np.asarray(self.issues_["chance_wrong"], dtype=float)
         believed = ~(wrong > MORE_LIKELY_THAN_NOT)
         return explain(
-            np.asarray(rows, dtype=int),
+            np.asarray(rows, dtype=int).tolist(),
             table,
             X,
             codes,
+            np.nan_to_num(np.asarray(self.issues_["label_quality"], dtype=float)),
             believed,
             self.estimator_,
             n_reasons=n_reasons,

@@ -1,55 +1,133 @@
 """How labels come to be wrong, and how likely each of them is.
 
-A row of class j is labelled k with a probability T[j, k], whatever else the row is. Of
-the rows of which the model is surest, it knows the class; how these are labelled is T.
-A label k is then right with the probability
+A row of class j is labelled k with a probability T[j, k], whatever else the row is. The
+model has learned from labels, so it knows the probabilities p = q T of these, and not
+the probabilities q of the classes. With T a label k is right with the probability
 
-    q_k T[k, k] / Σ_j q_j T[j, k]
+    q_k T[k, k] / p_k
 
-where q are the probabilities of the classes. The model has learned from labels, and so
-knows the probabilities p = q T of these alone; q is what T makes p from.
+T shows where the model is sure of a class: whatever is labelled otherwise there, is
+labelled wrongly. Where classes overlap, it is nowhere sure, and some of the rows that
+differ from what it says are right. The share of those that differ then rises from the
+surest rows on; what wrong labels explain of it is no more than its start.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-SUREST = 0.2  # of the rows of a class
+SUREST = 0.5  # of the rows of a class, along which the share of others may rise
 SMALLEST_DOUBT = 0.02  # in steps of which doubt is told apart
-CAUTION = 4.0  # how many times more than chance classes have to differ
-FEWEST = 0.5  # rows of each kind, as if there were so many more
+CAUTION = 1.0  # standard errors by which fewer labels are taken to be wrong
+ALIKE = 4.0  # how many times more than chance classes have to differ
+FEWEST = 0.5  # rows of each class, as if there were so many more
+LEAST_SPREAD = 0.1  # standard deviation of whether a label is wrong
 MOST_WRONG = 0.9  # of what would leave nothing to learn
 
 
-def estimate_transitions(
-    probability: FloatArray,
-    codes: NDArray[np.integer],
-    weight: FloatArray,
-) -> FloatArray:
-    """T, of shape (n_classes, n_classes), by the rows of which the model is surest.
+class NoiseModel(NamedTuple):
+    """How labels come to be wrong.
 
-    Classes are taken to be alike, with one share of wrong labels that fall on the other
-    classes evenly, as far as it could be chance that they differ.
+    Attributes
+    ----------
+    transitions : T, of shape (n_classes, n_classes), as far as it is well founded
+    rate : share of wrong labels, as likely too high as too low
+    rate_std : standard error of it
+    """
+
+    transitions: FloatArray
+    rate: float
+    rate_std: float
+
+
+class Floor(NamedTuple):
+    """Share of other labels where the model is surest of a class.
+
+    Attributes
+    ----------
+    rate, std : the share, and its standard error
+    weight : rows that tell as much about it
+    """
+
+    rate: float
+    std: float
+    weight: float
+
+
+def estimate_noise_model(
+    probability: FloatArray, codes: NDArray[np.integer]
+) -> NoiseModel:
+    """How labels come to be wrong, by the rows of which the model is surest.
 
     Parameters
     ----------
     probability : (n_rows, n_classes) of the labels, by models that have not seen the
         row
     codes : class of each row's label
-    weight : of each row; 0 for one that says nothing
     """
     n_classes = probability.shape[1]
     likeliest = probability.argmax(axis=1)
     doubt = np.round((1 - probability.max(axis=1)) / SMALLEST_DOUBT)
-    count = np.full((n_classes, n_classes), FEWEST / n_classes)
+    middle = np.full((n_classes, n_classes), FEWEST / n_classes)
+    cautious, variance = middle.copy(), 0.0
     for k in range(n_classes):
-        own = np.flatnonzero((likeliest == k) & (weight > 0))
-        if own.size:
-            own = own[_surest(doubt[own], weight[own])]
-            count[k] += np.bincount(codes[own], weight[own], n_classes)
+        own = likeliest == k
+        if not own.any():
+            continue
+        surest, floor = find_floor(doubt[own], codes[own] != k)
+        others = np.bincount(codes[own][surest], minlength=n_classes).astype(float)
+        others[k] = 0
+        if not others.any():
+            others = (np.arange(n_classes) != k).astype(float)
+        others /= others.sum()
+        careful = max(floor.rate - CAUTION * floor.std, 0.0)
+        for count, rate in ((middle, floor.rate), (cautious, careful)):
+            count[k] += floor.weight * rate * others
+            count[k, k] += floor.weight * (1 - rate)
+        variance += (own.mean() * floor.std) ** 2
+    rate = float(np.mean(chance_wrong(probability, codes, as_transitions(middle))))
+    return NoiseModel(as_transitions(cautious), rate, float(np.sqrt(variance)))
+
+
+def find_floor(
+    doubt: FloatArray, differs: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], Floor]:
+    """The surest rows, and where the share of those that differ starts among them.
+
+    A straight line through the share; level, where it would fall.
+
+    Parameters
+    ----------
+    doubt : of the rows of a class, in whole steps
+    differs : whether a row has another label
+    """
+    order = np.sort(doubt)
+    ahead = np.searchsorted(order, doubt), np.searchsorted(order, doubt, side="right")
+    place = (ahead[0] + ahead[1]) / 2 / doubt.size  # equals share theirs
+    surest = place <= max(SUREST, place.min())
+    x, y = place[surest], differs[surest].astype(float)
+    n, spread = y.size, float(np.var(x))
+    slope = np.mean((x - x.mean()) * y) / spread if spread > 0 else 0.0
+    rate, variance = float(y.mean()), 1 / n
+    if slope > 0:
+        rate = max(rate - slope * x.mean(), 0.0)
+        variance += x.mean() ** 2 / (n * spread)
+    deviation = max(np.sqrt(rate * (1 - rate)), LEAST_SPREAD)
+    return surest, Floor(rate, float(deviation * np.sqrt(variance)), 1 / variance)
+
+
+def as_transitions(count: FloatArray) -> FloatArray:
+    """T from numbers of rows, class by label.
+
+    Classes are taken to be alike, with one share of wrong labels that fall on the other
+    classes evenly, as far as it could be chance that they differ.
+    """
+    n_classes = count.shape[0]
     of_class = count / count.sum(axis=1, keepdims=True)
     wrong = 1 - np.trace(count) / count.sum()
     alike = np.full((n_classes, n_classes), wrong / (n_classes - 1))
@@ -57,14 +135,8 @@ def estimate_transitions(
     # Twice the gain in log-likelihood; by chance it is about the number of parameters.
     gain = 2 * np.sum(count * np.log(of_class / alike))
     n_parameters = n_classes * (n_classes - 1) - 1
-    trust = max(0.0, 1 - CAUTION * n_parameters / max(gain, 1e-12))
+    trust = max(0.0, 1 - ALIKE * n_parameters / max(gain, 1e-12))
     return _bounded(trust * of_class + (1 - trust) * alike)
-
-
-def _surest(doubt: FloatArray, weight: FloatArray) -> NDArray[np.bool_]:
-    order = np.argsort(doubt, kind="stable")
-    ahead = np.cumsum(weight[order])
-    return doubt <= doubt[order[np.searchsorted(ahead, SUREST * ahead[-1])]]
 
 
 def _bounded(transitions: FloatArray) -> FloatArray:

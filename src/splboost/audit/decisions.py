@@ -1,0 +1,163 @@
+"""What a reviewer has decided on suspects, and the data with it applied."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from splboost.audit.csv_text import MARK, change_rows, read_records
+from splboost.audit.files import (
+    FileError,
+    TableFile,
+    change_parquet,
+    labels_of,
+    read_text,
+)
+
+KEEP, FLIP, DROP = "keep", "flip", "drop"
+DECISIONS = KEEP, FLIP, DROP
+FIELDS = "row", "id", "given", "decision", "new_label"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """On one row.
+
+    Attributes
+    ----------
+    row : its number among the data rows, from 0
+    given : its label in the data
+    kind : "keep", "flip" or "drop"
+    label : the new one of a flip; else None
+    """
+
+    row: int
+    given: str
+    kind: str
+    label: str | None
+
+
+def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
+    """The decisions that review pages have saved, CSV or JSON.
+
+    Lines without a decision, such as those of a list of suspects that was filled in by
+    hand, are left out.
+    """
+    found: dict[int, Decision] = {}
+    for path in map(Path, paths):
+        for each in _read(path):
+            if each.row in found:
+                raise FileError(
+                    f"{path}: row {each.row} has been decided on before; leave one of "
+                    "the decisions out."
+                )
+            found[each.row] = each
+    return list(found.values())
+
+
+def _read(path: Path) -> list[Decision]:
+    if not path.is_file():
+        raise FileError(
+            f"{path} is not there; save the decisions on the review page first."
+        )
+    text = read_text(path).removeprefix(MARK)
+    if text.lstrip().startswith("{"):
+        lines = _lines_of_json(path, text)
+    else:
+        lines = _lines_of_csv(path, text)
+    return [
+        _decision(path, number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.get("decision") not in (None, "")
+    ]
+
+
+def _lines_of_json(path: Path, text: str) -> list[dict[str, Any]]:
+    try:
+        lines = json.loads(text).get("decisions")
+    except ValueError as error:
+        raise FileError(f"{path} is no readable JSON ({error}).") from None
+    if not isinstance(lines, list) or not all(isinstance(x, dict) for x in lines):
+        raise FileError(f"{path} has no list of decisions.")
+    return lines
+
+
+def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
+    records = [each.fields for each in read_records(text, ",") if each.fields]
+    names, *lines = records or [[]]
+    absent = [name for name in FIELDS if name not in names]
+    if absent:
+        raise FileError(
+            f"{path} has no column {absent[0]!r}; decisions have the columns "
+            f"{', '.join(FIELDS)}."
+        )
+    return [dict(zip(names, line, strict=False)) for line in lines]
+
+
+def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
+    kind, label = str(line["decision"]), line.get("new_label")
+    if kind not in DECISIONS:
+        raise FileError(
+            f"{path}, decision {number}: {kind!r} is none of {', '.join(DECISIONS)}."
+        )
+    try:
+        row = int(line["row"])
+    except (KeyError, TypeError, ValueError):
+        raise FileError(
+            f"{path}, decision {number}: row {line.get('row')!r} is no number."
+        ) from None
+    if kind == FLIP and label in (None, ""):
+        raise FileError(f"{path}, decision {number}: a flip needs a new_label.")
+    given = str(line.get("given", ""))
+    return Decision(row, given, kind, str(label) if kind == FLIP else None)
+
+
+def check_decisions(
+    decisions: Iterable[Decision], file: TableFile, target: str
+) -> None:
+    """Refuse decisions that were made on other data."""
+    labels = labels_of(file, target)
+    for each in decisions:
+        if not 0 <= each.row < file.n_rows:
+            raise FileError(
+                f"{file.path} has no row {each.row}, on which there is a decision; "
+                "give the file that was audited."
+            )
+        if labels[each.row] != each.given:
+            raise FileError(
+                f"Row {each.row} of {file.path} is labelled {labels[each.row]!r}, "
+                f"and was {each.given!r} when it was reviewed; give the file that was "
+                "audited."
+            )
+
+
+def write_cleaned(
+    file: TableFile, target: str, decisions: Iterable[Decision], path: str | Path
+) -> None:
+    """Write a file again with decisions applied; all else stays as it was.
+
+    Labels are spelled as the file spells them. A CSV is compressed if its new name ends
+    in ``.gz``.
+    """
+    decisions, path = list(decisions), Path(path)
+    check_decisions(decisions, file, target)
+    spelling: dict[str | None, str | None] = {}
+    for label, cell in zip(
+        labels_of(file, target), file.columns[target].cells, strict=True
+    ):
+        spelling.setdefault(label, cell)
+    changes = {
+        each.row: spelling.get(each.label, each.label)
+        for each in decisions
+        if each.kind != KEEP
+    }
+    if file.text is None:
+        change_parquet(file.path, path, target, changes)
+        return
+    position = list(file.columns).index(target)
+    content = change_rows(file.text, file.separator, position, changes).encode("utf-8")
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)

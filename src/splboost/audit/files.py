@@ -1,0 +1,297 @@
+"""Tables in files: CSV, plain or compressed, and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.audit.csv_text import MARK, find_separator, read_records
+from splboost.frames import frame_library
+
+NUMBER, CATEGORY, TEXT = "number", "category", "text"
+MISSING = frozenset(["", "?", "na", "n/a", "nan", "null", "none", "<na>"])
+MOST_CATEGORIES = 100
+MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
+
+
+class FileError(ValueError):
+    """What is wrong with a file, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a file.
+
+    Attributes
+    ----------
+    name : str
+    kind : "number", "category" or "text", which is of no use to an audit
+    cells : texts as in the file; None where they are missing
+    """
+
+    name: str
+    kind: str
+    cells: list[str | None]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file that has been read.
+
+    Attributes
+    ----------
+    path : Path
+    columns : dict of Column, by name
+    n_rows : int
+    text : of a CSV that is not compressed, or was; None of a Parquet file
+    separator : of a CSV
+    """
+
+    path: Path
+    columns: dict[str, Column]
+    n_rows: int
+    text: str | None = None
+    separator: str = ","
+
+    def column(self, name: str, option: str) -> Column:
+        """A column by its name, which an option has given."""
+        if name not in self.columns:
+            known = ", ".join(map(repr, self.columns))
+            raise FileError(
+                f"{self.path} has no column {name!r}, which {option} names; its "
+                f"columns are {known}."
+            )
+        return self.columns[name]
+
+
+def read_file(path: str | Path, categorical: Sequence[str] = ()) -> TableFile:
+    """Read a CSV (also ``.gz``) or Parquet file, and see what its columns are.
+
+    Parameters
+    ----------
+    path : path
+    categorical : names of columns that are categories whatever they look like
+    """
+    path = Path(path)
+    if not path.is_file():
+        state = "is a folder" if path.is_dir() else "is not there"
+        raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        found = TableFile(path, *_parse_parquet(path, categorical))
+    else:
+        text = read_text(path)
+        separator = find_separator(text)
+        names, cells = _parse_csv(path, text, separator)
+        columns = {
+            name: as_column(name, own, separator, is_category=name in categorical)
+            for name, own in zip(names, cells, strict=True)
+        }
+        n_rows = len(cells[0]) if cells else 0
+        found = TableFile(path, columns, n_rows, text, separator)
+    for name in categorical:
+        found.column(name, "--categorical")
+    return found
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, its line ends and byte-order mark as they are."""
+    try:
+        content = path.read_bytes()
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+    except (OSError, EOFError) as error:
+        raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
+    if content[:4] == b"PAR1":
+        raise FileError(f"{path} is a Parquet file; call it {path.stem}.parquet.")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FileError(
+            f"{path} is not UTF-8 text (line {line}); save it as CSV in UTF-8."
+        ) from None
+    if "\0" in text:
+        raise FileError(f"{path} is no text; give a CSV or Parquet file.")
+    return text
+
+
+def _parse_csv(
+    path: Path, text: str, separator: str
+) -> tuple[list[str], list[list[str]]]:
+    """Names and cells of the columns."""
+    try:
+        records = [
+            record.fields
+            for record in read_records(text.removeprefix(MARK), separator)
+            if record.fields
+        ]
+    except csv.Error as error:
+        raise FileError(f"{path} is no readable CSV ({error}).") from None
+    names, *rows = records or [[]]
+    if not names:
+        raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise FileError(
+            f"{path} has several columns called {twice[0]!r}; give each its own name."
+        )
+    for number, fields in enumerate(rows):
+        if len(fields) != len(names):
+            raise FileError(
+                f"{path} has {len(names)} columns, but row {number} has {len(fields)} "
+                f"fields; mend that row, or put fields that hold {separator!r} in "
+                "quotes."
+            )
+    return names, [list(own) for own in zip(*rows, strict=True)] or [[] for _ in names]
+
+
+def as_column(
+    name: str, cells: Sequence[str], separator: str = ",", *, is_category: bool = False
+) -> Column:
+    """A column of a CSV, with its kind."""
+    known: list[str | None] = [
+        None if cell.strip().lower() in MISSING else cell for cell in cells
+    ]
+    return Column(name, kind_of(known, separator, is_category), known)
+
+
+def kind_of(
+    cells: Sequence[str | None], separator: str = ",", is_category: bool = False
+) -> str:
+    """Numbers, categories, or texts that tell rows apart and not kinds of them."""
+    there = [cell for cell in cells if cell is not None]
+    distinct = set(there)
+    if is_category:
+        return CATEGORY
+    if _numbers(distinct, separator) is not None:
+        return NUMBER
+    many = len(distinct) > max(MANY_VALUES * len(there), 1)
+    return TEXT if many or len(distinct) > MOST_CATEGORIES else CATEGORY
+
+
+def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
+    """The cells of a column of numbers; NaN where they are missing."""
+    distinct = {cell for cell in column.cells if cell is not None}
+    values = _numbers(distinct, separator) or {}
+    return np.array([values.get(cell, np.nan) for cell in column.cells])  # type: ignore[arg-type]
+
+
+def _numbers(cells: Iterable[str], separator: str) -> dict[str, float] | None:
+    """What texts say as numbers; None if some are none.
+
+    Where semicolons separate, a comma may be the decimal one.
+    """
+    values = {}
+    for cell in cells:
+        try:
+            value = float(cell.replace(",", ".") if separator == ";" else cell)
+        except ValueError:
+            return None
+        if not np.isfinite(value) or "_" in cell:
+            return None
+        values[cell] = value
+    return values
+
+
+def labels_of(file: TableFile, target: str) -> list[str]:
+    """The labels as texts: numbers in one spelling, others without blanks around."""
+    column = file.column(target, "--target")
+    lacking = [row for row, cell in enumerate(column.cells) if cell is None]
+    if lacking:
+        raise FileError(
+            f"{file.path} has {len(lacking)} rows without a value in {target!r}, the "
+            f"first of them row {lacking[0]}; fill them in or take them out."
+        )
+    if column.kind == NUMBER:
+        return [_as_text(float(value)) for value in numbers_of(column, file.separator)]
+    return [str(cell).strip() for cell in column.cells]
+
+
+def make_table(file: TableFile, names: Sequence[str]) -> Any:
+    """A frame of some columns, with categories as such."""
+    library = frame_library()
+    if library is None:
+        raise ImportError("The audit of files needs pandas or polars; install one.")
+    found = {}
+    for name in names:
+        column = file.columns[name]
+        if column.kind == NUMBER:
+            found[name] = numbers_of(column, file.separator)
+        elif library.__name__ == "pandas":
+            found[name] = library.Categorical(column.cells)
+        else:
+            found[name] = library.Series(column.cells, dtype=library.Categorical)
+    return library.DataFrame(found)
+
+
+def _parse_parquet(
+    path: Path, categorical: Sequence[str]
+) -> tuple[dict[str, Column], int]:
+    library = frame_library()
+    if library is None:
+        raise ImportError(f"{path} needs pandas or polars to be read; install one.")
+    try:
+        frame = nw.from_native(library.read_parquet(path), eager_only=True)
+    except ImportError as error:
+        raise ImportError(
+            f"{path} cannot be read ({error}); install pyarrow or polars."
+        ) from None
+    except Exception as error:
+        raise FileError(f"{path} is no readable Parquet file ({error}).") from None
+    columns = {}
+    for name in frame.columns:
+        own = frame[name]
+        kind = own.dtype
+        cells = [None if cell is None or cell != cell else cell for cell in own]
+        texts: list[str | None] = [
+            None if cell is None else _as_text(cell) for cell in cells
+        ]
+        if kind.is_numeric() and name not in categorical:
+            columns[name] = Column(name, NUMBER, texts)
+        else:
+            forced = name in categorical or kind in (nw.Categorical, nw.Enum)
+            of_texts = CATEGORY if forced else kind_of(texts)
+            # What looks like a number was saved as a text on purpose.
+            columns[name] = Column(
+                name, CATEGORY if of_texts == NUMBER else of_texts, texts
+            )
+    return columns, frame.shape[0]
+
+
+def _as_text(cell: Any) -> str:
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    return str(cell)
+
+
+def change_parquet(
+    source: Path, path: Path, target: str, changes: Mapping[int, str | None]
+) -> None:
+    """Write a Parquet file again, with other labels and without some rows.
+
+    Parameters
+    ----------
+    source : the file
+    path : where to
+    target : name of the column of labels
+    changes : by row: the text of the new label, or None to leave the row out
+    """
+    frame = nw.from_native(frame_library().read_parquet(source), eager_only=True)
+    labels = frame[target].to_list()
+    value_of = {_as_text(label): label for label in labels}
+    for row, text in changes.items():
+        if text is not None:
+            labels[row] = value_of.get(text, text)
+    backend = frame.implementation
+    column = nw.new_series(target, labels, frame.schema[target], backend=backend)
+    left_out = {row for row, text in changes.items() if text is None}
+    kept = [row for row in range(len(labels)) if row not in left_out]
+    frame.with_columns(column)[kept].write_parquet(path)

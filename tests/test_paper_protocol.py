@@ -165,7 +165,7 @@ def test_methods_are_those_of_the_paper_in_its_order():
     assert tuple(methods.METHODS)[9:] == (
         "SPLForest", "SPL hard (plateau)", "SPL linear (plateau)",
         "SPL lower convex (plateau)", "SPL upper convex (plateau)",
-        "SPL hard until convergence", "LogitBoost, gradient kept",
+        "SPL hard until convergence", "LogitBoost (gradient kept)",
     )  # fmt: skip
     both = [methods.METHODS[m].booster for m in ("LogitBoost", names.GRADIENT_KEPT)]
     assert [booster.z_clip for booster in both] == ["response", "gradient"]

@@ -9,4 +9,4 @@ FOREST = "SPLForest"
 PLATEAU_SPL = tuple(f"{name} (plateau)" for name in SPL)
 ONE_STEP = "SPL hard"
 UNTIL_CONVERGENCE = "SPL hard until convergence"
-GRADIENT_KEPT = "LogitBoost, gradient kept"
+GRADIENT_KEPT = "LogitBoost (gradient kept)"

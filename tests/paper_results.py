@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import FOREST, PAPER, PLATEAU_SPL, SPL, UNTIL_CONVERGENCE
+from splboost.paper.names import (
+    FOREST,
+    GRADIENT_KEPT,
+    PAPER,
+    PLATEAU_SPL,
+    SPL,
+    UNTIL_CONVERGENCE,
+)
 
 SETS = [name for name, entry in UCI_CATALOGUE.items() if entry.paper is not None]
 NOISE = 0, 5, 10, 20, 30
@@ -21,6 +28,7 @@ CHARACTERS = {
     **dict.fromkeys(PLATEAU_SPL, (0.001, 0.0020)),
     FOREST: (0.000, 0.0012),
     UNTIL_CONVERGENCE: (0.001, 0.0020),
+    GRADIENT_KEPT: (0.002, 0.0044),
 }
 
 

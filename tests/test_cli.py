@@ -13,7 +13,7 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
-from splboost.paper import cells, commands, results, runner
+from splboost.paper import cells, commands, methods, names, options, results, runner
 from splboost.paper.protocol import PRESETS, Protocol
 
 TINY = Protocol(
@@ -28,7 +28,7 @@ def elsewhere(monkeypatch, tmp_path):
     """A folder of its own, no data, and presets that take no time."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path / "no data"))
-    monkeypatch.setattr(commands, "PRESETS", {**PRESETS, "quick": TINY})
+    monkeypatch.setattr(options, "PRESETS", {**PRESETS, "quick": TINY})
 
 
 @pytest.fixture
@@ -44,13 +44,21 @@ def pictures(monkeypatch):
         asked.append((number, results))
         return Picture()
 
+    def draw_gaussians(rounds):
+        assert rounds is None
+        return Picture()
+
     def write_report(results, about, path, verbose=0):
         asked.append((about, results))
         path.write_text("<html>")
 
-    for name, function in (("figures", draw_figure), ("report", write_report)):
+    for name, functions in {
+        "figures": (draw_figure, draw_gaussians),
+        "report": (write_report,),
+    }.items():
         module = types.ModuleType(f"splboost.paper.{name}")
-        setattr(module, function.__name__, function)
+        for function in functions:
+            setattr(module, function.__name__, function)
         monkeypatch.setitem(sys.modules, f"splboost.paper.{name}", module)
     return asked
 
@@ -67,7 +75,7 @@ def call(*arguments, code=0):
 def test_paper_measures_draws_and_reports(tmp_path, pictures):
     said = call("paper", *LOGIT)
     folder = tmp_path / "splboost-paper"
-    drawn = [f"figure_{number}.png" for number in range(1, 6)]
+    drawn = [f"figure_{name}.png" for name in (1, 2, 3, "3_chosen_rounds", 4, 5)]
     names = {path.name for path in folder.iterdir()}
     assert names == {"results.sqlite", "report.html", *drawn}
     assert "4 of 4 cells are in splboost-paper/results.sqlite, 4 of them new" in said
@@ -86,7 +94,7 @@ def test_some_figures_need_no_results(tmp_path, pictures):
         call("paper", "--figure", number, "--folder", "out")
     assert pictures == [(1, None), (2, None), (3, None)]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "figure_1.png", "figure_2.png", "figure_3.png",
+        "figure_1.png", "figure_2.png", "figure_3.png", "figure_3_chosen_rounds.png",
     }  # fmt: skip
 
 
@@ -139,13 +147,15 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
     call("paper", "run", "--methods", "SPL hard,AdaBoost")
     call("paper", "run", "--methods", "all", "--preset", "full", "--jobs", 3)
     call("paper", "run", "--dask", "tcp://x:1", "--retry", "--download")
-    (first, store, options), some, every, cluster = asked
+    call("paper", "run", "--depths", "3, 1")
+    (first, store, options), some, every, cluster, deep = asked
+    assert deep[0] == replace(TINY, depths=(1, 3))
     assert first == TINY and str(store) == "splboost-paper/results.sqlite"
-    assert options["methods"] == commands.PAPER_METHODS and options["n_jobs"] == -1
+    assert options["methods"] == names.PAPER and options["n_jobs"] == -1
     assert not options["retry"] and not options["download"]
     assert some[2]["methods"] == ["AdaBoost", "SPL hard"]
     assert every[0] == PRESETS["full"] and every[2]["n_jobs"] == 3
-    assert every[2]["methods"] == list(commands.METHODS)
+    assert every[2]["methods"] == list(methods.METHODS)
     assert cluster[2]["dask"] == "tcp://x:1"
     assert cluster[2]["retry"] and cluster[2]["download"]
 
@@ -155,6 +165,7 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
     [
         (["run", "--sets", "iris"], "'--sets': 'iris' is unknown; give some of adult"),
         (["run", "--noise", "0,200"], "'--noise': '200' is no percentage"),
+        (["run", "--depths", "0"], "'--depths': '0' is no depth of a tree"),
         (["run", "--noise", "some"], "'some' is no percentage; give whole numbers"),
         (["run", "--methods", "XGBoost"], "'--methods': 'XGBoost' is unknown"),
         (["run", "--preset", "slow"], "'slow' is none of quick, standard, full"),

@@ -8,12 +8,12 @@ from paper_results import CHARACTERS, SETS, make_results, without
 from splboost.paper import claims, gaussians
 from splboost.paper.claims import FAILS, HOLDS, OPEN, PARTLY
 from splboost.paper.names import (
-    NOISE,
     PLATEAU_SPL,
     RIVALS,
     SPL,
     UNTIL_CONVERGENCE,
 )
+from splboost.paper.protocol import NOISE
 
 
 def weights(spl, rivals):

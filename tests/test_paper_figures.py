@@ -260,7 +260,7 @@ def test_long_servedio_defeats_convex_boosters(measured):
     summary = long_servedio.summarise(measured)
     assert list(summary.index) == list(long_servedio.KNOWN)
     error = summary["error"]
-    for name in ("AdaBoost", "LogitBoost, gradient kept"):
+    for name in ("AdaBoost", "LogitBoost (gradient kept)"):
         assert error[name] > 0.2
         assert summary.loc[name, "penaliser"] > 0.4
     for name in ("LogitBoost, response clipped", "SavageBoost", "RBoost"):

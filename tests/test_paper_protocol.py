@@ -12,7 +12,7 @@ import pytest
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.pace import Hard
-from splboost.paper import cells, draw, methods
+from splboost.paper import cells, draw, methods, names
 from splboost.paper.protocol import LARGE_AGES, PAPER_SETS, PRESETS, Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
@@ -41,7 +41,7 @@ def test_presets_are_those_of_the_paper():
     assert full.ages == tuple(np.arange(1, 6.5, 0.5)) and len(full.epsilons) == 9
     assert all(full.for_set(name).ages == full.ages for name in full.sets)
     quick = PRESETS["quick"]
-    assert quick.repeats == 2
+    assert quick.repeats == 2 and quick.depths == (3,) and full.depths == (1, 2, 3)
     assert all(UCI_CATALOGUE[name].rows <= 8000 for name in quick.sets)
 
 
@@ -158,21 +158,23 @@ def test_sets_are_read_as_numbers():
 
 
 def test_methods_are_those_of_the_paper_in_its_order():
-    assert methods.PAPER_METHODS == (
+    assert names.PAPER == (
         "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost", "SPL hard",
         "SPL linear", "SPL lower convex", "SPL upper convex",
     )  # fmt: skip
     assert tuple(methods.METHODS)[9:] == (
         "SPLForest", "SPL hard (plateau)", "SPL linear (plateau)",
         "SPL lower convex (plateau)", "SPL upper convex (plateau)",
-        "SPL hard until convergence",
+        "SPL hard until convergence", "LogitBoost (gradient kept)",
     )  # fmt: skip
+    both = [methods.METHODS[m].booster for m in ("LogitBoost", names.GRADIENT_KEPT)]
+    assert [booster.z_clip for booster in both] == ["response", "gradient"]
     assert methods.METHODS["SPL hard until convergence"].booster.inner_steps > 1
     assert methods.METHODS["SPL hard"].booster.inner_steps == 1
 
 
 def test_weak_learners_and_regularisers_are_those_of_the_paper():
-    made = {name: methods.METHODS[name] for name in methods.PAPER_METHODS}
+    made = {name: methods.METHODS[name] for name in names.PAPER}
     for name, method in made.items():
         tree = method.booster.estimator
         expected = {
@@ -200,8 +202,8 @@ def test_weak_learners_and_regularisers_are_those_of_the_paper():
 
 
 def test_fits_are_counted():
-    full = Protocol()
-    n_fits = [methods.METHODS[m].count_fits(full) - 1 for m in methods.PAPER_METHODS]
+    full = Protocol(depths=(3,))
+    n_fits = [methods.METHODS[m].count_fits(full) - 1 for m in names.PAPER]
     assert n_fits == [5, 5, 5, 5, 45, 55, 55, 55, 55]
     assert 250 * sum(n_fits) == 71_250  # 50 repeats of 5 levels of noise
 
@@ -338,19 +340,11 @@ def test_settings_are_what_a_result_depends_on(monkeypatch):
 
 
 def test_presets_share_results():
-    quick, standard, full = PRESETS["quick"], PRESETS["standard"], PRESETS["full"]
+    standard, full = PRESETS["standard"], PRESETS["full"]
     sources = dict.fromkeys(PAPER_SETS, "catalogue")
-    known = {
-        name: set(cells.plan(protocol, methods.PAPER_METHODS, each))
-        for name, protocol, each in [
-            ("quick", quick, dict.fromkeys(quick.sets, "catalogue")),
-            ("standard", standard, sources),
-            ("full", full, sources),
-        ]
-    }
-    assert known["quick"] < known["standard"]
-    small = {c for c in known["standard"] if standard.kind(c.data) == "small"}
-    assert small < known["full"]
+    planned = cells.plan(standard, names.PAPER, sources)
+    small = {c for c in planned if standard.kind(c.data) == "small"}
+    assert small < set(cells.plan(full, names.PAPER, sources))
 
 
 def test_processes_of_a_run_leave_ctrl_c_to_it():

@@ -15,7 +15,6 @@ import pandas as pd
 
 from splboost.paper import gaussians
 from splboost.paper.names import (
-    NOISE,
     ONE_STEP,
     PAPER,
     PLATEAU_SPL,
@@ -24,6 +23,7 @@ from splboost.paper.names import (
     UNTIL_CONVERGENCE,
 )
 from splboost.paper.outcomes import CHOSEN_SPL, Outcomes, wins
+from splboost.paper.protocol import NOISE
 from splboost.paper.statistics import ALPHA, FEWEST_SETS, against, friedman, ranks
 
 HOLDS = "holds"

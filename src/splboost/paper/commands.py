@@ -5,10 +5,11 @@ from __future__ import annotations
 import platform
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,130 +20,39 @@ import typer
 from splboost.datasets import UCI_CATALOGUE, print_table_one
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.cells import current_version
-from splboost.paper.methods import METHODS, PAPER_METHODS
-from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper.options import (
+    FIGURES,
+    FOLDER,
+    DaskOption,
+    DepthsOption,
+    DownloadOption,
+    FigureOption,
+    FolderOption,
+    JobsOption,
+    MethodsOption,
+    NoiseOption,
+    PresetOption,
+    RepeatsOption,
+    RetryOption,
+    SetsOption,
+    StoreOption,
+    VersionOption,
+    make_protocol,
+    pick_methods,
+)
+from splboost.paper.protocol import Protocol
 from splboost.paper.results import read_results, versions_in
 from splboost.paper.runner import Summary, run
 
-FOLDER = Path("splboost-paper")
 STORE = "results.sqlite"
-FIGURES = range(1, 6)
 ALONE = range(1, 4)  # figures that need no results
-ALL = "all"
+OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
 FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
 PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
 
 app = typer.Typer(
     help="The experiments of the SPLBoost paper.", invoke_without_command=True
 )
-
-# --------------------------------------------------------------------------- options
-
-
-def _preset(text: str) -> str:
-    if text not in PRESETS:
-        raise typer.BadParameter(f"{text!r} is none of {', '.join(PRESETS)}.")
-    return text
-
-
-def _names(known: Sequence[str]) -> Callable[[str | None], str | None]:
-    def check(text: str | None) -> str | None:
-        for name in _split(text):
-            if name not in known:
-                raise typer.BadParameter(
-                    f"{name!r} is unknown; give some of {', '.join(known)}, with "
-                    "commas between them."
-                )
-        return text
-
-    return check
-
-
-def _percentages(text: str | None) -> str | None:
-    for part in _split(text):
-        if not part.isdecimal() or int(part) > 100:
-            raise typer.BadParameter(
-                f"{part!r} is no percentage; give whole numbers from 0 to 100 with "
-                "commas between them, such as 0,20."
-            )
-    return text
-
-
-def _jobs(number: int) -> int:
-    if number < 1 and number != -1:
-        raise typer.BadParameter(f"{number} is too few; give 1 or more, or -1 for all.")
-    return number
-
-
-def _split(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-PresetOption = Annotated[
-    str,
-    typer.Option(
-        "--preset",
-        callback=_preset,
-        help="quick (minutes), standard (10 repeats), or full (50, all sets alike).",
-    ),
-]
-SetsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sets",
-        callback=_names(tuple(UCI_CATALOGUE)),
-        help="Data sets instead of the preset's, such as pima,blood.",
-    ),
-]
-NoiseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--noise", callback=_percentages, help="Percentages of wrong labels: 0,20."
-    ),
-]
-RepeatsOption = Annotated[
-    int | None,
-    typer.Option("--repeats", min=1, help="Draws of each set and noise."),
-]
-MethodsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--methods",
-        callback=_names((ALL, *METHODS)),
-        help="Such as AdaBoost,SPL hard; by default the paper's nine; all has more.",
-    ),
-]
-JobsOption = Annotated[
-    int,
-    typer.Option("--jobs", callback=_jobs, help="Processes; -1 is one for each core."),
-]
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", help="The results (results.sqlite in --folder)."),
-]
-FolderOption = Annotated[
-    Path, typer.Option("--folder", help="Where figures, report and results go.")
-]
-DaskOption = Annotated[
-    str | None,
-    typer.Option("--dask", help="Scheduler of a cluster, as tcp://host:8786."),
-]
-RetryOption = Annotated[
-    bool, typer.Option("--retry", help="Try again what failed before.")
-]
-DownloadOption = Annotated[
-    bool, typer.Option("--download", help="Fetch absent data sets from OpenML.")
-]
-FigureOption = Annotated[
-    int | None,
-    typer.Option(
-        "--figure", min=FIGURES[0], max=FIGURES[-1], help="Draw this figure alone."
-    ),
-]
-VersionOption = Annotated[
-    str | None,
-    typer.Option("--version", help="Of the results, if not the present one."),
-]
 
 # -------------------------------------------------------------------------- commands
 
@@ -155,6 +65,7 @@ def paper(
     sets: SetsOption = None,
     noise: NoiseOption = None,
     repeats: RepeatsOption = None,
+    depths: DepthsOption = None,
     methods: MethodsOption = None,
     jobs: JobsOption = -1,
     folder: FolderOption = FOLDER,
@@ -170,7 +81,7 @@ def paper(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    protocol = _protocol(preset, sets, noise, repeats)
+    protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
         numbers = FIGURES if figure is None else [figure]
         if figure in ALONE:
@@ -180,7 +91,7 @@ def paper(
         summary = run(
             protocol,
             path,
-            methods=_methods(methods),
+            methods=pick_methods(methods),
             n_jobs=jobs,
             dask=dask,
             retry=retry,
@@ -200,6 +111,7 @@ def run_command(
     sets: SetsOption = None,
     noise: NoiseOption = None,
     repeats: RepeatsOption = None,
+    depths: DepthsOption = None,
     methods: MethodsOption = None,
     jobs: JobsOption = -1,
     folder: FolderOption = FOLDER,
@@ -209,13 +121,13 @@ def run_command(
     download: DownloadOption = False,
 ) -> None:
     """Measure what is missing, and no more."""
-    protocol = _protocol(preset, sets, noise, repeats)
+    protocol = make_protocol(preset, sets, noise, repeats, depths)
     path = store or folder / STORE
     with _plain_errors():
         summary = run(
             protocol,
             path,
-            methods=_methods(methods),
+            methods=pick_methods(methods),
             n_jobs=jobs,
             dask=dask,
             retry=retry,
@@ -231,12 +143,13 @@ def report(
     sets: SetsOption = None,
     noise: NoiseOption = None,
     repeats: RepeatsOption = None,
+    depths: DepthsOption = None,
     folder: FolderOption = FOLDER,
     store: StoreOption = None,
     version: VersionOption = None,
 ) -> None:
     """Write figures and the page from what has been measured."""
-    protocol = _protocol(preset, sets, noise, repeats)
+    protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
         results = _read(store or folder / STORE, protocol, version)
         _draw(FIGURES, results, folder)
@@ -252,12 +165,13 @@ def export(
     sets: SetsOption = None,
     noise: NoiseOption = None,
     repeats: RepeatsOption = None,
+    depths: DepthsOption = None,
     folder: FolderOption = FOLDER,
     store: StoreOption = None,
     version: VersionOption = None,
 ) -> None:
     """Write what has been measured as CSV, a row for each cell."""
-    protocol = _protocol(preset, sets, noise, repeats)
+    protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
         results = _read(store or folder / STORE, protocol, version)
         path = to or folder / "results.csv"
@@ -274,29 +188,6 @@ def table() -> None:
 
 
 # ------------------------------------------------------------------------- what they do
-
-
-def _protocol(
-    preset: str, sets: str | None, noise: str | None, repeats: int | None
-) -> Protocol:
-    given: dict[str, Any] = {}
-    if sets is not None:
-        given["sets"] = tuple(dict.fromkeys(_split(sets)))
-    if noise is not None:
-        given["noise"] = tuple(sorted({int(part) for part in _split(noise)}))
-    if repeats is not None:
-        given["repeats"] = repeats
-    try:
-        return replace(PRESETS[preset], **given)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def _methods(text: str | None) -> Sequence[str]:
-    names = _split(text)
-    if not names:
-        return PAPER_METHODS
-    return list(METHODS) if ALL in names else [m for m in METHODS if m in names]
 
 
 def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
@@ -317,13 +208,19 @@ def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
 
 
 def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) -> None:
-    from splboost.paper.figures import draw_figure
+    from splboost.paper.figures import draw_figure, draw_gaussians
 
     folder.mkdir(parents=True, exist_ok=True)
     for number in numbers:
-        path = folder / f"figure_{number}.png"
-        draw_figure(number, results).savefig(path, dpi=150, bbox_inches="tight")
-        _say(f"Figure {number}: {path}")
+        drawn = {f"figure_{number}": partial(draw_figure, number, results)}
+        if number == OF_GAUSSIANS:
+            drawn[f"figure_{number}_chosen_rounds"] = partial(
+                draw_gaussians, rounds=None
+            )
+        for name, draw in drawn.items():
+            path = folder / f"{name}.png"
+            draw().savefig(path, dpi=150, bbox_inches="tight")
+            _say(f"Figure {number}: {path}")
 
 
 def _report(

@@ -22,6 +22,7 @@ from splboost import (
 )
 from splboost.datasets import flip_labels, make_long_servedio
 from splboost.pace import Hard
+from splboost.paper.names import GRADIENT_KEPT
 from splboost.trees import CARTClassifier, CARTRegressor
 
 SAMPLES, TEST_SAMPLES = 800, 10_000
@@ -33,7 +34,7 @@ _STUMP = CARTClassifier(max_depth=1)
 _REGRESSION = CARTRegressor(max_depth=1)
 BOOSTERS: dict[str, Any] = {
     "AdaBoost": AdaBoostClassifier(_STUMP),
-    "LogitBoost, gradient kept": LogitBoostClassifier(_REGRESSION, z_clip="gradient"),
+    GRADIENT_KEPT: LogitBoostClassifier(_REGRESSION, z_clip="gradient"),
     "LogitBoost, response clipped": LogitBoostClassifier(_REGRESSION),
     "SavageBoost": SavageBoostClassifier(_STUMP),
     "RBoost": RBoostClassifier(_REGRESSION),
@@ -49,7 +50,7 @@ BOOSTERS: dict[str, Any] = {
 # Errors of one draw, by another implementation, in NumPy and written before this one
 KNOWN = {
     "AdaBoost": 0.281,
-    "LogitBoost, gradient kept": 0.264,
+    GRADIENT_KEPT: 0.264,
     "LogitBoost, response clipped": 0.001,
     "SavageBoost": 0.001,
     "RBoost": 0.000,

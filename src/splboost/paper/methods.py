@@ -30,21 +30,30 @@ from splboost import (
 )
 from splboost.pace import Hard, Linear, Pace, Polynomial
 from splboost.paper.draw import Draw
+from splboost.paper.names import (
+    FOREST,
+    GRADIENT_KEPT,
+    ONE_STEP,
+    PLATEAU_SPL,
+    SPL,
+    UNTIL_CONVERGENCE,
+)
 from splboost.paper.protocol import Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
-UNTIL_CONVERGENCE = 100  # steps of the inner iteration, which end when paces settle
+MANY_STEPS = 100  # of the inner iteration, which ends when paces settle
 LEAST_LEAF = 1e-4  # share of the weight, in CART
 AGE, PLATEAU = "age", "plateau"
 # What the paper calls lower and upper convex are polynomials below and above the line.
 REGULARISERS: Mapping[str, Callable[..., Pace]] = MappingProxyType(
-    {
-        "SPL hard": Hard,
-        "SPL linear": Linear,
-        "SPL lower convex": partial(Polynomial, t=1.3),
-        "SPL upper convex": partial(Polynomial, t=4.0),
-    }
+    dict(
+        zip(
+            SPL,
+            (Hard, Linear, partial(Polynomial, t=1.3), partial(Polynomial, t=4.0)),
+            strict=True,
+        )
+    )
 )
 
 
@@ -224,13 +233,15 @@ METHODS: Mapping[str, Method | Forest] = MappingProxyType(
             takes=("epsilons", "thetas"),
             parameters=_goals,
         ),
-        **{name: _spl(each, AGE) for name, each in REGULARISERS.items()},
-        "SPLForest": Forest(),
+        **{name: _spl(REGULARISERS[name], AGE) for name in SPL},
+        FOREST: Forest(),
         **{
-            f"{name} (plateau)": _spl(each, PLATEAU)
-            for name, each in REGULARISERS.items()
+            named: _spl(REGULARISERS[name], PLATEAU)
+            for name, named in zip(SPL, PLATEAU_SPL, strict=True)
         },
-        "SPL hard until convergence": _spl(Hard, AGE, UNTIL_CONVERGENCE),
+        UNTIL_CONVERGENCE: _spl(REGULARISERS[ONE_STEP], AGE, MANY_STEPS),
+        GRADIENT_KEPT: Method(
+            LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
+        ),
     }
 )
-PAPER_METHODS = tuple(METHODS)[:9]

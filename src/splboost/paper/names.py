@@ -1,4 +1,4 @@
-"""Methods and levels of noise, as the table of results has them."""
+"""Methods, as the table of results has them."""
 
 RIVALS = "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost"
 REGULARISERS = "hard", "linear", "lower convex", "upper convex"
@@ -7,7 +7,6 @@ PAPER = (*RIVALS, *SPL)
 
 FOREST = "SPLForest"
 PLATEAU_SPL = tuple(f"{name} (plateau)" for name in SPL)
-UNTIL_CONVERGENCE = "SPL hard until convergence"
 ONE_STEP = "SPL hard"
-
-NOISE = 0, 5, 10, 20, 30  # percent of wrong training labels
+UNTIL_CONVERGENCE = "SPL hard until convergence"
+GRADIENT_KEPT = "LogitBoost (gradient kept)"

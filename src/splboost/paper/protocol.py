@@ -11,6 +11,7 @@ from splboost.selection.grid import PAPER_AGES, PLATEAUS
 PAPER_SETS = tuple(name for name, entry in UCI_CATALOGUE.items() if entry.paper)
 NOISE = 0, 5, 10, 20, 30
 EPSILONS = 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4
+DEPTHS = 1, 2, 3
 SMALL, LARGE = "small", "large"
 MOST_ROWS = 8000  # of a small set
 LARGE_AGES = 1.0, 1.5, 2.0, 3.0, 4.0, 6.0
@@ -66,7 +67,7 @@ class Protocol:
     plateaus: tuple[float, ...] = PLATEAUS
     epsilons: tuple[float, ...] = EPSILONS
     thetas: tuple[float, ...] = (0.0,)
-    depths: tuple[int, ...] = (3,)
+    depths: tuple[int, ...] = DEPTHS
     reduced: bool = True
 
     def __post_init__(self) -> None:
@@ -122,7 +123,7 @@ class Protocol:
         return range(self.first_seed, self.first_seed + self.repeats)
 
 
-# Each has the results of those before it, but for large sets in "full".
+# "full" has the results of "standard", but for large sets.
 PRESETS = MappingProxyType(
     {
         "quick": Protocol(
@@ -137,6 +138,7 @@ PRESETS = MappingProxyType(
                 "twonorm",
             ),
             repeats=2,
+            depths=(max(DEPTHS),),
         ),
         "standard": Protocol(repeats=10),
         "full": Protocol(reduced=False),

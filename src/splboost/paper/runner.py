@@ -28,7 +28,8 @@ from splboost.paper.cells import (
     warm_up,
 )
 from splboost.paper.draw import DataSet, read_set
-from splboost.paper.methods import METHODS, PAPER_METHODS
+from splboost.paper.methods import METHODS
+from splboost.paper.names import PAPER
 from splboost.paper.protocol import Protocol
 from splboost.paper.results import open_store, read_results
 from splboost.paper.store import DONE, FAILED, Store
@@ -69,7 +70,7 @@ def run(
     protocol: Protocol,
     store: str | Path,
     *,
-    methods: Sequence[str] = PAPER_METHODS,
+    methods: Sequence[str] = PAPER,
     n_jobs: int = -1,
     dask: str | None = None,
     retry: bool = False,

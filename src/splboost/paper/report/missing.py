@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import FOREST, NOISE, PAPER, PLATEAU_SPL, UNTIL_CONVERGENCE
+from splboost.paper.names import FOREST, PAPER, PLATEAU_SPL, UNTIL_CONVERGENCE
+from splboost.paper.protocol import NOISE
 
 
 def find_missing(results: pd.DataFrame) -> list[str]:

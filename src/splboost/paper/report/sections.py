@@ -27,7 +27,7 @@ from splboost.paper.figures import (
     draw_gaussians,
     draw_long_servedio,
 )
-from splboost.paper.names import FOREST, PAPER
+from splboost.paper.names import FOREST, GRADIENT_KEPT, PAPER
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 from splboost.paper.report import tables
 from splboost.paper.report.html import Markup, element
@@ -191,6 +191,7 @@ def statistics(material: Material) -> list[Markup]:
         )
     parts += _against_rivals(outcomes)
     parts += _forest(material.results)
+    parts += _gradient_kept(material.results)
     return parts
 
 
@@ -228,6 +229,24 @@ def _forest(results: pd.DataFrame) -> list[Markup]:
         ),
         tables.rank_table(outcomes),
         tables.rival_table(outcomes, FOREST),
+    ]
+
+
+def _gradient_kept(results: pd.DataFrame) -> list[Markup]:
+    """The other way to clip in LogitBoost, which the paper leaves open."""
+    outcomes = Outcomes.of(results, ("LogitBoost", GRADIENT_KEPT))
+    if len(outcomes.methods) < 2 or not len(outcomes.sets):
+        return []
+    return [
+        element("h3", "LogitBoost, clipped in two ways"),
+        element(
+            "p",
+            "LogitBoost must bound the response of samples that it has badly wrong. "
+            "Among the nine it does so with the weights as they are, by which such "
+            "samples count for less; here it is compared with one that raises the "
+            "weights to keep the gradient.",
+        ),
+        tables.rival_table(outcomes, GRADIENT_KEPT),
     ]
 
 

@@ -14,8 +14,11 @@ from sklearn.model_selection import (
 )
 
 from splboost.advice import warn
+from splboost.audit.quick import QuickForest
+from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
+from splboost.trees.labels import weights_of_classes
 
 FloatArray = NDArray[np.float64]
 
@@ -37,11 +40,26 @@ class Evidence(NamedTuple):
 
 
 def from_forest(
-    forest: SPLForestClassifier, X: Any, y: Any, groups: Any, trusted: Any
+    forest: SPLForestClassifier,
+    X: Any,
+    y: Any,
+    codes: NDArray[np.integer],
+    groups: Any,
+    trusted: Any,
 ) -> Evidence:
     """By the bags without a row."""
     model = clone(forest).fit(X, y, groups=groups, trusted=trusted)
-    return Evidence(model._second_oob, model)
+    found = model.oob_decision_function_
+    weights = weights_of_classes(
+        model.class_weight, model.classes_, codes, np.ones(codes.size)
+    )
+    return Evidence(unweigh(found, weights), model)
+
+
+def from_quick_forest(forest: QuickForest, X: Any, y: Any, groups: Any) -> Evidence:
+    """By the bags without a row."""
+    model = forest.fit(X, y, groups=groups)
+    return Evidence(model.oob_decision_function_, model)
 
 
 def from_folds(

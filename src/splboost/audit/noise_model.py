@@ -10,6 +10,9 @@ T shows where the model is sure of a class: whatever is labelled otherwise there
 labelled wrongly. Where classes overlap, it is nowhere sure, and some of the rows that
 differ from what it says are right. The share of those that differ then rises from the
 surest rows on; what wrong labels explain of it is no more than its start.
+
+How many labels are wrong is uncertain by that estimate, and the chance that a single
+one is wrong is the mean over what it may be.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 SUREST = 0.5  # of the rows of a class, along which the share of others may rise
 SMALLEST_DOUBT = 0.02  # in steps of which doubt is told apart
-CAUTION = 1.0  # standard errors by which fewer labels are taken to be wrong
+DEVIATIONS = -2.0, -1.0, 0.0, 1.0, 2.0  # of the share of wrong labels, in std errors
 ALIKE = 4.0  # how many times more than chance classes have to differ
 FEWEST = 0.5  # rows of each class, as if there were so many more
 LEAST_SPREAD = 0.1  # standard deviation of whether a label is wrong
@@ -35,14 +38,19 @@ class NoiseModel(NamedTuple):
 
     Attributes
     ----------
-    transitions : T, of shape (n_classes, n_classes), as far as it is well founded
-    rate : share of wrong labels, as likely too high as too low
-    rate_std : standard error of it
+    transitions : T, of shape (n_classes, n_classes), for each of ``DEVIATIONS``
+    rate_std : standard error of the share of wrong labels
     """
 
-    transitions: FloatArray
-    rate: float
+    transitions: list[FloatArray]
     rate_std: float
+
+    def chance_wrong(
+        self, probability: FloatArray, codes: NDArray[np.integer]
+    ) -> FloatArray:
+        """How likely each label is wrong."""
+        each = [chance_wrong(probability, codes, own) for own in self.transitions]
+        return np.mean(each, axis=0)
 
 
 class Floor(NamedTuple):
@@ -73,8 +81,8 @@ def estimate_noise_model(
     n_classes = probability.shape[1]
     likeliest = probability.argmax(axis=1)
     doubt = np.round((1 - probability.max(axis=1)) / SMALLEST_DOUBT)
-    middle = np.full((n_classes, n_classes), FEWEST / n_classes)
-    cautious, variance = middle.copy(), 0.0
+    shape = len(DEVIATIONS), n_classes, n_classes
+    count, variance = np.full(shape, FEWEST / n_classes), 0.0
     for k in range(n_classes):
         own = likeliest == k
         if not own.any():
@@ -85,13 +93,12 @@ def estimate_noise_model(
         if not others.any():
             others = (np.arange(n_classes) != k).astype(float)
         others /= others.sum()
-        careful = max(floor.rate - CAUTION * floor.std, 0.0)
-        for count, rate in ((middle, floor.rate), (cautious, careful)):
-            count[k] += floor.weight * rate * others
-            count[k, k] += floor.weight * (1 - rate)
+        for of_deviation, deviation in zip(count, DEVIATIONS, strict=True):
+            rate = np.clip(floor.rate + deviation * floor.std, 0, 1)
+            of_deviation[k] += floor.weight * rate * others
+            of_deviation[k, k] += floor.weight * (1 - rate)
         variance += (own.mean() * floor.std) ** 2
-    rate = float(np.mean(chance_wrong(probability, codes, as_transitions(middle))))
-    return NoiseModel(as_transitions(cautious), rate, float(np.sqrt(variance)))
+    return NoiseModel([as_transitions(own) for own in count], float(np.sqrt(variance)))
 
 
 def find_floor(

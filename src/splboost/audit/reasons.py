@@ -1,8 +1,10 @@
 """Why a label is doubted, in terms of other rows.
 
 For each suspect the rows most like it are looked up: those of other labels, to compare
-it with, and those of its own label that are believed. What speaks against the label are
-the features that, were they as in the latter, would make it more likely.
+it with, and those of its own label that are believed. On the way from one of the latter
+to the suspect, feature by feature and in an order that is drawn, belief in the label
+falls; by how much each feature lowers it, in the mean over several such ways, is how
+much it speaks against the label (Shapley's value).
 """
 
 from __future__ import annotations
@@ -14,17 +16,17 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from splboost.trees.binning import Binned, bin_table
 from splboost.trees.columns import Table
 
 FloatArray = NDArray[np.float64]
 
-N_BELIEVED = 5  # similar rows of the same label that a suspect is compared with
-N_ASKED = 8  # features of a suspect that are tried: those that differ most
+N_BELIEVED = 4  # similar rows of the same label from which ways start
+N_ASKED = 8  # features of a suspect that are told apart: those that differ most
+BLOCK = 500  # suspects at a time
 MOST_COMPARED = 4000  # rows among which similar ones are looked for
-LEAST_BELIEF = 1e-4
+LEAST_SHARE = 0.01  # of belief, that a reason takes
 
 
 class Reason(NamedTuple):
@@ -35,13 +37,13 @@ class Reason(NamedTuple):
     column : its number
     value : of the row; None if it is missing
     usual : in similar rows whose label, the same, is believed
-    belief : in the label, were the feature so
+    taken : by how much it lowers the belief in the label
     """
 
     column: int
     value: Any
     usual: Any
-    belief: float
+    taken: float
 
 
 class Explanation(NamedTuple):
@@ -111,12 +113,21 @@ class Likeness:
         return among[np.argsort(distance, kind="stable")[:n]]
 
 
-class Trial(NamedTuple):
-    """A row with one of its features exchanged for that of another row."""
+class Way(NamedTuple):
+    """From a believed row to a suspect, some features at a time.
+
+    Attributes
+    ----------
+    row : the suspect
+    start : the believed row
+    steps : numbers of features; the last have one number each, the first may have many
+    order : in which steps are taken
+    """
 
     row: int
-    column: int
-    donor: int
+    start: int
+    steps: list[NDArray[np.intp]]
+    order: list[int]
 
 
 def explain(
@@ -124,7 +135,6 @@ def explain(
     table: Table,
     X: Any,
     codes: NDArray[np.integer],
-    quality: FloatArray,
     believed: NDArray[np.bool_],
     model: Any,
     *,
@@ -138,7 +148,6 @@ def explain(
     rows : their numbers
     table, X : all rows
     codes : class of each row's label
-    quality : how likely the label is, by models that have not seen it
     believed : whether the label is believed
     model : has ``predict_proba``; without one there are no reasons
     n_reasons, n_similar : at most so many for a row
@@ -150,21 +159,22 @@ def explain(
     n_classes = int(codes.max()) + 1
     own = [_some(np.flatnonzero((codes == k) & believed)) for k in range(n_classes)]
     other = [_some(np.flatnonzero((codes != k) & believed)) for k in range(n_classes)]
-    similar = {
-        row: likeness.nearest(row, other[codes[row]], n_similar).tolist()
-        for row in rows
-    }
-    trials = [
-        trial
-        for row in rows
-        for trial in _plan(row, cells, likeness, own[codes[row]])
-        if model is not None and n_reasons
-    ]
-    reasons = _try(trials, cells, X, codes, quality, model)
-    return [
-        Explanation(int(row), reasons.get(row, [])[:n_reasons], similar[row])
-        for row in rows
-    ]
+    rng = np.random.default_rng(0)
+    explanations = []
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        ways = [
+            way
+            for row in block
+            for way in _plan(row, likeness, own[codes[row]], rng)
+            if model is not None and n_reasons
+        ]
+        reasons = _go(ways, cells, X, codes, model)
+        for row in block:
+            similar = likeness.nearest(row, other[codes[row]], n_similar)
+            found = reasons.get(row, [])[:n_reasons]
+            explanations.append(Explanation(int(row), found, similar.tolist()))
+    return explanations
 
 
 def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -173,64 +183,59 @@ def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _plan(
-    row: int,
-    cells: Cells,
-    likeness: Likeness,
-    own: NDArray[np.intp],
-) -> list[Trial]:
-    """Which features of a row to exchange, and with which rows."""
+    row: int, likeness: Likeness, own: NDArray[np.intp], rng: np.random.Generator
+) -> list[Way]:
+    """Ways to a row; every second takes the steps of the one before in turn."""
     like = likeness.nearest(row, own, N_BELIEVED)
     if like.size == 0:
         return []
-    apart = likeness.differences(row, like)
-    asked = np.argsort(-apart.mean(axis=1), kind="stable")[:N_ASKED]
-    trials = []
-    for j in asked:
-        donor = cells.usual(int(j), like)
-        if apart[j, donor] > 0:
-            trials.append(Trial(row, int(j), int(like[donor])))
-    return trials
+    apart = likeness.differences(row, like).mean(axis=1)
+    ranked = np.argsort(-apart, kind="stable")
+    asked = ranked[:N_ASKED]
+    steps = [ranked[N_ASKED:], *(np.array([j]) for j in asked if apart[j] > 0)]
+    order: list[int] = []
+    ways = []
+    for k, start in enumerate(like.tolist()):
+        order = order[::-1] if k % 2 else rng.permutation(len(steps)).tolist()
+        ways.append(Way(row, start, steps, order))
+    return ways
 
 
-def _try(
-    trials: list[Trial],
-    cells: Cells,
-    X: Any,
-    codes: NDArray[np.integer],
-    quality: FloatArray,
-    model: Any,
+def _go(
+    ways: list[Way], cells: Cells, X: Any, codes: NDArray[np.integer], model: Any
 ) -> dict[int, list[Reason]]:
-    """Reasons for each row, the strongest first.
-
-    The model has seen the rows. By how much it believes a label more when a feature is
-    exchanged is added, as log-odds, to what those believe that have not.
-    """
-    if not trials:
+    """Reasons for each row, the strongest first."""
+    if not ways:
         return {}
-    n = cells.n_features
-    row = np.array([trial.row for trial in trials])
-    index = np.tile(row[:, None], (1, n))
-    index[np.arange(row.size), [trial.column for trial in trials]] = [
-        trial.donor for trial in trials
-    ]
-    at = np.unique(row, return_inverse=True)
-    now = model.predict_proba(_gather(X, np.tile(at[0][:, None], (1, n))))[at[1]]
-    then = model.predict_proba(_gather(X, index))
-    own = np.arange(row.size), codes[row]
-    shift = _log_odds(then[own]) - _log_odds(now[own])
-    belief = expit(_log_odds(quality[row]) + shift)
-    found: dict[int, list[Reason]] = {}
-    for k in np.argsort(-belief, kind="stable"):
-        trial = trials[k]
-        if shift[k] > 0:
-            value, usual = cells.values(trial.column, [trial.row, trial.donor])
-            reason = Reason(trial.column, value, usual, float(belief[k]))
-            found.setdefault(trial.row, []).append(reason)
+    index = []  # of the row that each cell comes from, at the start and after each step
+    for way in ways:
+        at = np.full(cells.n_features, way.start)
+        index.append(at.copy())
+        for step in way.order:
+            at[way.steps[step]] = way.row
+            index.append(at.copy())
+    probability = model.predict_proba(_gather(X, np.array(index)))
+    taken: dict[int, dict[int, list[float]]] = {}
+    starts: dict[int, list[int]] = {}
+    done = 0
+    for way in ways:
+        belief = probability[done : done + len(way.order) + 1, codes[way.row]]
+        done += len(way.order) + 1
+        starts.setdefault(way.row, []).append(way.start)
+        of_row = taken.setdefault(way.row, {})
+        for step, fall in zip(way.order, -np.diff(belief), strict=True):
+            if step > 0:
+                of_row.setdefault(int(way.steps[step][0]), []).append(float(fall))
+    found = {}
+    for row, of_row in taken.items():
+        like = np.array(starts[row])
+        reasons = []
+        for j, falls in of_row.items():
+            if (mean := float(np.mean(falls))) >= LEAST_SHARE:
+                value, usual = cells.values(j, [row, like[cells.usual(j, like)]])
+                reasons.append(Reason(j, value, usual, mean))
+        found[row] = sorted(reasons, key=lambda reason: -reason.taken)
     return found
-
-
-def _log_odds(probability: FloatArray) -> FloatArray:
-    return np.asarray(logit(np.clip(probability, LEAST_BELIEF, 1 - LEAST_BELIEF)))
 
 
 def _gather(X: Any, index: NDArray[np.intp]) -> Any:

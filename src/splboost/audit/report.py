@@ -14,6 +14,7 @@ from splboost.audit.label_audit import LabelAudit
 from splboost.audit.reasons import Explanation, Reason
 
 N_BINS = 40  # of the histogram
+MOST_EXPLAINED = 1000  # suspects
 MOST_SOURCE = 20_000_000  # characters of a file that the page carries along
 
 
@@ -25,7 +26,6 @@ def make_report(
     *,
     ids: Sequence[str | None] | None = None,
     rows: Sequence[int] | None = None,
-    explained: bool = True,
 ) -> dict[str, Any]:
     """Plain JSON, as `splboost.audit.page.write_page` takes it.
 
@@ -39,7 +39,6 @@ def make_report(
     features : names of the columns that the audit has seen
     ids : by row of the file: what people call it
     rows : by row of the audit: its number in the file; None if it is the same
-    explained : whether to say why labels are doubted
     """
     names = [str(label) for label in audit.classes_.tolist()]
     place = {label: k for k, label in enumerate(audit.classes_.tolist())}
@@ -59,8 +58,7 @@ def make_report(
 
     suspects = []
     confusion = np.zeros((len(names), len(names)), dtype=int)
-    options = {} if explained else {"n_reasons": 0, "n_similar": 0}
-    for found in audit.explain(**options):
+    for found in _explain(audit):
         row = found.row
         others = np.where(np.arange(len(names)) == given[row], -1.0, belief[row])
         predicted = int(np.argmax(others))
@@ -73,7 +71,7 @@ def make_report(
                 "quality": _rounded(table["label_quality"][row]),
                 "wrong": _rounded(table["chance_wrong"][row]),
                 "belief": [_rounded(each) for each in belief[row]],
-                "reasons": _words(found, names[given[row]], features, table),
+                "reasons": _words(found, names[given[row]], features),
                 "similar": [
                     {**describe(other), "label": given[other]}
                     for other in found.similar
@@ -112,6 +110,16 @@ def make_report(
     }
 
 
+def _explain(audit: LabelAudit) -> list[Explanation]:
+    """The suspects, the worst of them with reasons, which take time."""
+    rank, is_suspect = (
+        np.asarray(audit.issues_[name]) for name in ("rank", "is_label_issue")
+    )
+    suspects = np.argsort(rank)[: np.count_nonzero(is_suspect)]
+    with_reasons = audit.explain(suspects[:MOST_EXPLAINED])
+    return with_reasons + audit.explain(suspects[MOST_EXPLAINED:], n_reasons=0)
+
+
 def _histogram(quality: np.ndarray, is_suspect: np.ndarray) -> dict[str, Any]:
     """Of label qualities; the cut is None where suspects are not the lowest."""
     known = ~np.isnan(quality)
@@ -128,33 +136,31 @@ def _histogram(quality: np.ndarray, is_suspect: np.ndarray) -> dict[str, Any]:
 
 
 def _words(
-    found: Explanation, label: str, features: Sequence[str], table: dict[str, Any]
+    found: Explanation, label: str, features: Sequence[str]
 ) -> list[dict[str, Any]]:
-    before = float(table["label_quality"][found.row])
     return [
         {
             "column": reason.column,
-            "text": say(reason, features[reason.column], label, before),
-            "gain": _rounded(reason.belief - before),
+            "text": say(reason, features[reason.column], label),
+            "gain": _rounded(reason.taken),
         }
         for reason in found.reasons
     ]
 
 
-def say(reason: Reason, name: str, label: str, before: float) -> str:
+def say(reason: Reason, name: str, label: str) -> str:
     """A reason as a sentence.
 
     Examples
     --------
     >>> from splboost.audit.reasons import Reason
     >>> from splboost.audit.report import say
-    >>> print(say(Reason(0, 85.0, 150.0, 0.41), "age", "yes", 0.03))
-    age is 85, in similar rows labelled yes 150; so, yes would be believed 41%, not 3%.
+    >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
+    glucose is 85, but 150 in similar rows that are yes: 41 points less belief in yes.
     """
     return (
-        f"{name} is {_cell(reason.value)}, in similar rows labelled {label} "
-        f"{_cell(reason.usual)}; so, {label} would be believed {reason.belief:.0%}, "
-        f"not {before:.0%}."
+        f"{name} is {_cell(reason.value)}, but {_cell(reason.usual)} in similar rows "
+        f"that are {label}: {100 * reason.taken:.0f} points less belief in {label}."
     )
 
 

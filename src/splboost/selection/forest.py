@@ -254,10 +254,6 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             bags = [bag._replace(weight=bag.weight * belief) for bag in bags]
         self._mixture, oob = grow(ground, choice, bags, samples.weight, **options)
         self._calibration = calibrate(oob, codes, samples.weight)
-        # What the audit ranks by: surer than the first pass, but it has learned from
-        # beliefs in other rows, to which the row's own label has contributed.
-        self._second_oob = np.full((used.size, self.classes_.size), np.nan)
-        self._second_oob[used] = unweigh(self._calibration.apply(oob), of_class)
         self._describe(choice)
 
     def _draw(

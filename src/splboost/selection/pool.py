@@ -181,8 +181,11 @@ def count_out(bags: list[Bag], n_rows: int) -> NDArray[np.intp]:
 
 
 def find_judges(n_out: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """The rows that judge settings: those that some bag of each size is without."""
-    return np.all(n_out > 0, axis=0)
+    """The rows that judge settings: those that some bag of each size is without.
+
+    Sizes of which there are no bags do not count.
+    """
+    return np.all(n_out[n_out.any(axis=1)] > 0, axis=0)
 
 
 def judge(

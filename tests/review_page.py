@@ -59,7 +59,7 @@ def make_report(
                 "wrong": wrong,
                 "belief": belief,
                 "cells": cells[row],
-                "reasons": [{"column": 0, "text": f"because of {row}", "gain": 0.3}],
+                "reasons": [{"column": 0, "text": f"because of {row}", "taken": 0.3}],
                 "similar": [
                     {
                         "row": other,
@@ -118,7 +118,7 @@ def hostile_report():
         column["name"] = text
     for suspect, text in zip(report["suspects"], HOSTILE, strict=True):
         suspect["id"] = text
-        suspect["reasons"] = [{"column": 3, "text": text, "gain": 0.1}]
+        suspect["reasons"] = [{"column": 3, "text": text, "taken": 0.1}]
         suspect["similar"][0]["id"] = text
         suspect["cells"] = [None, *suspect["cells"][1:]]
     return report

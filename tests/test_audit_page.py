@@ -243,7 +243,7 @@ def test_detail_shows_beliefs_reasons_and_what_differs(visit):
     assert widths == ["0.9", "0.096", "0.004"]
     assert tab.text(".reasons").split("\n") == [
         "column 0",
-        "+30 points",
+        "−30 points",
         "",
         "because of 0",
     ]

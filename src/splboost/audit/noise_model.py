@@ -30,6 +30,7 @@ DEVIATIONS = -2.0, -1.0, 0.0, 1.0, 2.0  # of the share of wrong labels, in std e
 ALIKE = 4.0  # how many times more than chance classes have to differ
 FEWEST = 0.5  # rows of each class, as if there were so many more
 LEAST_SPREAD = 0.1  # standard deviation of whether a label is wrong
+MOST_CERTAIN = 0.99  # that a label is wrong; a model may always be mistaken
 MOST_WRONG = 0.9  # of what would leave nothing to learn
 
 
@@ -50,7 +51,7 @@ class NoiseModel(NamedTuple):
     ) -> FloatArray:
         """How likely each label is wrong."""
         each = [chance_wrong(probability, codes, own) for own in self.transitions]
-        return np.mean(each, axis=0)
+        return np.minimum(np.mean(each, axis=0), MOST_CERTAIN)
 
 
 class Floor(NamedTuple):

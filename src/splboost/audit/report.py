@@ -142,7 +142,7 @@ def _words(
         {
             "column": reason.column,
             "text": say(reason, features[reason.column], label),
-            "gain": _rounded(reason.taken),
+            "taken": _rounded(reason.taken),
         }
         for reason in found.reasons
     ]
@@ -156,11 +156,11 @@ def say(reason: Reason, name: str, label: str) -> str:
     >>> from splboost.audit.reasons import Reason
     >>> from splboost.audit.report import say
     >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
-    glucose is 85, but 150 in similar rows that are yes: 41 points less belief in yes.
+    glucose is 85, but 150 in similar rows that are yes.
     """
     return (
         f"{name} is {_cell(reason.value)}, but {_cell(reason.usual)} in similar rows "
-        f"that are {label}: {100 * reason.taken:.0f} points less belief in {label}."
+        f"that are {label}."
     )
 
 

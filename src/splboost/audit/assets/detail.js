@@ -42,9 +42,9 @@ function reasons(suspect) {
   if (!suspect.reasons.length) {
     return make("p", { class: "muted" }, "No single column; the row as a whole does not fit.");
   }
-  return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, gain }) =>
+  return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, taken }) =>
     make("li", {}, make("b", {}, brief(columns[column].name, 40)), " ",
-      make("span", { class: "gain" }, `+${Math.round(100 * gain)} points`),
+      make("span", { class: "taken" }, `−${Math.round(100 * taken)} points`),
       make("p", {}, brief(text, LONGEST)))));
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from splboost.audit.csv_text import MARK, find_separator, read_records
 from splboost.frames import frame_library
+from splboost.trees.columns import Table
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = frozenset(["", "?", "na", "n/a", "nan", "null", "none", "<na>"])
@@ -99,6 +101,36 @@ def read_file(path: str | Path, categorical: Sequence[str] = ()) -> TableFile:
     for name in categorical:
         found.column(name, "--categorical")
     return found
+
+
+def columns_of(names: Sequence[str], table: Table) -> list[Column]:
+    """The columns of a table as texts."""
+    columns = []
+    for j, name in enumerate(names):
+        if table.is_categorical[j]:
+            values, index = table.category(j)
+            texts: list[str | None] = [
+                None if k < 0 else str(values[k]) for k in index.tolist()
+            ]
+            columns.append(Column(name, CATEGORY, texts))
+        else:
+            numbers = table.numeric(j).tolist()
+            texts = [None if x != x else _as_text(x) for x in numbers]
+            columns.append(Column(name, NUMBER, texts))
+    return columns
+
+
+def as_file(
+    name: str, columns: Sequence[Column], target: str, labels: Sequence[str]
+) -> TableFile:
+    """A table that comes from no file, as a CSV would have it."""
+    everything = [*columns, Column(target, CATEGORY, list(labels))]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([column.name for column in everything])
+    writer.writerows(zip(*(column.cells for column in everything), strict=True))
+    by_name = {column.name: column for column in everything}
+    return TableFile(Path(name), by_name, len(labels), stream.getvalue())
 
 
 def read_text(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,9 +21,12 @@ from splboost.audit.evidence import (
     from_given,
     from_quick_forest,
 )
+from splboost.audit.files import as_file, columns_of
 from splboost.audit.noise_model import estimate_noise_model
+from splboost.audit.page import write_page
 from splboost.audit.quick import QuickForest
 from splboost.audit.reasons import Explanation, explain
+from splboost.audit.report import make_report
 from splboost.boosting.families.parameters import check_parameters
 from splboost.frames import make_frame
 from splboost.selection.forest import SPLForestClassifier
@@ -348,6 +352,53 @@ class LabelAudit(BaseEstimator):
             n_reasons=n_reasons,
             n_similar=n_similar,
         )
+
+    def write_page(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "data",
+        target: str = "label",
+        ids: ArrayLike | None = None,
+    ) -> None:
+        """Write the page on which a person goes through the suspects.
+
+        One HTML file that needs no server and no network. Decisions are kept in the
+        browser; the page saves them, and the data with them applied.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write it. A file there is replaced.
+        name : str, default="data"
+            What the page calls the data, and under which it keeps decisions.
+        target : str, default="label"
+            What it calls the labels.
+        ids : array-like of shape (n_samples,), default=None
+            What people call the rows.
+        """
+        check_is_fitted(self)
+        table, _, codes = self._data
+        names = [str(label) for label in self.classes_.tolist()]
+        labels = [names[code] for code in codes]
+        numbered = [f"x{j}" for j in range(table.n_features)]
+        columns = columns_of(
+            [str(each) for each in getattr(self, "feature_names_in_", numbered)], table
+        )
+        file = as_file(name, columns, target, labels)
+        if len(file.columns) <= len(columns):
+            raise ValueError(
+                f"target={target!r} is the name of a column of X; give another."
+            )
+        known = None
+        if ids is not None:
+            if len(ids) != codes.size:  # type: ignore[arg-type]
+                raise ValueError(
+                    f"ids has {len(ids)} entries for {codes.size} rows; give one each."  # type: ignore[arg-type]
+                )
+            known = [str(each) for each in np.asarray(ids).tolist()]
+        features = [column.name for column in columns]
+        write_page(make_report(self, file, target, features, ids=known), path)
 
     def summary(self) -> str:
         """What was found, in a few lines.

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from splboost.audit.files import TableFile
-from splboost.audit.label_audit import LabelAudit
 from splboost.audit.reasons import Explanation, Reason
 
+if TYPE_CHECKING:
+    from splboost.audit.label_audit import LabelAudit
+
+COLUMNS = "is_label_issue", "label_quality", "given_label", "chance_wrong"
 N_BINS = 40  # of the histogram
 MOST_EXPLAINED = 1000  # suspects
 MOST_SOURCE = 20_000_000  # characters of a file that the page carries along
@@ -42,7 +45,7 @@ def make_report(
     """
     names = [str(label) for label in audit.classes_.tolist()]
     place = {label: k for k, label in enumerate(audit.classes_.tolist())}
-    table = {name: np.asarray(audit.issues_[name]) for name in audit.issues_.columns}
+    table = {name: np.asarray(audit.issues_[name]) for name in COLUMNS}
     given = [place[label] for label in table["given_label"].tolist()]
     number = list(range(file.n_rows)) if rows is None else [int(row) for row in rows]
     cells = [file.columns[name].cells for name in features]

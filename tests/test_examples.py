@@ -36,7 +36,9 @@ def test_example(script, tmp_path):
     assert not said, run.stderr
     assert len(run.stdout.splitlines()) >= 3
     pictures = re.findall(r"^Picture: (.+)$", run.stdout, re.M)
-    assert {Path(path) for path in pictures} == set(tmp_path.iterdir())
+    pages = re.findall(r"^Page: (.+)$", run.stdout, re.M)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert {Path(path).name for path in pictures + pages} == left
     for path in pictures:
         assert Path(path).read_bytes().startswith(b"\x89PNG")
 

@@ -31,7 +31,8 @@ def main() -> None:
     names = data.target_names[data.target]
     labels, is_wrong = flip_labels(names, SHARE, random_state=0)
     n_wrong = int(is_wrong.sum())
-    audit = LabelAudit(n_jobs=-1, random_state=0, verbose=1).fit(data.data, labels)
+    print("Auditing; the first time, compiling takes a minute ...", flush=True)
+    audit = LabelAudit(n_jobs=-1, random_state=0).fit(data.data, labels)
     print(f"Breast cancer, {len(labels)} rows, {n_wrong} labels turned on purpose.")
     print(audit.summary())
     is_suspect = np.asarray(audit.issues_["is_label_issue"])
@@ -42,8 +43,8 @@ def main() -> None:
     )
     audit.write_page(PAGE, name="breast cancer, a tenth wrong", target="diagnosis")
     draw(audit, is_wrong).savefig(PICTURE, dpi=150)
-    print(f"Page: {PAGE}")
-    print(f"Picture: {PICTURE}")
+    print(f"Page: {PAGE.resolve()}")
+    print(f"Picture: {PICTURE.resolve()}")
 
 
 def draw(audit: LabelAudit, is_wrong: Any) -> Any:

@@ -37,8 +37,7 @@ def test_example(script, tmp_path):
     assert len(run.stdout.splitlines()) >= 3
     pictures = re.findall(r"^Picture: (.+)$", run.stdout, re.M)
     pages = re.findall(r"^Page: (.+)$", run.stdout, re.M)
-    left = {path.name for path in tmp_path.iterdir()}
-    assert {Path(path).name for path in pictures + pages} == left
+    assert {Path(path) for path in pictures + pages} == set(tmp_path.iterdir())
     for path in pictures:
         assert Path(path).read_bytes().startswith(b"\x89PNG")
 

@@ -253,21 +253,39 @@ def test_help_names_the_commands():
         assert name in said
 
 
-@pytest.mark.parametrize("missing", ["typer", "psutil"])
-def test_missing_packages_are_named(missing):
+@pytest.mark.parametrize(
+    ("missing", "arguments", "extra"),
+    [
+        ("typer", ["audit", "x.csv"], "audit"),
+        ("rich", ["audit", "x.csv", "--target", "y"], "audit"),
+        ("psutil", ["paper", "--figure", "1"], "paper"),
+    ],
+)
+def test_missing_packages_are_named(missing, arguments, extra):
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
+        f"sys.argv[1:] = {arguments}\n"
         "from splboost import cli; cli.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert missing in done.stderr and "pip install 'splboost[paper]'" in done.stderr
+    assert missing in done.stderr and f"pip install 'splboost[{extra}]'" in done.stderr
+
+
+def test_a_command_needs_nothing_of_the_others():
+    code = (
+        "import sys; sys.modules['psutil'] = None\n"
+        "sys.argv[1:] = ['audit', '--help']\n"
+        "from splboost import cli; cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "apply" in done.stdout, done.stderr
 
 
 def test_import_stays_light():
-    heavy = {"typer", "splboost.paper"}
+    heavy = {"typer", "splboost.paper", "splboost.audit"}
     code = f"import sys, splboost; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr

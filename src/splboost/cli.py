@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
+
+COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
 
 
 def make_app() -> Any:
     """All commands, each with what it needs imported."""
     import typer
-
-    from splboost.audit.commands import app as audit
-    from splboost.paper.commands import app as paper
 
     app = typer.Typer(
         help="Boosting that is not fooled by wrong labels.",
@@ -20,9 +20,25 @@ def make_app() -> Any:
         pretty_exceptions_enable=False,
     )
     app.callback()(lambda: None)  # so that the name of a command is always needed
-    app.add_typer(audit, name="audit")
-    app.add_typer(paper, name="paper")
+    for name in COMMANDS:
+        try:
+            app.add_typer(import_module(f"splboost.{name}.commands").app, name=name)
+        except ImportError as error:
+            _add_excuse(app, name, error)
     return app
+
+
+def _add_excuse(app: Any, name: str, error: ImportError) -> None:
+    """In place of a command, say what to install."""
+    text = (
+        f"splboost {name} cannot start ({error}); install what it needs with "
+        f"pip install 'splboost[{name}]'."
+    )
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+    @app.command(name, help=text, context_settings=anything)
+    def excuse() -> None:
+        sys.exit(text)
 
 
 def main() -> None:
@@ -32,7 +48,7 @@ def main() -> None:
     except ImportError as error:
         sys.exit(
             f"The command line cannot start ({error}); install what it needs with "
-            "pip install 'splboost[paper]'."
+            "pip install 'splboost[audit]'."
         )
     app(prog_name="splboost")
 

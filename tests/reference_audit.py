@@ -131,3 +131,21 @@ def solve(matrix, row):
                     a - factor * b for a, b in zip(lines[k], lines[at], strict=True)
                 ]
     return [lines[k][n] / lines[k][k] for k in range(n)]
+
+
+def distance(cells, others, columns, is_categorical, importance):
+    """How unlike two rows are; columns hold all values, None where one is missing.
+
+    Numbers are apart by how many of the column's values lie between them.
+    """
+    total = 0.0
+    for own, other, column, category, weight in zip(
+        cells, others, columns, is_categorical, importance, strict=True
+    ):
+        if own is None or other is None or category:
+            total += weight * (own != other)
+        else:
+            values = sorted({value for value in column if value is not None})
+            apart = abs(values.index(own) - values.index(other))
+            total += weight * apart / max(len(values) - 1, 1)
+    return total

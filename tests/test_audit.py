@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import LogitBoostClassifier, SPLForestClassifier
 from splboost.audit import LabelAudit, find_label_issues
+from splboost.audit.noise_model import estimate_noise_model
 from splboost.audit.quick import QuickForest
 from splboost.datasets import make_gaussians, make_twonorm
 
@@ -379,6 +380,24 @@ def test_noise_of_trusted_labels_is_none(gaussians):
     assert not columns_of(audit.issues_).is_label_issue.any()
     assert "No label is suspect" in audit.summary()
     assert audit.explain() == []
+
+
+def test_share_of_wrong_labels_counts_trusted_rows_as_right():
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.1, 0.3, 0.9], 400)
+    given = (rng.random(400) < p).astype(int)
+    trusted = np.arange(400) < 100
+    audit = quick(top=300).fit(
+        p[:, None], given, pred_probs=np.column_stack([1 - p, p]), trusted=trusted
+    )
+    found = columns_of(audit.issues_)
+    model = estimate_noise_model(audit.belief_[100:], given[100:])
+    chance = model.chance_wrong(audit.belief_[100:], given[100:])
+    assert_allclose(found.chance_wrong, np.r_[np.zeros(100), chance])
+    assert audit.noise_rate_ == pytest.approx(0.75 * chance.mean())
+    assert audit.noise_rate_std_ == pytest.approx(0.75 * model.rate_std)
+    assert_allclose(audit.transitions_, model.transitions[2])
+    assert_array_equal(found.is_label_issue, ~trusted)
 
 
 def test_review_of_the_worst_leaves_the_rest(gaussians):

@@ -191,8 +191,8 @@ def _plan(
         return []
     apart = likeness.differences(row, like).mean(axis=1)
     ranked = np.argsort(-apart, kind="stable")
-    asked = ranked[:N_ASKED]
-    steps = [ranked[N_ASKED:], *(np.array([j]) for j in asked if apart[j] > 0)]
+    n_asked = min(N_ASKED, np.count_nonzero(apart))
+    steps = [ranked[n_asked:], *ranked[:n_asked, None]]
     order: list[int] = []
     ways = []
     for k, start in enumerate(like.tolist()):

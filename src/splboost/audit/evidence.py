@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 
 from splboost.advice import warn
 from splboost.audit.quick import QuickForest
+from splboost.selection.bags import check_groups
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
@@ -58,7 +59,7 @@ def from_forest(
 
 def from_quick_forest(forest: QuickForest, X: Any, y: Any, groups: Any) -> Evidence:
     """By the bags without a row."""
-    model = forest.fit(X, y, groups=groups)
+    model = clone(forest).fit(X, y, groups=groups)
     return Evidence(model.oob_decision_function_, model)
 
 
@@ -73,24 +74,29 @@ def from_folds(
 ) -> Evidence:
     """By models fitted to the other folds, and then calibrated.
 
-    A class with fewer rows than folds is left out of some folds, and gets no
-    probability there.
+    No class has fewer rows, or groups, than there are folds.
     """
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
             f"estimator={estimator!r} has no predict_proba, by which labels are "
             "judged; give one that has, or pred_probs."
         )
-    n_folds, rarest = N_FOLDS, int(np.bincount(codes).min())
+    if groups is None:
+        kind, unit, own = StratifiedKFold, "row", codes
+    else:
+        groups = check_groups(groups, codes.size)
+        kind, unit = StratifiedGroupKFold, "group"
+        own = np.unique(np.column_stack([groups, codes]), axis=0)[:, 1]
+    n_folds, rarest = N_FOLDS, int(np.bincount(own).min())
     if rarest < 2:
         raise ValueError(
-            "A class of y has one row only, which no other fold can speak of; give it "
-            "another row, leave it out, or audit with SPLForestClassifier, the default."
+            f"A class of y has one {unit} only, which no other fold can speak of; give "
+            f"it another {unit}, leave it out, or audit with SPLForestClassifier, the "
+            "default."
         )
     if rarest < n_folds:
-        warn(f"A class of y has {rarest} rows only, so there are as many folds.")
+        warn(f"A class of y has {rarest} {unit}s only, so there are as many folds.")
         n_folds = rarest
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     folds = kind(n_folds, shuffle=True, random_state=seed)
     found = cross_val_predict(
         clone(estimator),

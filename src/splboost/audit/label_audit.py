@@ -31,7 +31,12 @@ from splboost.boosting.families.parameters import check_parameters
 from splboost.frames import make_frame
 from splboost.selection.forest import SPLForestClassifier
 from splboost.trees.columns import read_table
-from splboost.trees.labels import all_or_nothing, check_trusted, encode_labels
+from splboost.trees.labels import (
+    all_or_nothing,
+    check_trusted,
+    encode_labels,
+    read_target,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -75,8 +80,10 @@ class LabelAudit(BaseEstimator):
     issues_ : frame
         One row for each sample: ``is_label_issue``; ``label_quality``, the probability
         of its label by models that have not seen it; ``given_label``;
-        ``predicted_label``, the likeliest; ``confidence`` in that; ``chance_wrong``,
-        how likely the given label is wrong; and ``rank``, 1 for the worst.
+        ``predicted_label``, the likeliest, or the likeliest other one where the given
+        is more likely wrong than right; ``confidence`` in that; ``chance_wrong``, how
+        likely the given label is wrong; and ``rank``, 1 for the worst. Where no model
+        has not seen a row, its numbers are NaN.
     belief_ : array of shape (n_samples, n_classes)
         Probabilities of the labels, by models that have not seen the row.
     expected_precision_ : float
@@ -139,6 +146,14 @@ class LabelAudit(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
+
     issues_: Any
     belief_: FloatArray
     classes_: NDArray[Any]
@@ -193,7 +208,7 @@ class LabelAudit(BaseEstimator):
         table = read_table(self, X, self.categorical_features, reset=True)
         self.classes_, codes = encode_labels(self, y, np.ones(table.n_rows))
         known = check_trusted(trusted, table.n_rows)
-        found = self._find_evidence(X, y, codes, pred_probs, groups, trusted, rng)
+        found = self._find_evidence(X, codes, pred_probs, groups, trusted, rng)
         probability, self.estimator_ = found
         there = ~np.isnan(probability).any(axis=1)
         asked = there & ~known
@@ -209,13 +224,12 @@ class LabelAudit(BaseEstimator):
             self.noise_rate_std_ = model.rate_std * float(asked.sum() / there.sum())
         self.belief_ = probability
         self.contradictions_ = find_contradictions(table, codes)
-        self._set_issues(probability, codes, wrong, known)
-        self._data = table, X, codes
+        self._set_issues(probability, codes, wrong, asked)
+        self._data = table, table.native(X), codes
 
     def _find_evidence(
         self,
         X: Any,
-        y: Any,
         codes: NDArray[np.integer],
         pred_probs: Any,
         groups: Any,
@@ -224,6 +238,7 @@ class LabelAudit(BaseEstimator):
     ) -> Evidence:
         if pred_probs is not None:
             return from_given(pred_probs, self.classes_, codes)
+        y = self.classes_[codes]
         judge, seed = self.estimator, rng.randint(2**31 - 1)
         if judge is None:
             kind = QuickForest if self.quick else SPLForestClassifier
@@ -237,27 +252,30 @@ class LabelAudit(BaseEstimator):
             return from_quick_forest(judge, X, y, groups)
         if isinstance(judge, SPLForestClassifier):
             return from_forest(judge, X, y, codes, groups, trusted)
-        return from_folds(judge, X, np.asarray(y), codes, groups, seed, self.n_jobs)
+        return from_folds(judge, X, y, codes, groups, seed, self.n_jobs)
 
     def _set_issues(
         self,
         probability: FloatArray,
         codes: NDArray[np.integer],
         wrong: FloatArray,
-        known: NDArray[np.bool_],
+        asked: NDArray[np.bool_],
     ) -> None:
-        quality = probability[np.arange(codes.size), codes]
+        every = np.arange(codes.size)
+        quality = probability[every, codes]
         by_chance, by_quality = -np.nan_to_num(wrong), np.nan_to_num(quality, nan=1)
-        order = np.lexsort((by_quality, by_chance, known))
+        order = np.lexsort((by_quality, by_chance, ~asked))
         rank = np.empty(codes.size, dtype=int)
         rank[order] = np.arange(1, codes.size + 1)
-        n_suspects = self._cut(np.nan_to_num(wrong)[order], known[order])
+        n_suspects = self._cut(np.sort(wrong[asked])[::-1])
         is_issue = rank <= n_suspects
         self.expected_precision_ = (
             float(wrong[is_issue].mean()) if n_suspects else float("nan")
         )
-        unknown = np.isnan(quality)
-        likeliest = np.where(unknown, codes, np.nan_to_num(probability).argmax(axis=1))
+        unlikely = wrong > MORE_LIKELY_THAN_NOT
+        options = np.nan_to_num(probability)
+        options[every[unlikely], codes[unlikely]] = -1
+        likeliest = np.where(np.isnan(quality), codes, options.argmax(axis=1))
         label = TYPES.get(self.classes_.dtype.kind, object)
         self.issues_ = make_frame(
             {
@@ -265,24 +283,20 @@ class LabelAudit(BaseEstimator):
                 "label_quality": (float, quality),
                 "given_label": (label, self.classes_[codes]),
                 "predicted_label": (label, self.classes_[likeliest]),
-                "confidence": (
-                    float,
-                    probability[np.arange(codes.size), likeliest],
-                ),
+                "confidence": (float, probability[every, likeliest]),
                 "chance_wrong": (float, wrong),
                 "rank": (int, rank),
             }
         )
 
-    def _cut(self, wrong: FloatArray, known: NDArray[np.bool_]) -> int:
-        """Number of suspects; ``wrong`` falls, and trusted labels are never suspect."""
-        most = int(np.count_nonzero(~known))
+    def _cut(self, wrong: FloatArray) -> int:
+        """Number of suspects among labels that may be suspect; ``wrong`` falls."""
         if self.top is not None:
-            return min(self.top, most)
+            return min(self.top, wrong.size)
         if self.precision is None:
             return int(np.count_nonzero(wrong > MORE_LIKELY_THAN_NOT))
         mean = np.cumsum(wrong) / np.arange(1, wrong.size + 1)
-        return min(int(np.count_nonzero(mean >= self.precision)), most)
+        return int(np.count_nonzero(mean >= self.precision))
 
     def clean(
         self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"
@@ -302,7 +316,7 @@ class LabelAudit(BaseEstimator):
         check_is_fitted(self)
         if how not in ("drop", "correct"):
             raise ValueError(f"how={how!r} is unknown; give 'drop' or 'correct'.")
-        labels = np.asarray(y)
+        labels = read_target(y)
         is_issue = np.asarray(self.issues_["is_label_issue"])
         given = np.asarray(self.issues_["given_label"])
         if labels.shape != given.shape or not (labels == given).all():
@@ -312,7 +326,8 @@ class LabelAudit(BaseEstimator):
             )
         if how == "drop":
             return _safe_indexing(X, np.flatnonzero(~is_issue)), labels[~is_issue]
-        return X, np.where(is_issue, self.issues_["predicted_label"], labels)
+        better = np.asarray(self.issues_["predicted_label"]).astype(labels.dtype)
+        return X, np.where(is_issue, better, labels)
 
     def explain(
         self, rows: ArrayLike | None = None, *, n_reasons: int = 3, n_similar: int = 3
@@ -337,13 +352,19 @@ class LabelAudit(BaseEstimator):
         """
         check_is_fitted(self)
         table, X, codes = self._data
-        rank = np.asarray(self.issues_["rank"])
         if rows is None:
-            worst = np.argsort(rank)
+            worst = np.argsort(np.asarray(self.issues_["rank"]))
             rows = worst[: int(np.count_nonzero(self.issues_["is_label_issue"]))]
+        asked = np.asarray(rows)
+        if asked.size and not (
+            asked.dtype.kind in "iu" and asked.min() >= 0 and asked.max() < codes.size
+        ):
+            raise ValueError(
+                f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
+            )
         likeliest = np.nan_to_num(self.belief_).argmax(axis=1)
         return explain(
-            np.asarray(rows, dtype=int).tolist(),
+            asked.tolist(),
             table,
             X,
             codes,

@@ -115,16 +115,19 @@ def find_floor(
     differs : whether a row has another label
     """
     order = np.sort(doubt)
-    ahead = np.searchsorted(order, doubt), np.searchsorted(order, doubt, side="right")
-    place = (ahead[0] + ahead[1]) / 2 / doubt.size  # equals share theirs
+    # Twice the number of rows ahead; equals share theirs.
+    ahead = np.searchsorted(order, doubt) + np.searchsorted(order, doubt, side="right")
+    place = ahead / (2 * doubt.size)
     surest = place <= max(SUREST, place.min())
-    x, y = place[surest], differs[surest].astype(float)
-    n, spread = y.size, float(np.var(x))
-    slope = np.mean((x - x.mean()) * y) / spread if spread > 0 else 0.0
+    x, y, ahead = place[surest], differs[surest], ahead[surest]
+    n = y.size
     rate, variance = float(y.mean()), 1 / n
-    if slope > 0:
-        rate = max(rate - slope * x.mean(), 0.0)
-        variance += x.mean() ** 2 / (n * spread)
+    # In whole numbers, so that rounding never decides whether the line rises.
+    if n * int(ahead[y].sum()) > int(ahead.sum()) * int(y.sum()):
+        spread = float(np.var(x))
+        slope = float(np.mean((x - x.mean()) * y)) / spread
+        rate = max(rate - slope * float(x.mean()), 0.0)
+        variance += float(x.mean()) ** 2 / (n * spread)
     deviation = max(np.sqrt(rate * (1 - rate)), LEAST_SPREAD)
     return surest, Floor(rate, float(deviation * np.sqrt(variance)), 1 / variance)
 

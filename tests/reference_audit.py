@@ -1,0 +1,151 @@
+"""The audit's noise model and likeness once more, naively: plain loops, no arrays.
+
+The noise model is written from its description, not from its code. Nothing here
+imports the package under test.
+"""
+
+import math
+from fractions import Fraction
+
+SUREST = 0.5
+STEP = 0.02
+LEAST_DEVIATION = 0.1
+ALIKE = 4
+DEVIATIONS = (-2, -1, 0, 1, 2)
+MOST_WRONG = 0.9
+
+
+def noise_model(probability, codes):
+    """T for each deviation of the share of wrong labels, and the error of the share."""
+    n_classes, n_rows = len(probability[0]), len(codes)
+    likeliest = [row.index(max(row)) for row in probability]
+    counts = [
+        [[0.5 / n_classes] * n_classes for _ in range(n_classes)] for _ in DEVIATIONS
+    ]
+    variance = 0.0
+    for k in range(n_classes):
+        own = [i for i in range(n_rows) if likeliest[i] == k]
+        if not own:
+            continue
+        place = places([1 - max(probability[i]) for i in own])
+        first = min(place)
+        half = [at for at, where in enumerate(place) if where <= max(SUREST, first)]
+        x = [place[at] for at in half]
+        labels = [codes[own[at]] for at in half]
+        start, error, weight = line_start(x, [int(label != k) for label in labels])
+        others = [labels.count(j) if j != k else 0 for j in range(n_classes)]
+        if not sum(others):
+            others = [int(j != k) for j in range(n_classes)]
+        for count, deviation in zip(counts, DEVIATIONS, strict=True):
+            rate = min(max(start + deviation * error, 0), 1)
+            for j in range(n_classes):
+                count[k][j] += weight * rate * others[j] / sum(others)
+            count[k][k] += weight * (1 - rate)
+        variance += (len(own) / n_rows * error) ** 2
+    return [transitions(count) for count in counts], math.sqrt(variance)
+
+
+def places(doubts):
+    """Share of rows before each, from the surest on; equals share their middle."""
+    steps, n = [round(doubt / STEP) for doubt in doubts], len(doubts)
+    return [
+        Fraction(sum(2 * (other < own) + (other == own) for other in steps), 2 * n)
+        for own in steps
+    ]
+
+
+def line_start(x, y):
+    """Where the straight line starts, its standard error, and rows that tell as much.
+
+    A line that would fall is level; it starts no lower than 0. In exact fractions.
+    """
+    n = len(x)
+    mean_x, mean_y = sum(x) / n, Fraction(sum(y), n)
+    spread = sum((a - mean_x) ** 2 for a in x)
+    along = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    start, variance = mean_y, Fraction(1, n)
+    if along > 0:
+        start = max(mean_y - along / spread * mean_x, 0)
+        variance += mean_x**2 / spread
+    start, variance = float(start), float(variance)
+    deviation = max(math.sqrt(start * (1 - start)), LEAST_DEVIATION)
+    return start, deviation * math.sqrt(variance), 1 / variance
+
+
+def transitions(count):
+    """T from counts; alike for all classes as far as chance may make them differ."""
+    n = len(count)
+    total = sum(map(sum, count))
+    wrong = 1 - sum(count[k][k] for k in range(n)) / total
+    own = [[cell / sum(row) for cell in row] for row in count]
+    alike = [
+        [1 - wrong if j == k else wrong / (n - 1) for j in range(n)] for k in range(n)
+    ]
+    gain = 0.0  # twice that of the log-likelihood
+    for k in range(n):
+        for j in range(n):
+            gain += 2 * count[k][j] * math.log(own[k][j] / alike[k][j])
+    parameters = n * (n - 1) - 1
+    trust = 0.0
+    if gain > ALIKE * parameters:
+        trust = 1 - ALIKE * parameters / gain
+    found = []
+    for k in range(n):
+        row = [trust * own[k][j] + (1 - trust) * alike[k][j] for j in range(n)]
+        most = MOST_WRONG * (n - 1) / n
+        share = min(1, most / (1 - row[k]))
+        found.append(
+            [share * cell + (1 - share) * (j == k) for j, cell in enumerate(row)]
+        )
+    return found
+
+
+def chance_wrong(probability, codes, all_transitions):
+    """Mean over what T may be."""
+    found = []
+    for row, code in zip(probability, codes, strict=True):
+        chances = []
+        for matrix in all_transitions:
+            of_class = [max(share, 0) for share in solve(matrix, row)]
+            of_label = [
+                sum(of_class[j] * matrix[j][k] for j in range(len(row)))
+                for k in range(len(row))
+            ]
+            right = of_class[code] * matrix[code][code]
+            chances.append(1 - right / of_label[code] if right else 1.0)
+        found.append(sum(chances) / len(chances))
+    return found
+
+
+def solve(matrix, row):
+    """q with q T = p, by elimination."""
+    n = len(row)
+    lines = [[matrix[j][k] for j in range(n)] + [row[k]] for k in range(n)]
+    for at in range(n):
+        best = max(range(at, n), key=lambda k: abs(lines[k][at]))
+        lines[at], lines[best] = lines[best], lines[at]
+        for k in range(n):
+            if k != at:
+                factor = lines[k][at] / lines[at][at]
+                lines[k] = [
+                    a - factor * b for a, b in zip(lines[k], lines[at], strict=True)
+                ]
+    return [lines[k][n] / lines[k][k] for k in range(n)]
+
+
+def distance(cells, others, columns, is_categorical, importance):
+    """How unlike two rows are; columns hold all values, None where one is missing.
+
+    Numbers are apart by how many of the column's values lie between them.
+    """
+    total = 0.0
+    for own, other, column, category, weight in zip(
+        cells, others, columns, is_categorical, importance, strict=True
+    ):
+        if own is None or other is None or category:
+            total += weight * (own != other)
+        else:
+            values = sorted({value for value in column if value is not None})
+            apart = abs(values.index(own) - values.index(other))
+            total += weight * apart / max(len(values) - 1, 1)
+    return total

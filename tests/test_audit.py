@@ -1,0 +1,855 @@
+"""LabelAudit and find_label_issues: which labels are wrong?"""
+
+import inspect
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import spearmanr
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from splboost import LogitBoostClassifier, SPLForestClassifier
+from splboost.audit import LabelAudit, find_label_issues
+from splboost.audit.noise_model import estimate_noise_model
+from splboost.audit.quick import QuickForest
+from splboost.datasets import make_gaussians, make_twonorm
+
+COLUMNS = {
+    "is_label_issue": "bool",
+    "label_quality": "float64",
+    "given_label": "int64",
+    "predicted_label": "int64",
+    "confidence": "float64",
+    "chance_wrong": "float64",
+    "rank": "int64",
+}
+
+
+def quick(**options):
+    return LabelAudit(**{"quick": True, "random_state": 0, "n_jobs": 1, **options})
+
+
+def flip(y, rate, *, seed=0, only=None):
+    """Labels of which some are wrong: of all classes, or of one."""
+    rng = np.random.default_rng(seed)
+    n_classes = int(y.max()) + 1
+    other = (y + rng.integers(1, n_classes, y.size)) % n_classes
+    hit = rng.random(y.size) < rate
+    if only is not None:
+        hit &= y == only
+    return np.where(hit, other, y)
+
+
+def make_blobs(n, n_classes, *, seed=0, apart=2.0, share=None):
+    rng = np.random.default_rng(seed)
+    centres = apart * rng.normal(size=(n_classes, 6))
+    y = rng.choice(n_classes, size=n, p=share)
+    return centres[y] + rng.normal(size=(n, 6)), y
+
+
+def columns_of(issues):
+    """The frame as arrays, whatever it is made of."""
+    return SimpleNamespace(**{name: np.asarray(issues[name]) for name in COLUMNS})
+
+
+@pytest.fixture(scope="module")
+def gaussians():
+    X, y = make_gaussians(random_state=0)
+    given = flip(y, 0.1)
+    return SimpleNamespace(X=X, y=y, given=given, wrong=given != y)
+
+
+@pytest.fixture(scope="module")
+def fitted(gaussians):
+    return quick().fit(gaussians.X, gaussians.given)
+
+
+@pytest.fixture(scope="module")
+def chances(gaussians):
+    """Probabilities of the labels by folds of a model that suits the data."""
+    model = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    return cross_val_predict(
+        model, gaussians.X, gaussians.given, method="predict_proba"
+    )
+
+
+# ---------------------------------------------------------------------- what is found
+
+
+def test_frame_says_for_every_row(fitted, gaussians):
+    issues = fitted.issues_
+    assert {name: str(kind) for name, kind in issues.dtypes.items()} == COLUMNS
+    assert_array_equal(issues.index, np.arange(gaussians.y.size))
+    found = columns_of(issues)
+    assert_array_equal(found.given_label, gaussians.given)
+    every = np.arange(gaussians.y.size)
+    assert_allclose(fitted.belief_.sum(axis=1), 1)
+    assert_array_equal(found.label_quality, fitted.belief_[every, found.given_label])
+    assert_array_equal(found.confidence, fitted.belief_[every, found.predicted_label])
+    assert_array_equal(np.sort(found.rank), every + 1)
+    order = np.argsort(found.rank)
+    assert (np.diff(found.chance_wrong[order]) <= 0).all()
+    n_suspects = found.is_label_issue.sum()
+    assert_array_equal(found.is_label_issue, found.rank <= n_suspects)
+    assert_array_equal(found.is_label_issue, found.chance_wrong > 0.5)
+    assert fitted.noise_rate_ == pytest.approx(found.chance_wrong.mean())
+    assert fitted.expected_precision_ == pytest.approx(
+        found.chance_wrong[found.is_label_issue].mean()
+    )
+    assert fitted.transitions_.shape == (2, 2)
+    assert fitted.n_features_in_ == 2
+    assert not hasattr(fitted, "feature_names_in_")
+
+
+def test_wrong_labels_are_found(fitted, gaussians):
+    found = columns_of(fitted.issues_)
+    suspects = found.is_label_issue
+    assert gaussians.wrong[suspects].mean() > 0.8
+    assert suspects[gaussians.wrong].mean() > 0.5
+    assert (found.predicted_label == gaussians.y)[suspects].mean() > 0.8
+    off = abs(fitted.noise_rate_ - gaussians.wrong.mean())
+    assert off < 3 * fitted.noise_rate_std_
+
+
+def test_function_gives_the_frame_of_the_audit(fitted, gaussians):
+    options = {"quick": True, "random_state": 0}
+    issues = find_label_issues(gaussians.X, gaussians.given, **options)
+    pd.testing.assert_frame_equal(issues, fitted.issues_)
+    trusted = np.arange(gaussians.y.size) < 100
+    pred_probs = np.full((trusted.size, 2), 0.5)
+    for own in ({"trusted": trusted}, {"pred_probs": pred_probs}):
+        issues = find_label_issues(gaussians.X, gaussians.given, **own, **options)
+        audit = LabelAudit(**options).fit(gaussians.X, gaussians.given, **own)
+        pd.testing.assert_frame_equal(issues, audit.issues_)
+
+
+def test_default_judges_by_the_forest_out_of_bag(gaussians):
+    X, given = gaussians.X, gaussians.given
+    forest = SPLForestClassifier(n_bags=4, random_state=3)
+    audit = LabelAudit(forest).fit(X, given)
+    assert not hasattr(forest, "classes_")
+    own = clone(forest).fit(X, given).oob_decision_function_
+    assert_array_equal(audit.belief_, own)
+    assert isinstance(audit.estimator_, SPLForestClassifier)
+    suspects = columns_of(audit.issues_).is_label_issue
+    assert gaussians.wrong[suspects].mean() > 0.8
+    assert isinstance(
+        LabelAudit(random_state=0).fit(X[::3], given[::3]).estimator_,
+        SPLForestClassifier,
+    )
+
+
+def test_class_weights_of_the_forest_are_taken_out_again(gaussians):
+    heavy = SPLForestClassifier(n_bags=4, class_weight={1: 20.0}, random_state=0)
+    plain = SPLForestClassifier(n_bags=4, random_state=0)
+    mean = [
+        LabelAudit(each).fit(gaussians.X, gaussians.given).belief_[:, 1].mean()
+        for each in (heavy, plain)
+    ]
+    assert mean[0] == pytest.approx(mean[1], abs=0.06)
+
+
+# ------------------------------------------------------------- what does not matter
+
+
+def test_order_of_rows_does_not_matter(gaussians, chances):
+    order = np.random.default_rng(5).permutation(gaussians.y.size)
+    one = quick().fit(gaussians.X, gaussians.given, pred_probs=chances)
+    two = quick().fit(
+        gaussians.X[order], gaussians.given[order], pred_probs=chances[order]
+    )
+    assert_allclose(one.issues_["chance_wrong"].iloc[order], two.issues_.chance_wrong)
+    assert_array_equal(
+        one.issues_["is_label_issue"].iloc[order], two.issues_.is_label_issue
+    )
+    assert one.noise_rate_ == pytest.approx(two.noise_rate_)
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "b"], [False, True], [-3.0, 7.0], ["", "é 👍"], [b"x", b"y"]]
+)
+def test_names_of_classes_do_not_matter(fitted, gaussians, names):
+    labels = np.array(names)[gaussians.given]
+    audit = quick().fit(gaussians.X, labels)
+    assert_array_equal(audit.belief_, fitted.belief_)
+    assert_array_equal(audit.classes_, np.array(names))
+    found, before = columns_of(audit.issues_), columns_of(fitted.issues_)
+    assert_array_equal(found.given_label, labels)
+    assert_array_equal(found.predicted_label, np.array(names)[before.predicted_label])
+    assert_array_equal(found.rank, before.rank)
+
+
+def test_which_class_comes_first_does_not_matter(gaussians, chances):
+    one = quick().fit(gaussians.X, gaussians.given, pred_probs=chances)
+    two = quick().fit(gaussians.X, 1 - gaussians.given, pred_probs=chances[:, ::-1])
+    assert_allclose(one.issues_.chance_wrong, two.issues_.chance_wrong, atol=1e-4)
+    assert_allclose(one.transitions_, two.transitions_[::-1, ::-1], atol=1e-4)
+    assert_array_equal(one.issues_.predicted_label, 1 - two.issues_.predicted_label)
+
+
+def test_units_of_features_do_not_matter(fitted, gaussians):
+    """Powers of two leave no rounding."""
+    audit = quick().fit(gaussians.X * [1024, 0.25] + 0, gaussians.given)
+    assert_array_equal(audit.belief_, fitted.belief_)
+
+
+def test_same_seed_same_result_whatever_the_threads(fitted, gaussians):
+    again = quick(n_jobs=2).fit(gaussians.X, gaussians.given)
+    assert_array_equal(again.belief_, fitted.belief_)
+    other = quick(random_state=1).fit(gaussians.X, gaussians.given)
+    assert not np.array_equal(other.belief_, fitted.belief_)
+    drawn = quick(random_state=np.random.RandomState(0)).fit(
+        gaussians.X, gaussians.given
+    )
+    assert_array_equal(drawn.belief_, fitted.belief_)
+
+
+def test_lists_are_tables_too(fitted, gaussians):
+    audit = quick().fit(gaussians.X.tolist(), gaussians.given.tolist())
+    assert_array_equal(audit.belief_, fitted.belief_)
+    column = gaussians.given[:, None]
+    with pytest.warns(UserWarning, match="column-vector"):
+        audit = quick().fit(gaussians.X, column)
+    assert_array_equal(audit.belief_, fitted.belief_)
+
+
+# --------------------------------------------------------- how well it does, over seeds
+
+
+def pooled(make, noise, seeds=5, **options):
+    """Suspects, stated and real precision, and share found, over several data sets."""
+    stated, real, suspects, wrong, rate = 0.0, 0, 0, 0, []
+    for seed in range(seeds):
+        X, y = make(seed)
+        given = noise(y, seed + 50)
+        audit = quick(random_state=seed, **options).fit(X, given)
+        found = columns_of(audit.issues_)
+        stated += found.chance_wrong[found.is_label_issue].sum()
+        real += int((given != y)[found.is_label_issue].sum())
+        suspects += int(found.is_label_issue.sum())
+        wrong += int((given != y).sum())
+        rate.append(audit.noise_rate_ - (given != y).mean())
+    return SimpleNamespace(
+        n=suspects,
+        stated=stated / max(suspects, 1),
+        real=real / max(suspects, 1),
+        found=real / max(wrong, 1),
+        rate=float(np.mean(rate)),
+    )
+
+
+def gauss(seed):
+    return make_gaussians(random_state=seed)
+
+
+def twonorm(seed):
+    return make_twonorm(400, random_state=seed)
+
+
+def four_blobs(seed):
+    return make_blobs(500, 4, seed=seed)
+
+
+def rare_blob(seed):
+    return make_blobs(600, 2, seed=seed, apart=1.2, share=[0.93, 0.07])
+
+
+@pytest.mark.parametrize("make", [gauss, twonorm, four_blobs, rare_blob])
+def test_hardly_a_suspect_where_no_label_is_wrong(make):
+    found = pooled(make, lambda y, seed: y)
+    assert found.n <= 8  # of 1000 rows at least
+    assert found.rate < 0.02
+
+
+@pytest.mark.parametrize(
+    "make, noise",
+    [
+        (gauss, lambda y, seed: flip(y, 0.1, seed=seed)),
+        (gauss, lambda y, seed: flip(y, 0.3, seed=seed)),
+        (twonorm, lambda y, seed: flip(y, 0.2, seed=seed)),
+        (twonorm, lambda y, seed: flip(y, 0.3, seed=seed, only=1)),
+        (four_blobs, lambda y, seed: flip(y, 0.15, seed=seed)),
+        (rare_blob, lambda y, seed: flip(y, 0.05, seed=seed)),
+    ],
+    ids=["10%", "30%", "twonorm", "one-sided", "four classes", "rare class"],
+)
+def test_stated_precision_is_near_the_real_one(make, noise):
+    found = pooled(make, noise)
+    assert found.n > 40
+    assert found.found > 0.4
+    assert found.stated - 0.12 < found.real <= found.stated + 0.25
+    assert abs(found.rate) < 0.08
+
+
+@pytest.mark.parametrize("precision", [0.5, 0.7, 0.9])
+def test_precision_is_what_was_asked_for(precision):
+    found = pooled(gauss, lambda y, seed: flip(y, 0.15, seed=seed), precision=precision)
+    assert precision <= found.stated < precision + 0.1
+    assert found.real > precision - 0.05
+
+
+def test_higher_precision_takes_the_first_of_lower(gaussians):
+    ranks, sizes = [], []
+    for precision in (0.3, 0.6, 0.8, 0.95, 0.9999):
+        audit = quick(precision=precision).fit(gaussians.X, gaussians.given)
+        found = columns_of(audit.issues_)
+        ranks.append(found.rank)
+        sizes.append(int(found.is_label_issue.sum()))
+        if sizes[-1]:
+            assert audit.expected_precision_ >= precision
+            assert found.rank[found.is_label_issue].max() == sizes[-1]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[2] > 0
+    for rank in ranks:
+        assert_array_equal(rank, ranks[0])
+
+
+@pytest.mark.parametrize("top", [1, 17, 200, 5000])
+def test_top_takes_the_worst(fitted, gaussians, top):
+    audit = quick(top=top).fit(gaussians.X, gaussians.given)
+    found = columns_of(audit.issues_)
+    assert_array_equal(found.rank, fitted.issues_["rank"])
+    assert_array_equal(found.is_label_issue, found.rank <= top)
+    assert audit.expected_precision_ == pytest.approx(
+        found.chance_wrong[found.is_label_issue].mean()
+    )
+
+
+def test_wrong_labels_of_one_side_show_in_the_transitions():
+    X, y = make_twonorm(1500, random_state=0)
+    audit = quick().fit(X, flip(y, 0.3, only=1))
+    stays, goes = audit.transitions_[0, 1], audit.transitions_[1, 0]
+    assert goes > 0.15
+    assert stays < 0.05
+    assert_allclose(audit.transitions_.sum(axis=1), 1)
+
+
+def test_suspect_is_never_proposed_the_label_it_has():
+    """A label may be the likelier one to be given, and yet more likely wrong."""
+    rng = np.random.default_rng(0)
+    q = rng.choice([0.0, 0.85, 1.0], 3000)  # of class 1, of which 45% are labelled 0
+    y = (rng.random(3000) < q).astype(int)
+    given = flip(y, 0.45, only=1)
+    p = 0.55 * q
+    X = rng.normal(size=(3000, 1))
+    audit = quick().fit(X, given, pred_probs=np.column_stack([1 - p, p]))
+    found = columns_of(audit.issues_)
+    suspects = found.is_label_issue
+    assert (suspects & (found.label_quality > 0.5)).sum() > 100
+    assert (found.given_label != found.predicted_label)[suspects].all()
+    corrected = audit.clean(X, given, "correct")[1]
+    assert_array_equal(corrected != given, suspects)
+    assert (corrected != y).mean() < 0.5 * (given != y).mean()
+
+
+# --------------------------------------------------------------------- given the means
+
+
+def test_trusted_labels_are_never_suspect(gaussians):
+    trusted = np.zeros(gaussians.y.size, dtype=bool)
+    trusted[np.flatnonzero(gaussians.wrong)[::2]] = True
+    trusted[np.flatnonzero(~gaussians.wrong)[::5]] = True
+    for options in ({}, {"top": 5000}, {"precision": 0.01}):
+        audit = quick(**options).fit(gaussians.X, gaussians.given, trusted=trusted)
+        found = columns_of(audit.issues_)
+        assert not found.is_label_issue[trusted].any()
+        assert_array_equal(found.chance_wrong[trusted], 0)
+        assert found.rank[trusted].min() > found.rank[~trusted].max()
+        assert (found.chance_wrong[~trusted] > 0).any()
+    assert found.is_label_issue.any()
+
+
+def test_noise_of_trusted_labels_is_none(gaussians):
+    every = np.ones(gaussians.y.size, dtype=bool)
+    audit = quick().fit(gaussians.X, gaussians.given, trusted=every)
+    assert audit.noise_rate_ == audit.noise_rate_std_ == 0
+    assert np.isnan(audit.expected_precision_)
+    assert_array_equal(audit.transitions_, np.eye(2))
+    assert not columns_of(audit.issues_).is_label_issue.any()
+    assert "No label is suspect" in audit.summary()
+    assert audit.explain() == []
+
+
+def test_share_of_wrong_labels_counts_trusted_rows_as_right():
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.1, 0.3, 0.9], 400)
+    given = (rng.random(400) < p).astype(int)
+    trusted = np.arange(400) < 100
+    audit = quick(top=300).fit(
+        p[:, None], given, pred_probs=np.column_stack([1 - p, p]), trusted=trusted
+    )
+    found = columns_of(audit.issues_)
+    model = estimate_noise_model(audit.belief_[100:], given[100:])
+    chance = model.chance_wrong(audit.belief_[100:], given[100:])
+    assert_allclose(found.chance_wrong, np.r_[np.zeros(100), chance])
+    assert audit.noise_rate_ == pytest.approx(0.75 * chance.mean())
+    assert audit.noise_rate_std_ == pytest.approx(0.75 * model.rate_std)
+    assert_allclose(audit.transitions_, model.transitions[2])
+    assert_array_equal(found.is_label_issue, ~trusted)
+
+
+def test_review_of_the_worst_leaves_the_rest(gaussians):
+    """Flip what was found wrong, trust what was seen, and audit again."""
+    first = quick(top=15).fit(gaussians.X, gaussians.given)
+    seen = columns_of(first.issues_).is_label_issue
+    labels = np.where(seen, gaussians.y, gaussians.given)
+    second = quick().fit(gaussians.X, labels, trusted=seen)
+    assert second.noise_rate_ < first.noise_rate_
+    assert not columns_of(second.issues_).is_label_issue[seen].any()
+
+
+def test_groups_do_not_judge_each_other():
+    """Every row twice: alone its twin knows its label, as a group it does not."""
+    X, y = make_twonorm(120, random_state=0)
+    given = flip(y, 0.2)
+    twice, groups = np.tile(np.arange(120), 2), np.tile(np.arange(120), 2)
+    X, y, given = X[twice], y[twice], given[twice]
+    wrong = given != y
+    quality = {}
+    for judge in (None, RandomForestClassifier(30, random_state=0)):
+        for own in (None, groups, groups.astype(str)):
+            audit = quick(estimator=judge).fit(X, given, groups=own)
+            quality[own is None] = audit.issues_["label_quality"][wrong].mean()
+        assert quality[True] > quality[False] + 0.15
+
+
+@pytest.mark.parametrize("judge", [None, GaussianNB()])
+@pytest.mark.parametrize(
+    "groups, said",
+    [
+        (np.zeros(7), r"groups is of shape \(7,\) for 200 rows"),
+        ([None] * 200, "groups has missing entries"),
+        (np.zeros(200), "one group"),
+    ],
+)
+def test_groups_that_will_not_do(gaussians, judge, groups, said):
+    with pytest.raises(ValueError, match=said):
+        quick(estimator=judge).fit(gaussians.X, gaussians.given, groups=groups)
+
+
+def test_given_probabilities(gaussians, chances):
+    audit = quick().fit(gaussians.X, gaussians.given, pred_probs=chances.tolist())
+    assert audit.estimator_ is None
+    found = columns_of(audit.issues_)
+    assert gaussians.wrong[found.is_label_issue].mean() > 0.7
+    assert audit.explain(n_similar=2)[0].reasons == []
+    assert len(audit.explain(n_similar=2)[0].similar) == 2
+    # Calibrated: as frequent as the labels are
+    assert audit.belief_[:, 1].mean() == pytest.approx(
+        gaussians.given.mean(), abs=0.005
+    )
+
+
+@pytest.mark.parametrize(
+    "pred_probs, said",
+    [
+        (np.full((200, 3), 1 / 3), r"shape \(200, 3\); .* 200 rows .* 2 classes"),
+        (np.full(200, 0.5), r"shape \(200,\)"),
+        (np.full((199, 2), 0.5), r"shape \(199, 2\)"),
+        (np.full((200, 2), np.nan), "missing or negative"),
+        (np.tile([-0.5, 1.5], (200, 1)), "missing or negative"),
+        (np.tile([0.5, 0.9], (200, 1)), "do not sum to 1"),
+    ],
+)
+def test_given_probabilities_that_are_none(gaussians, pred_probs, said):
+    with pytest.raises(ValueError, match=said):
+        quick().fit(gaussians.X, gaussians.given, pred_probs=pred_probs)
+
+
+def test_ranks_as_cleanlab_does_where_noise_is_symmetric(gaussians, chances):
+    rank = pytest.importorskip("cleanlab.rank")
+    audit = quick().fit(gaussians.X, gaussians.given, pred_probs=chances)
+    assert audit.transitions_[0, 1] == pytest.approx(audit.transitions_[1, 0])
+    score = rank.get_label_quality_scores(
+        gaussians.given, audit.belief_, method="self_confidence"
+    )
+    order = np.argsort(np.asarray(audit.issues_["rank"]))
+    assert (np.diff(score[order]) >= -1e-12).all()
+    raw = rank.get_label_quality_scores(
+        gaussians.given, chances, method="self_confidence"
+    )
+    assert spearmanr(raw, audit.issues_["rank"]).statistic > 0.98
+
+
+# --------------------------------------------------------------------- other estimators
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        GaussianNB(),
+        RandomForestClassifier(40, min_samples_leaf=3, random_state=0),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        LogitBoostClassifier(n_estimators=30),
+    ],
+    ids=lambda judge: type(judge).__name__,
+)
+def test_any_classifier_may_judge(judge):
+    X, y = make_twonorm(300, random_state=0)
+    names = np.array(["no", "yes"])
+    given = flip(y, 0.15)
+    before = repr(judge)
+    audit = LabelAudit(judge, random_state=0).fit(X, names[given])
+    assert repr(judge) == before
+    assert not hasattr(judge, "classes_")
+    found = columns_of(audit.issues_)
+    assert (given != y)[found.is_label_issue].mean() > 0.8
+    assert found.is_label_issue[given != y].mean() > 0.3
+    assert audit.estimator_.predict(X[:5]).dtype.kind == "U"
+    explanation = audit.explain()[0]
+    assert explanation.reasons
+    assert len(explanation.similar) == 3
+
+
+def test_quick_forest_may_be_given(fitted, gaussians):
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    forest = QuickForest(random_state=seed, n_jobs=1)
+    audit = LabelAudit(forest).fit(gaussians.X, gaussians.given)
+    assert_array_equal(audit.belief_, fitted.belief_)
+    assert not hasattr(forest, "classes_")
+
+
+def test_folds_of_a_rare_class(gaussians):
+    labels = gaussians.given.copy()
+    labels[[3, 70, 150]] = 2
+    with pytest.warns(UserWarning, match="3 rows only, so there are as many folds"):
+        audit = LabelAudit(GaussianNB()).fit(gaussians.X, labels)
+    assert not np.isnan(audit.belief_).any()
+    labels[[3, 70]] = 0
+    with pytest.raises(ValueError, match=r"one row only.*leave it out"):
+        LabelAudit(GaussianNB()).fit(gaussians.X, labels)
+
+
+def test_folds_of_few_groups(gaussians):
+    with pytest.warns(UserWarning, match="3 groups only, so there are as many folds"):
+        LabelAudit(GaussianNB()).fit(
+            gaussians.X, gaussians.given, groups=np.arange(200) % 3
+        )
+
+
+@pytest.mark.parametrize("judge", [LinearSVC(), "forest"])
+def test_judge_without_probabilities(gaussians, judge):
+    with pytest.raises(TypeError, match=r"no predict_proba.*pred_probs"):
+        LabelAudit(judge).fit(gaussians.X, gaussians.given)
+
+
+def test_row_that_every_model_has_seen_is_no_suspect(gaussians):
+    """The only row of its class is in every bag."""
+    labels = gaussians.given.copy()
+    labels[5] = 7
+    audit = quick(top=5000).fit(gaussians.X, labels)
+    found = columns_of(audit.issues_)
+    assert np.isnan([found.label_quality[5], found.chance_wrong[5]]).all()
+    assert found.predicted_label[5] == 7
+    assert found.rank[5] == 200
+    assert_array_equal(np.flatnonzero(~found.is_label_issue), [5])
+    assert 0 < audit.expected_precision_ < 1
+    assert 0 < audit.noise_rate_ < 0.5
+    assert len(audit.explain()) == 199
+
+
+# ------------------------------------------------------------------------ kinds of data
+
+
+def mixed_frame(n=240):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], n)
+    size = rng.normal(size=n)
+    y = ((colour == "red") ^ (size > 0)).astype(int)
+    given = flip(y, 0.1)
+    colour = np.where(rng.random(n) < 0.05, None, colour)
+    size = np.where(rng.random(n) < 0.05, np.nan, size)
+    return colour, size, np.array(["out", "in"])[given], given != y
+
+
+def test_categories_and_missing_values_in_frames(installed):
+    colour, size, labels, wrong = mixed_frame()
+    frames = {
+        "pandas": pd.DataFrame({"colour": pd.Categorical(colour), "size": size}),
+        "polars": pl.DataFrame(
+            {
+                "colour": pl.Series(colour.tolist(), dtype=pl.Categorical),
+                "size": pl.Series(size).fill_nan(None),
+            }
+        ),
+    }
+    belief = {}
+    for kind, X in frames.items():
+        labels_too = pd.Series(labels) if kind == "pandas" else pl.Series(labels)
+        audit = quick().fit(X, labels_too)
+        belief[kind] = audit.belief_
+        found = columns_of(audit.issues_)
+        assert wrong[found.is_label_issue].mean() > 0.8
+        assert found.is_label_issue[wrong].mean() > 0.3
+        assert audit.feature_names_in_.tolist() == ["colour", "size"]
+        kept, y_kept = audit.clean(X, labels_too)
+        assert isinstance(kept, type(X))
+        assert kept.shape == ((~found.is_label_issue).sum(), 2)
+        assert_array_equal(y_kept, labels[~found.is_label_issue])
+        reasons = [each.reasons for each in audit.explain()]
+        values = {reason.value for own in reasons for reason in own}
+        assert values & {"red", "green", "blue"}
+    assert_allclose(belief["pandas"], belief["polars"], atol=0.05)
+
+
+def test_strings_need_to_be_named_as_categories(gaussians):
+    colour, size, labels, _ = mixed_frame()
+    X = pd.DataFrame({"colour": colour, "size": size})
+    with pytest.raises(ValueError, match=r"'colour'.*categorical"):
+        quick().fit(X, labels)
+    by_name = quick(categorical_features=["colour"]).fit(X, labels)
+    categories = X.astype({"colour": "category"})
+    assert_array_equal(by_name.belief_, quick().fit(categories, labels).belief_)
+    objects = quick(categorical_features=[0]).fit(X.to_numpy(object), labels)
+    assert_allclose(objects.belief_, by_name.belief_, atol=0.05)
+
+
+@pytest.mark.parametrize("libraries", [("pandas",), ("polars",), ()])
+def test_result_in_whichever_library_is_there(
+    installed, fitted, gaussians, libraries, monkeypatch
+):
+    installed.intersection_update(libraries)
+    kind = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+    labels = np.array(["no", "yes"])[gaussians.given]
+    for y, own in ((gaussians.given, int), (labels, str), (gaussians.given > 0, bool)):
+        audit = quick().fit(gaussians.X, y)
+        issues = audit.issues_
+        assert type(issues) is (kind[libraries[0]] if libraries else dict)
+        assert list(getattr(issues, "columns", issues)) == list(COLUMNS)
+        assert_array_equal(issues["rank"], fitted.issues_["rank"])
+        assert_array_equal(issues["given_label"], y)
+        assert isinstance(np.asarray(issues["given_label"]).tolist()[0], own)
+        for how in ("drop", "correct"):
+            cleaned = audit.clean(gaussians.X, y, how)[1]
+            assert cleaned.dtype == y.dtype
+        assert audit.summary().startswith("200 labels")
+        assert len(audit.explain()) == np.count_nonzero(issues["is_label_issue"])
+
+
+def test_equal_rows_with_other_labels_are_reported():
+    X, y = make_blobs(60, 3)
+    X[:, 0] = np.round(X[:, 0])
+    X[10, 1] = X[20, 1] = np.nan
+    X[20] = X[10]  # missing cells are equal
+    X[[31, 32, 33]] = X[30]
+    y[[10, 20]] = 0, 2
+    y[[30, 31, 32, 33]] = 1, 1, 1, 0
+    X[41], y[[40, 41]] = X[40], 1  # the same label: no contradiction
+    audit = quick().fit(X, y)
+    found = [
+        (each.rows.tolist(), each.codes.tolist()) for each in audit.contradictions_
+    ]
+    assert sorted(found) == [([10, 20], [0, 2]), ([30, 31, 32, 33], [1, 1, 1, 0])]
+    assert "6 rows are equal to others but for their labels, in 2 groups" in (
+        audit.summary()
+    )
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_contradictions_in_categories(library):
+    """Equal rows are found by brute force, with many categories and missing cells."""
+    rng = np.random.default_rng(0)
+    columns = [
+        rng.choice([*map(str, range(130)), None], 300),
+        rng.choice(["x", "y", None], 300),
+        rng.choice([0.0, 1.5, np.nan], 300),
+    ]
+    y = rng.integers(0, 2, 300)
+    if library is pd:
+        columns[:2] = [pd.Categorical(own) for own in columns[:2]]
+    else:
+        columns[:2] = [
+            pl.Series(own.tolist(), dtype=pl.Enum(sorted({*own} - {None})))
+            for own in columns[:2]
+        ]
+    X = library.DataFrame(dict(zip("abc", columns, strict=True)))
+    groups = {}
+    for row in range(300):
+        cells = (
+            None if own[row] != own[row] else own[row] for own in map(list, columns)
+        )
+        groups.setdefault(tuple(cells), []).append(row)
+    expected = [rows for rows in groups.values() if len({*y[rows]}) > 1]
+    assert len(expected) > 20
+    audit = quick().fit(X, y)
+    assert sorted(own.rows.tolist() for own in audit.contradictions_) == expected
+    for own in audit.contradictions_:
+        assert_array_equal(own.codes, y[own.rows])
+
+
+# --------------------------------------------------------------------- what can be done
+
+
+def test_clean_drops_or_corrects(fitted, gaussians):
+    suspects = columns_of(fitted.issues_).is_label_issue
+    X, y = fitted.clean(gaussians.X, gaussians.given)
+    assert_array_equal(X, gaussians.X[~suspects])
+    assert_array_equal(y, gaussians.given[~suspects])
+    X, y = fitted.clean(gaussians.X, gaussians.given, "correct")
+    assert X is gaussians.X
+    assert_array_equal(y[~suspects], gaussians.given[~suspects])
+    assert_array_equal(y[suspects], fitted.issues_["predicted_label"][suspects])
+    assert (y != gaussians.y).mean() < 0.5 * gaussians.wrong.mean()
+
+
+def test_clean_wants_the_data_that_were_audited(fitted, gaussians):
+    other = gaussians.given.copy()
+    other[7] = 1 - other[7]
+    for y in (other, gaussians.given[:-1], gaussians.given.astype(str)):
+        with pytest.raises(ValueError, match="not what was audited"):
+            fitted.clean(gaussians.X, y)
+    with pytest.raises(ValueError, match="how='flip' is unknown; give 'drop'"):
+        fitted.clean(gaussians.X, gaussians.given, "flip")
+
+
+def test_clean_keeps_the_kind_of_labels(gaussians):
+    names = np.array(["a", "longer"])[gaussians.given]
+    audit = quick().fit(gaussians.X, names)
+    for labels in (names, names.astype(object), pd.Series(names), names.tolist()):
+        dropped, corrected = (
+            audit.clean(gaussians.X, labels, how)[1] for how in ("drop", "correct")
+        )
+        assert dropped.dtype == corrected.dtype
+        if labels is names:
+            assert corrected.dtype == names.dtype
+        assert set(corrected.tolist()) == {"a", "longer"}
+    whole = pd.Series(gaussians.given, dtype="Int64")
+    audit = quick().fit(gaussians.X, whole)
+    assert audit.clean(gaussians.X, whole, "correct")[1].dtype == np.int64
+
+
+def test_summary_says_what_was_found(gaussians):
+    names = np.array(["no", "yes"])[gaussians.given]
+    audit = quick(top=12).fit(gaussians.X, names)
+    lines = audit.summary().splitlines()
+    assert lines[0] == (
+        f"200 labels, of which about {audit.noise_rate_:.1%} "
+        f"(± {audit.noise_rate_std_:.1%}) are wrong."
+    )
+    assert lines[1] == (
+        f"12 suspects; of these about {audit.expected_precision_:.0%} should be wrong."
+    )
+    counts = [int(line.split()[0]) for line in lines[2:]]
+    assert sum(counts) == 12
+    assert all("look like" in line for line in lines[2:])
+
+
+@pytest.mark.parametrize("rows", [[200], [-1], [0.5], [True, False], ["a"]], ids=repr)
+def test_rows_to_explain_are_numbers(fitted, rows):
+    with pytest.raises(ValueError, match="numbers of rows, from 0 to 199"):
+        fitted.explain(rows)
+    assert fitted.explain([]) == []
+
+
+# ------------------------------------------------------------------------- as estimator
+
+
+@parametrize_with_checks([LabelAudit(quick=True, n_jobs=1, random_state=0)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_clone_repr_and_parameters():
+    audit = LabelAudit(GaussianNB(), precision=0.9, random_state=3)
+    assert repr(audit) == (
+        "LabelAudit(estimator=GaussianNB(), precision=0.9, random_state=3)"
+    )
+    copy = clone(audit)
+    assert copy is not audit
+    assert repr(copy) == repr(audit)
+    assert set(audit.get_params(deep=False)) == set(
+        inspect.signature(LabelAudit).parameters
+    )
+    audit.set_params(precision=None, top=3, estimator__var_smoothing=1.0)
+    assert audit.estimator.var_smoothing == 1.0
+
+
+@pytest.mark.parametrize("library", [None, pd, pl])
+def test_pickle_explains_as_well(gaussians, library):
+    X = (
+        gaussians.X
+        if library is None
+        else library.DataFrame(dict(zip("ab", gaussians.X.T, strict=True)))
+    )
+    audit = quick().fit(X, gaussians.given)
+    copy = pickle.loads(pickle.dumps(audit))
+    assert_array_equal(copy.issues_["rank"], audit.issues_["rank"])
+    assert copy.explain() == audit.explain()
+    assert copy.summary() == audit.summary()
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"precision": 0.0}, "'precision' parameter"),
+        ({"precision": 1.0}, "'precision' parameter"),
+        ({"precision": 90}, "'precision' parameter"),
+        ({"top": 0}, "'top' parameter"),
+        ({"top": 2.5}, "'top' parameter"),
+        ({"quick": 3}, "'quick' parameter"),
+        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
+        ({"precision": 0.9, "top": 3}, "precision=0.9 and top=3 both say"),
+        ({"categorical_features": ["no such"]}, "'no such'"),
+    ],
+)
+def test_parameters_that_will_not_do(gaussians, options, said):
+    with pytest.raises(ValueError, match=said):
+        quick(**options).fit(gaussians.X, gaussians.given)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"X": np.zeros((3, 2))},
+        {"X": np.full((200, 2), np.inf)},
+        {"y": np.zeros(200)},
+        {"y": np.linspace(0, 1, 200)},
+        {"y": [None] * 200},
+        {"groups": np.zeros(200)},
+        {"trusted": np.zeros(3, dtype=bool)},
+        {"trusted": np.zeros(200)},
+        {"pred_probs": np.zeros((200, 2))},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_fit_that_fails_changes_nothing(gaussians, change):
+    audit = quick().fit(gaussians.X, gaussians.given)
+    before = dict(vars(audit))
+    given = {"X": gaussians.X[:, :1], "y": gaussians.given, **change}
+    if given["X"].shape == (200, 1):
+        given["X"] = gaussians.X
+    with pytest.raises((ValueError, TypeError)):
+        audit.fit(**given)
+    assert vars(audit).keys() == before.keys()
+    assert all(vars(audit)[name] is value for name, value in before.items())
+
+
+def test_nothing_can_be_asked_before_the_fit(gaussians):
+    for ask in (
+        lambda: LabelAudit().summary(),
+        lambda: LabelAudit().explain(),
+        lambda: LabelAudit().clean(gaussians.X, gaussians.y),
+    ):
+        with pytest.raises(ValueError, match="not fitted yet"):
+            ask()
+
+
+def test_progress_is_shown_if_asked_for(gaussians, capfd):
+    quick(verbose=1).fit(gaussians.X, gaussians.given)
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "trees" in said.err
+    quick().fit(gaussians.X, gaussians.given)
+    assert capfd.readouterr().err == ""

@@ -11,7 +11,7 @@ from _page import level_name
 from _results import PARTS, Results
 from _robustness_data import GROUPS
 
-from splboost.display.style import CLASS_COLOURS, FAINT, INK, tint
+from splboost.display.style import CLASS_COLOURS, FAINT, tint
 from splboost.paper.figures.looks import make_figure, tidy
 
 BLUE, ORANGE, GREEN, PURPLE, _, _, BRICK, _ = CLASS_COLOURS
@@ -39,7 +39,9 @@ def save_picture(results: Results, path: Path) -> None:
     panels[0, 0].set_ylabel("average precision")
     panels[1, 0].set_ylabel("share that is wrong")
     lines = panels[0, 0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside lower center", ncols=6, fontsize=8)
+    figure.legend(
+        *lines, loc="outside lower center", ncols=6, fontsize=8, frameon=False
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
 
@@ -101,5 +103,4 @@ def _draw_chances(axes: Any, results: Results, group: str) -> None:
         axes.plot(stated, real, label=method, **_look(method))
     axes.set_xlabel("stated chance that a label is wrong", fontsize=9)
     axes.set(xlim=(0, 1), ylim=(0, 1))
-    axes.xaxis.label.set_color(INK)
     tidy(axes)

@@ -35,8 +35,8 @@ SPLIT = (
 )
 SETS = (
     f"Sets are kept apart. Defaults of splboost were chosen on {_names(CHOSEN_ON)}, "
-    "with other splits than these, and on draws from generators like these and like "
-    f"twonorm; nothing was chosen on the files {_names(UNUSED)}."
+    "{splits}, and on draws from generators like these and like twonorm; nothing was "
+    f"chosen on the files {_names(UNUSED)}."
 )
 
 

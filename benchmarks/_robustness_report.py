@@ -36,7 +36,7 @@ from splboost.paper.statistics import (
 
 SETTING = (
     SPLIT,
-    SETS,
+    SETS.format(splits="with other splits than these"),
     "The unit of every test is the data set: errors are averaged over noise and seeds "
     f"first. For the log loss probabilities are kept {LEAST_PROBABILITY:g} away from 0 "
     "and 1. It is that of right labels, so a model pays for saying how many of the "

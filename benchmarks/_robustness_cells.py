@@ -1,21 +1,13 @@
-"""What the robustness benchmark measures in one go, and where it keeps it."""
+"""What the robustness benchmark measures, and where it keeps it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
+from _cells import Cell
+
 from splboost.paper.store import Store
-
-
-class Cell(NamedTuple):
-    """What is measured in one go."""
-
-    settings: str
-    data: str
-    noise: str
-    seed: int
-    method: str
 
 
 class Measures(NamedTuple):

@@ -1,4 +1,4 @@
-"""The data sets of the robustness benchmark, their splits and their wrong labels.
+"""The data sets of the long benchmarks, their splits and their wrong labels.
 
 Labels are 1 for the positive class, which is the rarer one of the whole set, and 0 for
 the other. Strings are categories, and an empty field is a missing value.
@@ -58,6 +58,7 @@ GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
 # Share of labels flipped: of all, or of the positive class alone
 NOISE = {
     "0": 0.0,
+    "5": 0.05,
     "10": 0.1,
     "20": 0.2,
     "30": 0.3,
@@ -68,12 +69,13 @@ NOISE = {
 CLEAN = "0"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Training rows, whose labels may be wrong, and test rows with the right ones."""
 
     X: pd.DataFrame
     y: np.ndarray
+    y_right: np.ndarray
     X_test: pd.DataFrame
     y_test: np.ndarray
 
@@ -146,6 +148,7 @@ def draw(name: str, noise: str, seed: int, rows: int) -> Problem:
     return Problem(
         X.iloc[train].reset_index(drop=True),
         y_noisy,
+        y[train],
         X.iloc[test].reset_index(drop=True),
         y[test],
     )

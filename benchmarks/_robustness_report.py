@@ -2,61 +2,46 @@
 
 from __future__ import annotations
 
-import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+from _page import (
+    SETS,
+    SPLIT,
+    against_table,
+    by_method,
+    completeness,
+    level_name,
+    list_failures,
+    paragraph,
+    probability,
+    rank_remarks,
+    sized,
+)
 from _report import format_table
-from _robustness_data import CHOSEN_ON, CLEAN, GROUPS, MOST_TEST_ROWS, UNUSED
+from _results import PARTS, Results
+from _robustness_data import CLEAN, GROUPS
 from _robustness_methods import METHODS, PLANNED_RIVALS
-from _robustness_results import LESS_IS_BETTER, PARTS, Results
+from _robustness_results import LESS_IS_BETTER
 from _robustness_tuning import LIGHTGBM_RANGES, XGBOOST_RANGES
 from _robustness_work import LEAST_PROBABILITY
 
 from splboost.paper.statistics import (
-    ALPHA,
     FEWEST_SETS,
     against,
     distance_from_best,
     ranks,
-    wins_ties_losses,
 )
 
-
-def _names(group: str) -> str:
-    return ", ".join(sorted(name for name in GROUPS if GROUPS[name] == group))
-
-
 SETTING = (
-    "Each repeat divides a data set into two thirds to train with and a third to test "
-    "with, stratified by class, and keeps at most {rows} training and "
-    f"{MOST_TEST_ROWS} test rows. Training labels are then flipped: a share of all of "
-    'them, or ("one-sided") that share of the positive class alone, which is the rarer '
-    "class of the set. Test labels are right. In parkinsons all rows of a subject are "
-    "on one side, but no method's own folds know of subjects.",
-    f"Sets are kept apart. Defaults of splboost were chosen on {_names(CHOSEN_ON)}, "
-    "with other splits than these, and on draws from generators like these and like "
-    f"twonorm; nothing was chosen on the files {_names(UNUSED)}.",
+    SPLIT,
+    SETS.format(splits="with other splits than these"),
     "The unit of every test is the data set: errors are averaged over noise and seeds "
     f"first. For the log loss probabilities are kept {LEAST_PROBABILITY:g} away from 0 "
     "and 1. It is that of right labels, so a model pays for saying how many of the "
     "training labels were wrong. Times are those of the processor, with one thread.",
 )
-
-
-def _paragraph(text: str) -> str:
-    return textwrap.fill(text, 88, break_on_hyphens=False)
-
-
-def _level_name(level: str) -> str:
-    share, *sided = level.split(" ", 1)
-    return " ".join([f"{share}%", *sided])
-
-
-def _sized(results: Results, part: str) -> str:
-    return f"{part} ({len(results.means(part))})"
 
 
 def _method_table(results: Results) -> str:
@@ -90,69 +75,27 @@ def _range_table() -> str:
     return format_table(["package", "parameter", "range"], lines)
 
 
-def _by_method(results: Results, columns: dict[str, pd.Series], form: str) -> str:
-    """A row for each method."""
-    lines = [
-        [
-            name,
-            *(format(c[name], form) if name in c else "-" for c in columns.values()),
-        ]
-        for name in results.methods
-        if any(name in column for column in columns.values())
-    ]
-    return format_table(["method", *columns], lines)
-
-
 def _ranks(results: Results) -> list[str]:
     page = []
     for measure in LESS_IS_BETTER:
         compared = {part: results.compare(part, measure) for part in results.parts()}
-        columns = {_sized(results, part): c.mean_ranks for part, c in compared.items()}
+        columns = {sized(results, part): c.mean_ranks for part, c in compared.items()}
         page += [
             f"Mean ranks of the {measure.replace('_', ' ')} (number of sets):",
-            _by_method(results, columns, ".2f"),
+            by_method(results.methods, columns, ".2f"),
         ]
-        remarks = [
-            f"- {part}: Friedman p = {each.friedman:.2g}; mean ranks more than "
-            f"{each.critical_difference:.2f} apart differ (Nemenyi, {ALPHA:.0%})."
-            if each.is_testable
-            else f"- {part}: fewer than {FEWEST_SETS} sets, no test."
-            for part, each in compared.items()
-        ]
-        page.append("\n".join(remarks))
+        page.append(rank_remarks(compared))
     return page
-
-
-def _probability(p: float, *, is_testable: bool) -> str:
-    return f"{p:.3g}" if is_testable and not math.isnan(p) else "-"
 
 
 def _against(results: Results) -> list[str]:
     page = []
     for part in results.parts():
-        means, cells = results.means(part), results.cells(part)
-        is_testable = len(means) >= FEWEST_SETS
-        lines = []
-        compared = against(means[results.ranked], results.reference, PLANNED_RIVALS)
-        for row in compared.to_dict("records"):
-            counts = wins_ties_losses(cells[results.reference], cells[row["rival"]])
-            lines.append(
-                [
-                    row["rival"],
-                    f"{100 * row['difference']:+.2f}",
-                    f"{row['wins']} / {row['ties']} / {row['losses']}",
-                    " / ".join(map(str, counts)),
-                    *(
-                        _probability(row[name], is_testable=is_testable)
-                        for name in ("p", "p_holm", "p_planned")
-                    ),
-                ]
-            )
-        header = [
-            "rival", "difference (points)", "sets", "cells", "p", "Holm's p",
-            "Holm's p, planned",
-        ]  # fmt: skip
-        page += [f"### {_sized(results, part)}", format_table(header, lines)]
+        means = results.means(part)[results.ranked]
+        table = against_table(
+            means, results.cells(part), results.reference, PLANNED_RIVALS
+        )
+        page += [f"### {sized(results, part)}", table]
     return page
 
 
@@ -171,11 +114,11 @@ def _variants(results: Results) -> str:
                     [
                         whole,
                         name,
-                        _sized(results, part),
+                        sized(results, part),
                         measure.replace("_", " "),
                         f"{scale * row['difference']:+.3f}",
                         f"{row['wins']} / {row['ties']} / {row['losses']}",
-                        _probability(row["p"], is_testable=is_testable),
+                        probability(row["p"], is_testable=is_testable),
                     ]
                 )
     header = ["method", "against", "part", "measure", "difference", "sets", "p"]
@@ -207,7 +150,7 @@ def _clean_means(results: Results) -> str:
         if means.notna().any():
             columns[f"{part} (%)"] = means
             columns[f"{part}, above the best"] = means - means[results.ranked].min()
-    return _by_method(results, columns, ".2f")
+    return by_method(results.methods, columns, ".2f")
 
 
 def _levels(results: Results, part: str) -> list[str]:
@@ -215,7 +158,7 @@ def _levels(results: Results, part: str) -> list[str]:
 
     def means(measure: str) -> dict[str, pd.DataFrame]:
         tables = {x: results.means_at(x, part, measure) for x in results.noise}
-        return {_level_name(x): table for x, table in tables.items() if len(table)}
+        return {level_name(x): table for x, table in tables.items() if len(table)}
 
     errors = means("error")
     if not errors:
@@ -235,7 +178,7 @@ def _levels(results: Results, part: str) -> list[str]:
     counts = ", ".join(f"{len(t)} at {x}" for x, t in errors.items())
     page = [f"## By noise: {part}", f"Means over sets: {counts}."]
     for title, (columns, form) in tables.items():
-        page += [f"{title}:", _by_method(results, columns, form)]
+        page += [f"{title}:", by_method(results.methods, columns, form)]
     return page
 
 
@@ -250,40 +193,20 @@ def _by_set(results: Results) -> str:
     return format_table(["set", "group", *results.methods], lines)
 
 
-def _completeness(results: Results) -> str:
-    keys = ["data", "noise", "seed"]
-    started = len(results.finished.drop_duplicates(keys))
-    complete = len(results.complete.drop_duplicates(keys))
-    repeats = len(results.averaged.drop_duplicates(["data", "seed"]))
-    return (
-        f"All {len(results.methods)} methods have finished {complete} of the {started} "
-        "combinations of set, noise and seed that any of them has; only these count "
-        f"below. Averages over wrong labels are over {repeats} repeats of "
-        f"{results.averaged['data'].nunique()} sets, which have every level "
-        f"({', '.join(map(_level_name, results.wrong))}). State of the code: "
-        f"{', '.join(results.finished['source'].unique())}."
-    )
-
-
 def sections(
     results: Results, rows: int, failures: Sequence[dict[str, Any]], picture: str | None
 ) -> list[str]:
     """The page, in pieces."""
     page = [
-        *(_paragraph(text.format(rows=rows)) for text in SETTING),
-        _paragraph(_completeness(results)),
+        *(paragraph(text.format(rows=rows)) for text in SETTING),
+        paragraph(completeness(results)),
         "## Methods",
         _method_table(results),
         "Random settings are drawn from these ranges, evenly or in the logarithm:",
         _range_table(),
     ]
     if failures:
-        named = (
-            f"- {each['method']} on {each['data']}, noise {each['noise']}, seed "
-            f"{each['seed']}: {each['failure']}"
-            for each in failures
-        )
-        page += ["## Fits that failed", "\n".join(named)]
+        page += ["## Fits that failed", list_failures(failures)]
     if len(results.averaged) and len(results.methods) > 1:
         page += ["## Ranks under wrong labels", *_ranks(results)]
         if picture is not None:
@@ -296,13 +219,13 @@ def sections(
             f"({' and '.join(PLANNED_RIVALS)}). With eight sets no p is below 0.0078."
         )
         page += [f"## {results.reference} against each rival, wrong labels"]
-        page += [_paragraph(legend), *_against(results)]
+        page += [paragraph(legend), *_against(results)]
     if any(METHODS[name].variant_of in results.methods for name in results.methods):
         legend = (
             "Variants take no part in ranks. Differences are negative where the whole "
             "method is better than the variant; errors are in points."
         )
-        page += ["## What parts of a method add", _paragraph(legend)]
+        page += ["## What parts of a method add", paragraph(legend)]
         page.append(_variants(results))
     if CLEAN in results.noise:
         page += [

@@ -25,9 +25,11 @@ import _robustness_methods as methods  # noqa: E402
 import _robustness_tuning as tuning  # noqa: E402
 import _robustness_work as work  # noqa: E402
 import robustness  # noqa: E402
-from _robustness_cells import MEASURES, Cell, open_store  # noqa: E402
+from _cells import Cell, present_methods, settings_of  # noqa: E402
+from _results import summary  # noqa: E402
+from _robustness_cells import MEASURES, open_store  # noqa: E402
 from _robustness_report import sections  # noqa: E402
-from _robustness_results import Results, summary  # noqa: E402
+from _robustness_results import results_of  # noqa: E402
 
 from splboost.paper.store import CLAIMED, DONE  # noqa: E402
 
@@ -46,13 +48,13 @@ def path(tmp_path):
 
 def test_figures_depend_on_rows_versions_and_definition(monkeypatch):
     method = methods.METHODS["ExtraTrees"]
-    before = robustness.settings_of(method, 1000)
-    assert robustness.settings_of(method, 1000) == before
-    assert robustness.settings_of(method, 500) != before
+    before = settings_of(method, 1000)
+    assert settings_of(method, 1000) == before
+    assert settings_of(method, 500) != before
     newer = methods.Method(method.fit, method.description, definition=2)
-    assert robustness.settings_of(newer, 1000) != before
+    assert settings_of(newer, 1000) != before
     monkeypatch.setattr("sklearn.__version__", "99")
-    assert robustness.settings_of(method, 1000) != before
+    assert settings_of(method, 1000) != before
 
 
 # ------------------------------------------------------------------- data and methods
@@ -65,6 +67,7 @@ def test_generators_are_drawn_and_spoilt():
         noisy = data.draw("gaussians", noise, 5, 1000)
         pd.testing.assert_frame_equal(noisy.X, clean.X)
         assert (noisy.y_test == clean.y_test).all()
+        assert (noisy.y_right == clean.y).all()
         flipped = noisy.y != clean.y
         assert flipped.sum() == 200
         if ones is not None:
@@ -130,7 +133,7 @@ def test_missing_methods_say_what_to_install(capfd):
     )
     assert "no parameter paced" in lacking.missing()
     assert methods.METHODS["SPLBoost CV"].missing() is None
-    present = robustness.present_methods(["ExtraTrees"])
+    present = present_methods(["ExtraTrees"], methods.METHODS)
     assert list(present) == ["ExtraTrees"] and not capfd.readouterr().err
 
 
@@ -143,7 +146,7 @@ def test_a_model_of_one_class_is_judged():
 
     method = methods.Method(lambda X, y, seed, n_jobs: Zeros(), "")
     y_test = np.array([0, 0, 0, 1])
-    problem = data.Problem(None, None, pd.DataFrame({"f0": range(4)}), y_test)
+    problem = data.Problem(None, None, None, pd.DataFrame({"f0": range(4)}), y_test)
     measured = work.measure(method, problem, 0)
     assert measured["error"] == 0.25 and measured["balanced_accuracy"] == 0.5
     expected = -(3 * np.log(0.999) + np.log(0.001)) / 4
@@ -160,9 +163,7 @@ LEVELS = ("0", "20", "40")
 def fill(path, left_out=()):
     """Errors that say which set, noise, seed and method they belong to."""
     store, cells = open_store(path), []
-    settings = {
-        m: robustness.settings_of(methods.METHODS[m], robustness.ROWS) for m in MADE_UP
-    }
+    settings = {m: settings_of(methods.METHODS[m], robustness.ROWS) for m in MADE_UP}
     for d, n, s, m in itertools.product(SETS, LEVELS, (5, 6), MADE_UP):
         cell = Cell(settings[m], d, n, s, m)
         cells.append(cell)
@@ -177,7 +178,7 @@ def test_only_what_all_have_finished_counts(path):
     missing = [("bank", "20", 5, "ExtraTrees"), ("pima", "40", 5, "random forest")]
     missing += [("magic", "20", seed, "random forest") for seed in (5, 6)]
     store, cells = fill(path, left_out=missing)
-    results = Results(store.rows({cell.settings for cell in cells}), LEVELS)
+    results = results_of(store.rows({cell.settings for cell in cells}), LEVELS)
     assert len(results.complete) == (len(cells) / 3 - 4) * 3
     kept = set(zip(results.averaged["data"], results.averaged["seed"], strict=True))
     every = set(itertools.product(SETS, (5, 6)))
@@ -188,7 +189,7 @@ def test_only_what_all_have_finished_counts(path):
     assert means.loc["bank", "ExtraTrees"] == pytest.approx(0.141)
     assert set(results.means("unused sets").index) == {"bank", "twonorm"}
     assert results.means_at("40", "unused sets").loc["magic"].notna().all()
-    table = summary(results).set_index(["data", "noise", "method"])
+    table = summary(results, MEASURES).set_index(["data", "noise", "method"])
     assert table.loc[("bank", "20", "ExtraTrees"), "seeds"] == 1
     assert table.loc[("bank", "20", "random forest"), "seeds"] == 2
 
@@ -236,7 +237,7 @@ def test_variants_have_no_rank(path):
             ["SPLForest", "SPLForest without pace", "LightGBM tuned"]
         )
     ]
-    results = Results(rows, LEVELS)
+    results = results_of(rows, LEVELS)
     ranks = results.compare("all data sets").mean_ranks
     assert ranks.to_dict() == {"SPLForest": 1.0, "LightGBM tuned": 2.0}
     page = "\n".join(sections(results, 1000, [], None))
@@ -270,8 +271,7 @@ def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
     )
     quick = robustness.QUICK
     settings = {
-        robustness.settings_of(methods.METHODS[m], quick["rows"])
-        for m in quick["methods"]
+        settings_of(methods.METHODS[m], quick["rows"]) for m in quick["methods"]
     }
     until = time.monotonic() + SECONDS
     store = open_store(path)

@@ -21,12 +21,12 @@ from splboost.audit.evidence import (
     from_given,
     from_quick_forest,
 )
-from splboost.audit.files import as_file, columns_of
 from splboost.audit.noise_model import estimate_noise_model
 from splboost.audit.page import write_page
 from splboost.audit.quick import QuickForest
 from splboost.audit.reasons import Explanation, explain
-from splboost.audit.report import make_report
+from splboost.audit.report import make_report_on_table
+from splboost.audit.summary import summarise
 from splboost.boosting.families.parameters import check_parameters
 from splboost.frames import make_frame
 from splboost.selection.forest import SPLForestClassifier
@@ -400,26 +400,8 @@ class LabelAudit(BaseEstimator):
         """
         check_is_fitted(self)
         table, _, codes = self._data
-        names = [str(label) for label in self.classes_.tolist()]
-        labels = [names[code] for code in codes]
-        numbered = [f"x{j}" for j in range(table.n_features)]
-        columns = columns_of(
-            [str(each) for each in getattr(self, "feature_names_in_", numbered)], table
-        )
-        file = as_file(name, columns, target, labels)
-        if len(file.columns) <= len(columns):
-            raise ValueError(
-                f"target={target!r} is the name of a column of X; give another."
-            )
-        known = None
-        if ids is not None:
-            if len(ids) != codes.size:  # type: ignore[arg-type]
-                raise ValueError(
-                    f"ids has {len(ids)} entries for {codes.size} rows; give one each."  # type: ignore[arg-type]
-                )
-            known = [str(each) for each in np.asarray(ids).tolist()]
-        features = [column.name for column in columns]
-        write_page(make_report(self, file, target, features, ids=known), path)
+        report = make_report_on_table(self, table, codes, name, target, ids)
+        write_page(report, path)
 
     def summary(self) -> str:
         """What was found, in a few lines.
@@ -429,73 +411,4 @@ class LabelAudit(BaseEstimator):
         str
         """
         check_is_fitted(self)
-        is_issue = np.asarray(self.issues_["is_label_issue"])
-        n_rows, n_suspects = is_issue.size, int(is_issue.sum())
-        lines = [
-            f"{n_rows} labels, of which about {self.noise_rate_:.1%} "
-            f"(± {self.noise_rate_std_:.1%}) are wrong.",
-        ]
-        if n_suspects:
-            lines.append(
-                f"{n_suspects} suspects; of these about "
-                f"{self.expected_precision_:.0%} should be wrong."
-            )
-        else:
-            lines.append("No label is suspect.")
-        if self.contradictions_:
-            n = sum(each.rows.size for each in self.contradictions_)
-            lines.append(
-                f"{n} rows are equal to others but for their labels, in "
-                f"{len(self.contradictions_)} groups: some of these are wrong for "
-                "certain, or the columns do not tell."
-            )
-        given = np.asarray(self.issues_["given_label"])[is_issue]
-        better = np.asarray(self.issues_["predicted_label"])[is_issue]
-        for label in self.classes_:
-            for other in self.classes_:
-                n = int(np.count_nonzero((given == label) & (better == other)))
-                if n and label != other:
-                    lines.append(f"  {n} labelled {label} look like {other}")
-        return "\n".join(lines)
-
-
-def find_label_issues(
-    X: Any,
-    y: ArrayLike,
-    *,
-    estimator: Any = None,
-    pred_probs: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    trusted: ArrayLike | None = None,
-    **options: Any,
-) -> Any:
-    """Which labels look wrong, and the better guess.
-
-    Parameters
-    ----------
-    X : array-like or frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    estimator, **options : as for ``LabelAudit``
-    pred_probs, groups, trusted : as for ``LabelAudit.fit``
-
-    Returns
-    -------
-    frame
-        One row for each sample: ``is_label_issue``, ``label_quality``,
-        ``given_label``, ``predicted_label``, ``confidence``, ``chance_wrong``,
-        ``rank``. In pandas or polars, whichever is installed; else a dict of columns.
-
-    Examples
-    --------
-    >>> from splboost.audit import find_label_issues
-    >>> from splboost.datasets import flip_labels, make_gaussians
-    >>> X, y = make_gaussians(random_state=0)
-    >>> y_noisy, flipped = flip_labels(y, 0.1, random_state=0)
-    >>> issues = find_label_issues(X, y_noisy, quick=True, random_state=0)
-    >>> suspects = set(issues.index[issues["is_label_issue"]])
-    >>> len(suspects & set(flipped)) > len(flipped) / 2
-    True
-    """
-    audit = LabelAudit(estimator, **options)
-    audit.fit(X, y, pred_probs=pred_probs, groups=groups, trusted=trusted)
-    return audit.issues_
+        return summarise(self)

@@ -8,9 +8,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from splboost.audit.files import TableFile
+from splboost.audit.files import TableFile, as_file, columns_of
 from splboost.audit.reasons import Explanation, Reason
+from splboost.trees.columns import Table
 
 if TYPE_CHECKING:
     from splboost.audit.label_audit import LabelAudit
@@ -111,6 +113,44 @@ def make_report(
         "suspects": suspects,
         "source": source,
     }
+
+
+def make_report_on_table(
+    audit: LabelAudit,
+    table: Table,
+    codes: NDArray[np.integer],
+    name: str,
+    target: str,
+    ids: ArrayLike | None,
+) -> dict[str, Any]:
+    """The same of data that come from no file.
+
+    Parameters
+    ----------
+    audit : LabelAudit
+    table : what it was fitted to
+    codes : class of each row's label
+    name : what the page calls the data
+    target : what it calls the labels
+    ids : by row: what people call it; or None
+    """
+    numbered = [f"x{j}" for j in range(table.n_features)]
+    features = [str(each) for each in getattr(audit, "feature_names_in_", numbered)]
+    if target in features:
+        raise ValueError(
+            f"target={target!r} is the name of a column of X; give another."
+        )
+    known = None
+    if ids is not None:
+        known = [str(each) for each in np.asarray(ids).tolist()]
+        if len(known) != codes.size:
+            raise ValueError(
+                f"ids has {len(known)} entries for {codes.size} rows; give one each."
+            )
+    names = [str(label) for label in audit.classes_.tolist()]
+    labels = [names[code] for code in codes]
+    file = as_file(name, columns_of(features, table), target, labels)
+    return make_report(audit, file, target, features, ids=known)
 
 
 def _explain(audit: LabelAudit) -> list[Explanation]:

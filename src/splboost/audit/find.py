@@ -1,0 +1,51 @@
+"""The audit in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from splboost.audit.label_audit import LabelAudit
+
+
+def find_label_issues(
+    X: Any,
+    y: ArrayLike,
+    *,
+    estimator: Any = None,
+    pred_probs: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    trusted: ArrayLike | None = None,
+    **options: Any,
+) -> Any:
+    """Which labels look wrong, and the better guess.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    estimator, **options : as for ``LabelAudit``
+    pred_probs, groups, trusted : as for ``LabelAudit.fit``
+
+    Returns
+    -------
+    frame
+        One row for each sample: ``is_label_issue``, ``label_quality``,
+        ``given_label``, ``predicted_label``, ``confidence``, ``chance_wrong``,
+        ``rank``. In pandas or polars, whichever is installed; else a dict of columns.
+
+    Examples
+    --------
+    >>> from splboost.audit import find_label_issues
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> issues = find_label_issues(X, y_noisy, quick=True, random_state=0)
+    >>> suspects = set(issues.index[issues["is_label_issue"]])
+    >>> len(suspects & set(flipped)) > len(flipped) / 2
+    True
+    """
+    audit = LabelAudit(estimator, **options)
+    audit.fit(X, y, pred_probs=pred_probs, groups=groups, trusted=trusted)
+    return audit.issues_

@@ -1,0 +1,42 @@
+"""What an audit has found, in a few lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from splboost.audit.label_audit import LabelAudit
+
+
+def summarise(audit: LabelAudit) -> str:
+    """Noise, suspects, contradictions, and which labels look like which others."""
+    is_issue = np.asarray(audit.issues_["is_label_issue"])
+    n_rows, n_suspects = is_issue.size, int(is_issue.sum())
+    lines = [
+        f"{n_rows} labels, of which about {audit.noise_rate_:.1%} "
+        f"(± {audit.noise_rate_std_:.1%}) are wrong.",
+    ]
+    if n_suspects:
+        lines.append(
+            f"{n_suspects} suspects; of these about {audit.expected_precision_:.0%} "
+            "should be wrong."
+        )
+    else:
+        lines.append("No label is suspect.")
+    if audit.contradictions_:
+        n = sum(each.rows.size for each in audit.contradictions_)
+        lines.append(
+            f"{n} rows are equal to others but for their labels, in "
+            f"{len(audit.contradictions_)} groups: some of these are wrong for "
+            "certain, or the columns do not tell."
+        )
+    given = np.asarray(audit.issues_["given_label"])[is_issue]
+    better = np.asarray(audit.issues_["predicted_label"])[is_issue]
+    for label in audit.classes_:
+        for other in audit.classes_:
+            n = int(np.count_nonzero((given == label) & (better == other)))
+            if n and label != other:
+                lines.append(f"  {n} labelled {label} look like {other}")
+    return "\n".join(lines)

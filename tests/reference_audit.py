@@ -13,6 +13,7 @@ LEAST_DEVIATION = 0.1
 ALIKE = 4
 DEVIATIONS = (-2, -1, 0, 1, 2)
 MOST_WRONG = 0.9
+MOST_CERTAIN = 0.99
 
 
 def noise_model(probability, codes):
@@ -113,7 +114,7 @@ def chance_wrong(probability, codes, all_transitions):
             ]
             right = of_class[code] * matrix[code][code]
             chances.append(1 - right / of_label[code] if right else 1.0)
-        found.append(sum(chances) / len(chances))
+        found.append(min(sum(chances) / len(chances), MOST_CERTAIN))
     return found
 
 

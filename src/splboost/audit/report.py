@@ -17,7 +17,6 @@ from splboost.trees.columns import Table
 if TYPE_CHECKING:
     from splboost.audit.label_audit import LabelAudit
 
-COLUMNS = "is_label_issue", "label_quality", "given_label", "chance_wrong"
 N_BINS = 40  # of the histogram
 MOST_EXPLAINED = 1000  # suspects
 MOST_SOURCE = 20_000_000  # characters of a file that the page carries along
@@ -45,61 +44,27 @@ def make_report(
     ids : by row of the file: what people call it
     rows : by row of the audit: its number in the file; None if it is the same
     """
-    names = [str(label) for label in audit.classes_.tolist()]
-    place = {label: k for k, label in enumerate(audit.classes_.tolist())}
-    table = {name: np.asarray(audit.issues_[name]) for name in COLUMNS}
-    given = [place[label] for label in table["given_label"].tolist()]
     number = list(range(file.n_rows)) if rows is None else [int(row) for row in rows]
-    cells = [file.columns[name].cells for name in features]
-    belief = np.nan_to_num(audit.belief_, nan=1 / len(names))
-
-    def describe(row: int) -> dict[str, Any]:
-        own = number[row]
-        return {
-            "row": own,
-            "id": None if ids is None else ids[own],
-            "cells": [column[own] for column in cells],
-        }
-
-    suspects = []
-    confusion = np.zeros((len(names), len(names)), dtype=int)
-    for found in _explain(audit):
-        row = found.row
-        others = np.where(np.arange(len(names)) == given[row], -1.0, belief[row])
-        predicted = int(np.argmax(others))
-        confusion[given[row], predicted] += 1
-        suspects.append(
-            {
-                **describe(row),
-                "given": given[row],
-                "predicted": predicted,
-                "quality": _rounded(table["label_quality"][row]),
-                "wrong": _rounded(table["chance_wrong"][row]),
-                "belief": [_rounded(each) for each in belief[row]],
-                "reasons": _words(found, names[given[row]], features),
-                "similar": [
-                    {**describe(other), "label": given[other]}
-                    for other in found.similar
-                ],
-            }
-        )
-    source = file.text
-    if source is not None and len(source) > MOST_SOURCE:
-        source = None
+    audited = _Audited(audit, file, features, ids, number)
+    suspects = [audited.describe_suspect(found) for found in _explain(audit)]
+    n_classes = audit.classes_.size
+    confusion = np.zeros((n_classes, n_classes), dtype=int)
+    for each in suspects:
+        confusion[each["given"], each["predicted"]] += 1
+    stated = _rounded(audit.expected_precision_) if suspects else None
+    too_large = file.text is not None and len(file.text) > MOST_SOURCE
     return {
         "name": file.path.name,
         "target": target,
         "made": datetime.now().strftime("%Y-%m-%d %H:%M"),
         "version": version("splboost"),
-        "classes": names,
+        "classes": audited.names,
         "n_rows": file.n_rows,
         "noise_rate": _rounded(audit.noise_rate_),
         "noise_rate_std": _rounded(audit.noise_rate_std_),
-        "expected_precision": (
-            _rounded(audit.expected_precision_) if suspects else None
-        ),
+        "expected_precision": stated,
         "confusion": confusion.tolist(),
-        "quality": _histogram(table["label_quality"], table["is_label_issue"]),
+        "quality": _histogram(audited.quality, audited.is_suspect),
         "contradictions": [
             {
                 "rows": [number[row] for row in each.rows.tolist()],
@@ -111,8 +76,61 @@ def make_report(
             {"name": name, "kind": file.columns[name].kind} for name in features
         ],
         "suspects": suspects,
-        "source": source,
+        "source": None if too_large else file.text,
     }
+
+
+class _Audited:
+    """The rows of an audit, as the report describes them."""
+
+    def __init__(
+        self,
+        audit: LabelAudit,
+        file: TableFile,
+        features: Sequence[str],
+        ids: Sequence[str | None] | None,
+        number: list[int],
+    ) -> None:
+        labels, issues = audit.classes_.tolist(), audit.issues_
+        place = {label: k for k, label in enumerate(labels)}
+        self.names = [str(label) for label in labels]
+        self.quality = np.asarray(issues["label_quality"])
+        self.is_suspect = np.asarray(issues["is_label_issue"])
+        self._wrong = np.asarray(issues["chance_wrong"])
+        self._given = [place[each] for each in np.asarray(issues["given_label"])]
+        self._belief = np.nan_to_num(audit.belief_, nan=1 / len(labels))
+        self._features = features
+        self._cells = [file.columns[name].cells for name in features]
+        self._ids = ids
+        self._number = number
+
+    def describe(self, row: int) -> dict[str, Any]:
+        """A row by its number in the file."""
+        own = self._number[row]
+        return {
+            "row": own,
+            "id": None if self._ids is None else self._ids[own],
+            "cells": [column[own] for column in self._cells],
+        }
+
+    def describe_suspect(self, found: Explanation) -> dict[str, Any]:
+        """A row with what is proposed for it, and why."""
+        row = found.row
+        given, belief = self._given[row], self._belief[row]
+        others = np.where(np.arange(belief.size) == given, -1.0, belief)
+        return {
+            **self.describe(row),
+            "given": given,
+            "predicted": int(np.argmax(others)),
+            "quality": _rounded(self.quality[row]),
+            "wrong": _rounded(self._wrong[row]),
+            "belief": [_rounded(each) for each in belief],
+            "reasons": _words(found, self.names[given], self._features),
+            "similar": [
+                {**self.describe(other), "label": self._given[other]}
+                for other in found.similar
+            ],
+        }
 
 
 def make_report_on_table(

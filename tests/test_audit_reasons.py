@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import reference_audit
 from splboost.audit import LabelAudit, reasons
 from splboost.audit.reasons import Explanation, Reason
+from splboost.trees.columns import read_table
 
 SLOPES = np.array([0.02, 0.3, 0.08, 0.15, 0.05, 0.2])
 IMPORTANCE = np.sqrt([2, 3, 5, 7, 11, 13])  # so that hardly two rows are equally near
@@ -199,8 +200,10 @@ def test_what_a_feature_takes_by_an_additive_model(monkeypatch, n_asked):
     monkeypatch.setattr(reasons, "LEAST_SHARE", -np.inf)
     monkeypatch.setattr(reasons, "N_ASKED", n_asked)
     audit, X, y = audited(additive)
-    for row, why, _ in audit.explain(n_reasons=99):
+    rows = [*range(0, 40, 8), *range(1, 10)]  # suspects, and labels that are believed
+    for row, why, _ in audit.explain(rows, n_reasons=99):
         start, _ = believed_like(audit, X, y, row, reasons.N_BELIEVED, same=True)
+        assert row not in start
         sign = 1 if y[row] else -1
         change = X[start] - X[row]
         apart = IMPORTANCE * np.abs(change).mean(axis=0)
@@ -211,6 +214,48 @@ def test_what_a_feature_takes_by_an_additive_model(monkeypatch, n_asked):
             assert each.taken == pytest.approx(taken[each.column])
             assert each.value == X[row, each.column]
             assert each.usual == np.sort(X[start, each.column])[1]
+
+
+def test_features_that_act_together_share_what_they_take(monkeypatch):
+    """From two equal rows, one way is the other's turned round: Shapley's value."""
+    monkeypatch.setattr(reasons, "LEAST_SHARE", -np.inf)
+    monkeypatch.setattr(reasons, "N_BELIEVED", 2)
+
+    def belief(cells):
+        return cells[:, 0] * cells[:, 1]
+
+    X = np.repeat(random_cells(60, 2), 2, axis=0)
+    audit, X, y = audited(belief, X, importance=IMPORTANCE[:2])
+    told = 0
+    for row, why, _ in audit.explain(range(0, 120, 4), n_reasons=99):
+        start, _ = believed_like(
+            audit, X, y, row, 2, same=True, importance=IMPORTANCE[:2]
+        )
+        if (X[start[0]] == X[start[1]]).all() and len(why) == 2:
+            told += 1
+            sign = 1 if y[row] else -1
+            between = (X[start[0]] + X[row]) / 2
+            expected = sign * (X[start[0]] - X[row]) * between[::-1]
+            for each in why:
+                assert each.taken == pytest.approx(expected[each.column])
+    assert told > 2
+
+
+def test_usual_is_the_middle_number_or_the_most_frequent_category():
+    X = pd.DataFrame(
+        {
+            "n": [5.0, 1.0, np.nan, 3.0, 2.0],
+            "c": pd.Categorical(["a", "b", None, "b", "c"]),
+        }
+    )
+    cells = reasons.Cells(read_table(LabelAudit(), X, reset=True))
+    rows = np.array([1, 4, 0])
+    assert cells.values(0, [rows[cells.usual(0, rows)]]) == [2.0]
+    rows = np.array([4, 1, 0, 3])
+    assert cells.values(1, [rows[cells.usual(1, rows)]]) == ["b"]
+    rows = np.array([2, 2, 1])
+    assert cells.values(1, [rows[cells.usual(1, rows)]]) == [None]
+    assert cells.values(0, [2, 3]) == [None, 3.0]
 
 
 def test_ways_end_at_the_suspect():
@@ -234,6 +279,7 @@ def test_weak_reasons_are_left_out():
     for _, why, _ in audit.explain(n_reasons=99):
         assert why
         assert all(each.taken >= 0.01 for each in why)
+    assert min(each.taken for one in audit.explain() for each in one.reasons) < 0.03
     assert all(len(each.reasons) <= 2 for each in audit.explain(n_reasons=2))
 
 
@@ -309,6 +355,16 @@ def test_cells_are_gathered_column_by_column():
             rows = found
         rows = [[None if x != x else x for x in row] for row in rows.tolist()]
         assert rows == expected
+
+
+def test_masked_cells_are_missing():
+    X = np.ma.masked_array(random_cells(), mask=random_cells(seed=1) > 0.8)
+    y = (random_cells()[:, 1] > 0.5).astype(int)
+    y[::8] = 1 - y[::8]
+    audit = LabelAudit(quick=True, random_state=0, n_jobs=1).fit(X, y)
+    same = LabelAudit(quick=True, random_state=0, n_jobs=1).fit(X.filled(np.nan), y)
+    assert audit.explain() == same.explain()
+    assert audit.explain()
 
 
 def test_reason_names_its_parts():

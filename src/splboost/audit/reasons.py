@@ -244,15 +244,7 @@ def _gather(X: Any, index: NDArray[np.intp]) -> Any:
     if not isinstance(frame, nw.DataFrame):
         X = np.asarray(X)
         return X[index, np.arange(X.shape[1])]
-    first = frame[index[:, 0].tolist()]
-    if frame.implementation.is_pandas_like():
-        first = nw.from_native(first.to_native().reset_index(drop=True))
-    columns = []
-    for j, name in enumerate(frame.columns[1:], start=1):
-        own = frame[name][index[:, j].tolist()]
-        if frame.implementation.is_pandas_like():
-            own = nw.from_native(
-                own.to_native().reset_index(drop=True), series_only=True
-            )
-        columns.append(own)
-    return first.with_columns(*columns).to_native()
+    columns = [
+        frame[name][index[:, j].tolist()] for j, name in enumerate(frame.columns)
+    ]
+    return frame[index[:, 0].tolist()].with_columns(*columns).to_native()

@@ -26,12 +26,12 @@ class Record(NamedTuple):
 
 
 def read_records(text: str, separator: str) -> Iterator[Record]:
-    """All records but blank lines, which have no fields."""
+    """All records; blank lines have no fields."""
     csv.field_size_limit(LONGEST_FIELD)
     pending: list[str] = []
 
     def lines() -> Iterator[str]:
-        for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+        for line in re.findall(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+", text):
             pending.append(line)
             yield line
 
@@ -42,9 +42,27 @@ def read_records(text: str, separator: str) -> Iterator[Record]:
 
 def find_separator(text: str) -> str:
     """The one of which the first record has most."""
-    first = next(read_records(text, SEPARATORS[0]), Record("", [])).text
+    records = read_records(text.removeprefix(MARK), SEPARATORS[0])
+    first = next((each.text for each in records if each.fields), "")
     bare = re.sub(r'"(?:[^"]|"")*"', "", first)
     return max(SEPARATORS, key=bare.count)
+
+
+def _field(separator: str) -> re.Pattern[str]:
+    """A field as it stands; the group is what is in quotes, if these close."""
+    return re.compile(rf'("(?:[^"]|"")*+")?[^{re.escape(separator)}\r\n]*')
+
+
+def is_open(text: str, separator: str) -> bool:
+    """Whether quotes of a record never close, which then takes up all that follows."""
+    field, start = _field(separator), 0
+    while start < len(text):
+        found = field.match(text, start)
+        assert found is not None
+        if text[start] == '"' and found[1] is None:
+            return True
+        start = found.end() + 1
+    return False
 
 
 def write_field(value: str, separator: str, *, quoted: bool = False) -> str:
@@ -55,8 +73,7 @@ def write_field(value: str, separator: str, *, quoted: bool = False) -> str:
 
 def replace_field(text: str, separator: str, position: int, value: str) -> str:
     """A record with another value in one of its fields, in quotes where it had them."""
-    field = re.compile(rf'(?:"(?:[^"]|"")*")?[^{re.escape(separator)}\r\n]*')
-    start = 0
+    field, start = _field(separator), 0
     for _ in range(position):
         found = field.match(text, start)
         assert found is not None

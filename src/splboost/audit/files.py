@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +15,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.audit.csv_text import MARK, find_separator, read_records
+from splboost.audit.csv_text import MARK, find_separator, is_open, read_records
 from splboost.frames import frame_library
+from splboost.trees.cells import is_missing
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
-MISSING = frozenset(["", "?", "na", "n/a", "nan", "null", "none", "<na>"])
+MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
+PARQUET = ".parquet", ".pq"  # endings of names
 MOST_CATEGORIES = 100
 MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
 
@@ -84,7 +88,7 @@ def read_file(path: str | Path, categorical: Sequence[str] = ()) -> TableFile:
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "is not there"
         raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if path.suffix.lower() in PARQUET:
         found = TableFile(path, *_parse_parquet(path, categorical))
     else:
         text = read_text(path)
@@ -107,7 +111,7 @@ def read_text(path: Path) -> str:
         content = path.read_bytes()
         if content[:2] == b"\x1f\x8b":
             content = gzip.decompress(content)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
     if content[:4] == b"PAR1":
         raise FileError(f"{path} is a Parquet file; call it {path.stem}.parquet.")
@@ -129,13 +133,18 @@ def _parse_csv(
     """Names and cells of the columns."""
     try:
         records = [
-            record.fields
+            record
             for record in read_records(text.removeprefix(MARK), separator)
             if record.fields
         ]
     except csv.Error as error:
         raise FileError(f"{path} is no readable CSV ({error}).") from None
-    names, *rows = records or [[]]
+    if records and is_open(records[-1].text, separator):
+        raise FileError(
+            f"{path} has quotes that never close, in row {len(records) - 2}; close "
+            "them, or double quotes that are part of a field."
+        )
+    names, *rows = [record.fields for record in records] or [[]]
     if not names:
         raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -171,7 +180,7 @@ def kind_of(
     distinct = set(there)
     if is_category:
         return CATEGORY
-    if _numbers(distinct, separator) is not None:
+    if _are_numbers(distinct, separator):
         return NUMBER
     many = len(distinct) > max(MANY_VALUES * len(there), 1)
     return TEXT if many or len(distinct) > MOST_CATEGORIES else CATEGORY
@@ -179,26 +188,26 @@ def kind_of(
 
 def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
     """The cells of a column of numbers; NaN where they are missing."""
-    distinct = {cell for cell in column.cells if cell is not None}
-    values = _numbers(distinct, separator) or {}
-    return np.array([values.get(cell, np.nan) for cell in column.cells])  # type: ignore[arg-type]
+    values: dict[str | None, float] = {
+        cell: math.nan if cell is None else _as_number(cell, separator)
+        for cell in set(column.cells)
+    }
+    return np.array([values[cell] for cell in column.cells], dtype=np.float64)
 
 
-def _numbers(cells: Iterable[str], separator: str) -> dict[str, float] | None:
-    """What texts say as numbers; None if some are none.
+def _are_numbers(cells: Iterable[str], separator: str) -> bool:
+    try:
+        return all(
+            math.isfinite(_as_number(cell, separator)) and "_" not in cell
+            for cell in cells
+        )
+    except ValueError:
+        return False
 
-    Where semicolons separate, a comma may be the decimal one.
-    """
-    values = {}
-    for cell in cells:
-        try:
-            value = float(cell.replace(",", ".") if separator == ";" else cell)
-        except ValueError:
-            return None
-        if not np.isfinite(value) or "_" in cell:
-            return None
-        values[cell] = value
-    return values
+
+def _as_number(cell: str, separator: str) -> float:
+    """Where semicolons separate, a comma may be the decimal one."""
+    return float(cell.replace(",", ".") if separator == ";" else cell)
 
 
 def labels_of(file: TableFile, target: str) -> list[str]:
@@ -208,10 +217,13 @@ def labels_of(file: TableFile, target: str) -> list[str]:
     if lacking:
         raise FileError(
             f"{file.path} has {len(lacking)} rows without a value in {target!r}, the "
-            f"first of them row {lacking[0]}; fill them in or take them out."
+            f"first of them row {lacking[0]} (what is empty or one of "
+            f"{', '.join(MISSING[1:])} is none); fill them in, rename them or take "
+            "them out."
         )
     if column.kind == NUMBER:
-        return [_as_text(float(value)) for value in numbers_of(column, file.separator)]
+        numbers = numbers_of(column, file.separator).tolist()
+        return [str(_as_text(number)) for number in numbers]
     return [str(cell).strip() for cell in column.cells]
 
 
@@ -250,10 +262,7 @@ def _parse_parquet(
     for name in frame.columns:
         own = frame[name]
         kind = own.dtype
-        cells = [None if cell is None or cell != cell else cell for cell in own]
-        texts: list[str | None] = [
-            None if cell is None else _as_text(cell) for cell in cells
-        ]
+        texts = [_as_text(cell) for cell in own.to_list()]
         if kind.is_numeric() and name not in categorical:
             columns[name] = Column(name, NUMBER, texts)
         else:
@@ -266,7 +275,13 @@ def _parse_parquet(
     return columns, frame.shape[0]
 
 
-def _as_text(cell: Any) -> str:
+def _as_text(cell: Any) -> str | None:
+    """A cell as in a CSV; None if it is missing."""
+    try:
+        if is_missing(cell):
+            return None
+    except ValueError:  # an array in a cell
+        pass
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return str(int(cell))
     return str(cell)
@@ -282,14 +297,15 @@ def change_parquet(
     source : the file
     path : where to
     target : name of the column of labels
-    changes : by row: the text of the new label, or None to leave the row out
+    changes : by row: the text of the new label, which another row has, or None to
+        leave the row out
     """
     frame = nw.from_native(frame_library().read_parquet(source), eager_only=True)
     labels = frame[target].to_list()
     value_of = {_as_text(label): label for label in labels}
     for row, text in changes.items():
         if text is not None:
-            labels[row] = value_of.get(text, text)
+            labels[row] = value_of[text]
     backend = frame.implementation
     column = nw.new_series(target, labels, frame.schema[target], backend=backend)
     left_out = {row for row, text in changes.items() if text is None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from collections.abc import Iterable, Mapping
@@ -9,8 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from splboost.audit.csv_text import MARK, change_rows, read_records
+from splboost.audit.csv_text import (
+    MARK,
+    change_rows,
+    find_separator,
+    read_records,
+)
 from splboost.audit.files import (
+    PARQUET,
     FileError,
     TableFile,
     change_parquet,
@@ -87,7 +94,15 @@ def _lines_of_json(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
-    records = [each.fields for each in read_records(text, ",") if each.fields]
+    """Spreadsheets may have saved it with semicolons."""
+    try:
+        records = [
+            each.fields
+            for each in read_records(text, find_separator(text))
+            if each.fields
+        ]
+    except csv.Error as error:
+        raise FileError(f"{path} is no readable CSV ({error}).") from None
     names, *lines = records or [[]]
     absent = [name for name in FIELDS if name not in names]
     if absent:
@@ -95,7 +110,15 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
             f"{path} has no column {absent[0]!r}; decisions have the columns "
             f"{', '.join(FIELDS)}."
         )
-    return [dict(zip(names, line, strict=False)) for line in lines]
+    place = [names.index(name) for name in FIELDS]  # columns of data may come after
+    return [
+        {
+            name: line[at]
+            for name, at in zip(FIELDS, place, strict=True)
+            if at < len(line)
+        }
+        for line in lines
+    ]
 
 
 def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
@@ -105,8 +128,8 @@ def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
             f"{path}, decision {number}: {kind!r} is none of {', '.join(DECISIONS)}."
         )
     try:
-        row = int(line["row"])
-    except (KeyError, TypeError, ValueError):
+        row = int(str(line["row"]))
+    except (KeyError, ValueError):
         raise FileError(
             f"{path}, decision {number}: row {line.get('row')!r} is no number."
         ) from None
@@ -121,6 +144,7 @@ def check_decisions(
 ) -> None:
     """Refuse decisions that were made on other data."""
     labels = labels_of(file, target)
+    known = sorted(set(labels))
     for each in decisions:
         if not 0 <= each.row < file.n_rows:
             raise FileError(
@@ -132,6 +156,11 @@ def check_decisions(
                 f"Row {each.row} of {file.path} is labelled {labels[each.row]!r}, "
                 f"and was {each.given!r} when it was reviewed; give the file that was "
                 "audited."
+            )
+        if each.label is not None and each.label not in known:
+            raise FileError(
+                f"Row {each.row} of {file.path} is to be flipped to {each.label!r}, "
+                f"which no row has; the labels are {', '.join(map(repr, known))}."
             )
 
 
@@ -145,19 +174,23 @@ def write_cleaned(
     """
     decisions, path = list(decisions), Path(path)
     check_decisions(decisions, file, target)
-    spelling: dict[str | None, str | None] = {}
+    text, is_parquet = file.text, file.text is None
+    if (path.suffix.lower() in PARQUET) != is_parquet:
+        raise FileError(
+            f"{file.path} is {'Parquet' if is_parquet else 'CSV'}, and is written as "
+            f"such; {path} is no name for that."
+        )
+    spelling: dict[str | None, str | None] = {None: None}
     for label, cell in zip(
         labels_of(file, target), file.columns[target].cells, strict=True
     ):
         spelling.setdefault(label, cell)
     changes = {
-        each.row: spelling.get(each.label, each.label)
-        for each in decisions
-        if each.kind != KEEP
+        each.row: spelling[each.label] for each in decisions if each.kind != KEEP
     }
-    if file.text is None:
+    if text is None:
         change_parquet(file.path, path, target, changes)
         return
     position = list(file.columns).index(target)
-    content = change_rows(file.text, file.separator, position, changes).encode("utf-8")
+    content = change_rows(text, file.separator, position, changes).encode("utf-8")
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)

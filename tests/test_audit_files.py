@@ -37,6 +37,7 @@ from splboost.audit.files import (
 from test_audit_page_csv import CSV_FILES
 
 SEPARATORS = [",", ";", "\t", "|"]
+COMPRESSED = gzip.compress(b"a,b\n" * 99, mtime=0)
 
 
 @pytest.fixture
@@ -94,8 +95,11 @@ def test_however_lines_end(write, text):
     assert file.text == text
 
 
-def test_blank_lines_before_the_names_tell_no_separator(write):
-    assert list(write("\n\na;label\n1;no\n").columns) == ["a", "label"]
+@pytest.mark.parametrize("start", ["", "\n\n", "\ufeff", "\ufeff\r\n"])
+def test_names_tell_the_separator(write, start):
+    for name in ("a", '"a,b,c"'):
+        file = write(f"{start}{name};label\n1;no\n")
+        assert list(file.columns) == [name.strip('"'), "label"]
 
 
 def test_fields_with_separators_quotes_and_lines(write):
@@ -230,8 +234,8 @@ def test_tables_need_a_library(write, installed, tmp_path):
         ("a,b\n1,ä\n".encode("utf-16"), r"not UTF-8 text \(line 1\)"),
         (b"a,b\n1,\x00\n", "is no text; give a CSV or Parquet file"),
         (b"PAR1\x15\x04", "is a Parquet file; call it data.parquet"),
-        (gzip.compress(b"a,b\n" * 99)[:-9], "cannot be read .* is it complete"),
-        (gzip.compress(b"a,b\n" * 99)[:12] + b"\xff" * 40, "cannot be read"),
+        (COMPRESSED[:-9], "cannot be read .* is it complete"),
+        (COMPRESSED[:10] + b"\xff" * 40, "cannot be read .* is it complete"),
     ],
 )
 def test_files_that_cannot_be_read(write, content, said):
@@ -408,6 +412,24 @@ def test_quotes_that_close_are_seen_to(written):
     )
 
 
+@pytest.mark.parametrize(
+    "value, written",
+    [
+        ("x y", "x y"),
+        ("", ""),
+        ("yes ", '"yes "'),
+        (" yes", '" yes"'),
+        ("a;b", "a;b"),
+        ("a,b", '"a,b"'),
+        ('a"b', '"a""b"'),
+        ("a\rb", '"a\rb"'),
+    ],
+)
+def test_fields_are_in_quotes_where_they_need_them(value, written):
+    assert write_field(value, ",") == written
+    assert write_field(value, ",", quoted=True) == '"' + value.replace('"', '""') + '"'
+
+
 @pytest.mark.parametrize("text", ['"a', 'a,"b\nc', '"a"",b', '"a","', '"""'])
 def test_quotes_that_never_close(text):
     assert is_open(text, ",")
@@ -515,6 +537,18 @@ def test_parquet(installed, tmp_path, library):
         numbers_of(file.columns["number"]), frame["number"].to_numpy()
     )
     assert labels_of(file, "label") == ["no", "yes"] * 6
+
+
+@LIBRARIES
+def test_categories_of_parquet_are_so_by_their_type_or_by_name(
+    installed, tmp_path, library
+):
+    installed.intersection_update({library})
+    names = [f"name {row}" for row in range(20)]
+    columns = {"typed": pd.Categorical(names), "named": names, "text": names}
+    pd.DataFrame(columns).to_parquet(tmp_path / "data.parquet")
+    file = read_file(tmp_path / "data.parquet", categorical=["named"])
+    assert kinds_of(file) == {"typed": "category", "named": "category", "text": "text"}
 
 
 def test_infinite_numbers_of_parquet_stay_such(tmp_path):
@@ -629,7 +663,7 @@ JSON = {
         CSV.replace("\n", "\r\n"),
         "\ufeff" + CSV,
         CSV.replace("a,b", "a;b").replace(",", ";").replace("a;b", "a,b"),
-        gzip.compress(CSV.encode()),
+        gzip.compress(CSV.encode(), mtime=0),
         json.dumps(JSON),
         "\ufeff\n " + json.dumps(JSON, indent=2),
         CSV + "4,,no,,yes\n5,,no\n\n",

@@ -23,6 +23,7 @@ NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
 PARQUET = ".parquet", ".pq"  # endings of names
 MOST_CATEGORIES = 100
+MOST_NAMED = 30  # columns, in an error
 MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
 
 
@@ -68,10 +69,11 @@ class TableFile:
     def column(self, name: str, option: str) -> Column:
         """A column by its name, which an option has given."""
         if name not in self.columns:
-            known = ", ".join(map(repr, self.columns))
+            known = ", ".join(map(repr, list(self.columns)[:MOST_NAMED]))
+            more = ", …" if len(self.columns) > MOST_NAMED else ""
             raise FileError(
                 f"{self.path} has no column {name!r}, which {option} names; its "
-                f"columns are {known}."
+                f"columns are {known}{more}."
             )
         return self.columns[name]
 

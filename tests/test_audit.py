@@ -151,6 +151,19 @@ def test_default_judges_by_the_forest_out_of_bag(gaussians):
     )
 
 
+def test_forest_is_told_of_groups_and_trusted_rows(gaussians):
+    X, given = gaussians.X, gaussians.given
+    forest = SPLForestClassifier(n_bags=4, random_state=3)
+    options = {"groups": np.arange(200) // 4, "trusted": gaussians.wrong}
+    for name, value in options.items():
+        own = clone(forest).fit(X, given, **{name: value})
+        audit = LabelAudit(forest).fit(X, given, **{name: value})
+        assert_array_equal(audit.belief_, own.oob_decision_function_)
+        assert_array_equal(
+            audit.estimator_.predict_proba(X[:9]), own.predict_proba(X[:9])
+        )
+
+
 def test_class_weights_of_the_forest_are_taken_out_again(gaussians):
     heavy = SPLForestClassifier(n_bags=4, class_weight={1: 20.0}, random_state=0)
     plain = SPLForestClassifier(n_bags=4, random_state=0)
@@ -446,9 +459,19 @@ def test_given_probabilities(gaussians, chances):
     assert gaussians.wrong[found.is_label_issue].mean() > 0.7
     assert audit.explain(n_similar=2)[0].reasons == []
     assert len(audit.explain(n_similar=2)[0].similar) == 2
-    # Calibrated: as frequent as the labels are
-    assert audit.belief_[:, 1].mean() == pytest.approx(
-        gaussians.given.mean(), abs=0.005
+
+
+def test_given_probabilities_are_calibrated(gaussians, chances):
+    """Too sure, and with too much of a class: as if nothing had been done to them."""
+    too_sure = chances**3 * [1, 5]
+    too_sure /= too_sure.sum(axis=1, keepdims=True)
+    plain, mended = (
+        quick().fit(gaussians.X, gaussians.given, pred_probs=each)
+        for each in (chances, too_sure)
+    )
+    assert_allclose(mended.belief_, plain.belief_, atol=0.03)
+    assert mended.belief_[:, 1].mean() == pytest.approx(
+        gaussians.given.mean(), abs=0.01
     )
 
 
@@ -511,6 +534,33 @@ def test_any_classifier_may_judge(judge):
     explanation = audit.explain()[0]
     assert explanation.reasons
     assert len(explanation.similar) == 3
+
+
+def test_folds_are_drawn_by_the_seed(gaussians):
+    belief = [
+        LabelAudit(GaussianNB(), random_state=seed)
+        .fit(gaussians.X, gaussians.given)
+        .belief_
+        for seed in (0, 0, 1)
+    ]
+    assert_array_equal(belief[0], belief[1])
+    assert not np.allclose(belief[0], belief[2])
+
+
+def test_quick_forest_means_what_it_says():
+    """As often right as it is sure, in bags and on new rows."""
+    X, y = make_twonorm(500, random_state=0)
+    X_new, y_new = make_twonorm(2000, random_state=1)
+    forest = QuickForest(random_state=0, n_jobs=1).fit(X, y)
+    assert forest.feature_importances_.sum() == pytest.approx(1)
+    for sure, labels, error in (
+        (forest.oob_decision_function_, y, 0.04),
+        (forest.predict_proba(X_new), y_new, 0.012),
+    ):
+        assert_allclose(sure.sum(axis=1), 1)
+        right = (sure.argmax(axis=1) == labels).mean()
+        assert right > 0.93
+        assert sure.max(axis=1).mean() == pytest.approx(right, abs=error)
 
 
 def test_quick_forest_may_be_given(fitted, gaussians):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
+from rich.text import Text
 from typer.core import TyperGroup
 
 from splboost.audit.decisions import (
@@ -38,13 +40,16 @@ from splboost.audit.files import (
 )
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.page import write_page
-from splboost.audit.report import make_report
+from splboost.audit.report import brief, make_report
 
+WHOLE = re.compile(r"-?\d{1,15}")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
 RUN = "run"
 SHOWN = 10  # suspects in the terminal
 FEWEST_ROWS = 20
 MOST_CLASSES = 100
+LONGEST_LINE = 300  # characters in the terminal of what comes from data
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
 
 
@@ -63,6 +68,14 @@ app = typer.Typer(
     help="Which labels of a file are wrong: splboost audit FILE --target COLUMN, and "
     "then splboost audit apply.",
 )
+
+
+def _split_name(path: Path) -> tuple[str, str]:
+    """Name of a file without its ending, and that, as ``.csv`` or ``.csv.gz``."""
+    ending = path.suffix
+    if ending.lower() == ".gz":
+        ending = path.with_suffix("").suffix + ending
+    return path.name.removesuffix(ending), ending
 
 
 def _split(text: str | None) -> list[str]:
@@ -116,7 +129,7 @@ def audit(
         raise typer.BadParameter(
             f"--precision {precision:g} is no share; give one between 0 and 1, as 0.9."
         )
-    console = Console(stderr=True, quiet=quiet, highlight=False)
+    console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
         file = read_file(data, _split(categorical))
         decided = read_decisions(reviewed or [])
@@ -132,7 +145,7 @@ def audit(
         )
         plan.fit(found)
         report = plan.report(found)
-        folder = out or data.parent / f"{data.name.split('.')[0]}-audit"
+        folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         folder.mkdir(parents=True, exist_ok=True)
         write_page(report, folder / PAGE)
         _write_suspects(report, folder / SUSPECTS)
@@ -158,8 +171,8 @@ def apply_command(
     """Write the data with the decisions of a review; all else stays as it is."""
     with _plain_errors():
         file, found = read_file(data), read_decisions(decisions)
-        name, _, ending = data.name.partition(".")
-        path = out or data.with_name(f"{name}-cleaned.{ending}")
+        name, ending = _split_name(data)
+        path = out or data.with_name(f"{name}-cleaned{ending}")
         if path.resolve() == data.resolve():
             raise FileError(f"--out {path} is the file itself; give another name.")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -236,14 +249,15 @@ class _Plan:
         for row, each in self.decided.items():
             labels[row] = each.label or labels[row]
         y = np.array(labels)[rows]
-        if self.file.columns[self.target].kind == NUMBER:
-            y = y.astype(float)
-            y = y.astype(int) if (y == y.astype(int)).all() else y
+        is_number = self.file.columns[self.target].kind == NUMBER
+        if is_number and all(map(WHOLE.fullmatch, set(labels))):
+            y = y.astype(int)  # in the order of numbers
         frame = make_table(self.file, self.features)
         X = frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
         groups = None
         if self.groups is not None:
-            groups = np.array([str(self.groups[row]) for row in rows])
+            of = self.groups  # rows that belong to nothing are each on their own
+            groups = np.array([of[row] or f"\0{row}" for row in rows.tolist()])
         trusted = np.isin(rows, list(self.decided))
         audit.fit(X, y, groups=groups, trusted=trusted)
 
@@ -278,20 +292,21 @@ def _check_labels(
 
 def _show_columns(console: Console, plan: _Plan) -> None:
     file = plan.file
-    console.print(f"[bold]{file.path.name}[/]: {file.n_rows} rows")
+    console.print(_plain(f"{file.path.name}: {file.n_rows} rows", style="bold"))
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         names = [name for name in plan.features if file.columns[name].kind == kind]
         if names:
-            console.print(f"  {title}: {', '.join(names)}", markup=False)
+            console.print(_plain(f"  {title}: {', '.join(map(brief, names))}"))
     for name, why in plan.left_out.items():
-        console.print(f"  left out: {name} ({why})", markup=False)
+        console.print(_plain(f"  left out: {brief(name)} ({why})"))
 
 
 def _show(
     console: Console, audit: LabelAudit, report: dict[str, Any], folder: Path
 ) -> None:
     console.print()
-    console.print(audit.summary(), markup=False)
+    for line in audit.summary().split("\n"):
+        console.print(_plain(brief(line, LONGEST_LINE)))
     suspects, names = report["suspects"][:SHOWN], report["classes"]
     if suspects:
         table = RichTable(title="The worst", title_justify="left")
@@ -301,22 +316,22 @@ def _show(
             because = each["reasons"][0]["text"] if each["reasons"] else ""
             cells = (
                 str(each["row"]),
-                each["id"] or "",
-                names[each["given"]],
-                names[each["predicted"]],
+                brief(each["id"] or ""),
+                brief(names[each["given"]]),
+                brief(names[each["predicted"]]),
                 f"{each['wrong']:.0%}",
                 because,
             )
             table.add_row(*(_plain(cell) for cell in cells))
         console.print(table)
-    console.print(f"Review them: {folder / PAGE}", markup=False)
-    console.print(f"As a table: {folder / SUSPECTS}", markup=False)
+    console.print(_plain(f"Review them: {folder / PAGE}"))
+    console.print(_plain(f"As a table: {folder / SUSPECTS}"))
 
 
-def _plain(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(text)
+def _plain(text: str, style: str = "") -> Text:
+    """Text that nothing in it can style, and that does not steer the terminal."""
+    visible = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return Text(visible, style)
 
 
 def _write_suspects(report: dict[str, Any], path: Path) -> None:

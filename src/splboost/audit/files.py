@@ -25,6 +25,7 @@ NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
 PARQUET = ".parquet", ".pq"  # endings of names
 MOST_CATEGORIES = 100
+MOST_NAMED = 30  # columns, in an error
 MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
 
 
@@ -70,10 +71,11 @@ class TableFile:
     def column(self, name: str, option: str) -> Column:
         """A column by its name, which an option has given."""
         if name not in self.columns:
-            known = ", ".join(map(repr, self.columns))
+            known = ", ".join(map(repr, list(self.columns)[:MOST_NAMED]))
+            more = ", …" if len(self.columns) > MOST_NAMED else ""
             raise FileError(
                 f"{self.path} has no column {name!r}, which {option} names; its "
-                f"columns are {known}."
+                f"columns are {known}{more}."
             )
         return self.columns[name]
 
@@ -254,7 +256,8 @@ def labels_of(file: TableFile, target: str) -> list[str]:
             "them out."
         )
     if column.kind == NUMBER:
-        return [_as_text(float(value)) for value in numbers_of(column, file.separator)]
+        numbers = numbers_of(column, file.separator).tolist()
+        return [str(_as_text(number)) for number in numbers]
     return [str(cell).strip() for cell in column.cells]
 
 
@@ -293,10 +296,7 @@ def _parse_parquet(
     for name in frame.columns:
         own = frame[name]
         kind = own.dtype
-        if kind.is_nested():
-            texts: list[str | None] = [str(cell) for cell in own]
-        else:
-            texts = [None if is_missing(cell) else _as_text(cell) for cell in own]
+        texts = [_as_text(cell) for cell in own.to_list()]
         if kind.is_numeric() and name not in categorical:
             columns[name] = Column(name, NUMBER, texts)
         else:
@@ -309,7 +309,13 @@ def _parse_parquet(
     return columns, frame.shape[0]
 
 
-def _as_text(cell: Any) -> str:
+def _as_text(cell: Any) -> str | None:
+    """A cell as in a CSV; None if it is missing."""
+    try:
+        if is_missing(cell):
+            return None
+    except ValueError:  # an array in a cell
+        pass
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return str(int(cell))
     return str(cell)

@@ -219,16 +219,21 @@ def say(reason: Reason, name: str, label: str) -> str:
     >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
     glucose is 85, but 150 in similar rows that are yes.
     """
-    return (
-        f"{name} is {_cell(reason.value)}, but {_cell(reason.usual)} in similar rows "
-        f"that are {label}."
-    )
+    value, usual, label = _cell(reason.value), _cell(reason.usual), brief(label)
+    return f"{brief(name)} is {value}, but {usual} in similar rows that are {label}."
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return brief(str(value))
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def brief(text: str, most: int = 60) -> str:
+    """The start of a long text."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _rounded(value: float) -> float:

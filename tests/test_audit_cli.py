@@ -1,0 +1,740 @@
+"""splboost audit: files in, page and decisions out, and the file put right."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli")
+from typer.testing import CliRunner
+
+from review_page import HOSTILE, Visit
+from splboost import cli
+from splboost.audit import commands
+from splboost.audit.label_audit import LabelAudit
+
+N_ROWS = 150
+FLIPPED = [7, 20, 33, 48, 61, 77, 90, 104, 119, 140]
+HEAD = "row,id,given,decision,new_label\n"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def invoke(*arguments, code=0):
+    done = CliRunner().invoke(cli.make_app(), ["audit", *map(str, arguments)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return done
+
+
+def call(*arguments, code=0):
+    """What a command says, in one line."""
+    said = invoke(*arguments, code=code).output
+    return " ".join(said.replace("│", " ").split())
+
+
+def audit(path, *options, code=0):
+    return call(path, "--target", "rich", "--quick", "--jobs", 1, *options, code=code)
+
+
+def people(n=N_ROWS):
+    """Who is rich has a high income or owns a house; ten labels are wrong."""
+    rng = np.random.default_rng(0)
+    income = np.round(rng.normal(40, 10, n), 1)
+    home = rng.choice(["own", "rent", ""], n, p=[0.3, 0.6, 0.1])
+    rich = np.where((income > 45) | (home == "own"), "yes", "no")
+    for row in FLIPPED:
+        if row < n:
+            rich[row] = "no" if rich[row] == "yes" else "yes"
+    return [
+        {
+            "name": f"person {row}",
+            "income": str(income[row]),
+            "home": str(home[row]),
+            "shoe": str(36 + row % 10),
+            "country": "here",
+            "rich": str(rich[row]),
+        }
+        for row in range(n)
+    ]
+
+
+def text_of(rows, separator=","):
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, rows[0], delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(text_of(people()))
+    return path
+
+
+def table_in(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+# ------------------------------------------------------------------------- what it says
+
+
+def test_audit_writes_a_list_a_page_and_a_summary(data, tmp_path):
+    said = audit(data)
+    folder = tmp_path / "people-audit"
+    assert {path.name for path in folder.iterdir()} == {
+        "suspects.csv",
+        "review.html",
+        "summary.json",
+    }
+    assert "people.csv: 150 rows" in said
+    assert "numbers: income, shoe" in said
+    assert "categories: home" in said
+    assert "left out: rich (the labels)" in said
+    assert "left out: name (text with too many values to be categories)" in said
+    assert "left out: country (the same in all rows)" in said
+    assert "150 labels, of which about" in said
+    assert f"Review them: {folder / 'review.html'}" in said
+    assert f"As a table: {folder / 'suspects.csv'}" in said
+    assert "look like yes" in said
+    assert "less belief in" in said
+
+    suspects = table_in(folder / "suspects.csv")
+    assert list(suspects[0]) == [
+        *HEAD.strip().split(","),
+        "chance_wrong",
+        "label_quality",
+        "because",
+        "income",
+        "home",
+        "shoe",
+    ]
+    rows = [int(each["row"]) for each in suspects]
+    assert len(set(rows) & set(FLIPPED)) > 0.7 * len(rows) > 4
+    given = people()
+    for each in suspects:
+        own = given[int(each["row"])]
+        assert each["given"] == own["rich"]
+        assert each["new_label"] != own["rich"]
+        assert each["decision"] == each["id"] == ""
+        assert [each[name] for name in ("income", "home", "shoe")] == [
+            own[name] for name in ("income", "home", "shoe")
+        ]
+    chances = [float(each["chance_wrong"]) for each in suspects]
+    assert chances == sorted(chances, reverse=True)
+    assert min(chances) > 0.5
+    assert "income is" in suspects[0]["because"] or "home is" in suspects[0]["because"]
+
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["n_rows"] == 150
+    assert summary["n_suspects"] == len(suspects)
+    assert summary["classes"] == ["no", "yes"]
+    assert summary["name"] == "people.csv"
+    assert summary["target"] == "rich"
+    assert np.sum(summary["confusion"]) == len(suspects)
+    assert summary["expected_precision"] == pytest.approx(np.mean(chances), abs=1e-3)
+    assert 0 < summary["noise_rate"] < 0.2
+    assert summary["page"] == str(folder / "review.html")
+
+    page = (folder / "review.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "people.csv" in page
+
+
+def test_json_alone_is_printed_to_stdout(data, tmp_path):
+    command = [sys.executable, "-m", "splboost.cli", "audit", str(data)]
+    command += ["--target", "rich", "--quick", "--json", "--top", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["n_suspects"] == 3
+    assert json.loads((tmp_path / "people-audit/summary.json").read_text()) == found
+    assert "150 rows" in done.stderr
+
+
+def test_quiet_prints_nothing_else(data):
+    assert audit(data, "--quiet") == ""
+    done = invoke(data, "--target", "rich", "--quick", "--quiet", "--json")
+    assert json.loads(done.output)["n_rows"] == 150
+
+
+def test_top_and_precision(data, tmp_path):
+    def suspects(*options):
+        audit(data, "--out", tmp_path / "deep/er", *options)
+        return table_in(tmp_path / "deep/er/suspects.csv")
+
+    assert len(suspects("--top", 7)) == 7
+    assert len(suspects("--top", 1000)) == N_ROWS
+    few, many = suspects("--precision", 0.95), suspects("--precision", 0.4)
+    assert 0 < len(few) < len(many)
+    assert np.mean([float(each["chance_wrong"]) for each in few]) >= 0.95
+    assert np.mean([float(each["chance_wrong"]) for each in many]) >= 0.4
+    assert [each["row"] for each in few] == [each["row"] for each in many[: len(few)]]
+
+
+def test_clean_data_have_no_suspects_and_that_is_said(tmp_path):
+    rows = [{"a": str(k), "rich": ["no", "yes"][k > 40]} for k in range(80)]
+    path = tmp_path / "plain.csv"
+    path.write_text(text_of(rows))
+    said = audit(path)
+    assert "No label is suspect." in said
+    assert "The worst" not in said
+    assert (
+        json.loads((tmp_path / "plain-audit/summary.json").read_text())[
+            "expected_precision"
+        ]
+        is None
+    )
+    assert table_in(tmp_path / "plain-audit/suspects.csv") == []
+
+
+def test_same_seed_same_page(data, tmp_path):
+    pages = []
+    for seed in (3, 3, 4):
+        audit(data, "--seed", seed, "--out", "x")
+        pages.append((tmp_path / "x/suspects.csv").read_text())
+    assert pages[0] == pages[1]
+    assert pages[0] != pages[2]
+
+
+def test_default_audit_is_by_the_forest(data, monkeypatch):
+    seen = []
+
+    def fit(self, X, y, **options):
+        seen.append(self.get_params())
+        raise ValueError("enough")
+
+    monkeypatch.setattr(LabelAudit, "fit", fit)
+    call(data, "--target", "rich", "--jobs", 2, "--seed", 5, "--top", 3, code=1)
+    call(data, "--target", "rich", "--quick", "--quiet", "--precision", 0.8, code=1)
+    first, second = seen
+    assert first["estimator"] is None
+    assert not first["quick"]
+    assert second["quick"]
+    assert (first["top"], second["precision"]) == (3, 0.8)
+    assert (first["n_jobs"], first["random_state"]) == (2, 5)
+    assert (first["verbose"], second["verbose"]) == (1, 0)
+
+
+# ------------------------------------------------------------------ which columns count
+
+
+def fitted_frames(monkeypatch):
+    """What the audit is fitted to, while it is fitted as ever."""
+    seen = []
+    fit = LabelAudit.fit
+
+    def spy(self, X, y, **options):
+        seen.append(SimpleNamespace(X=X, y=y, **options))
+        return fit(self, X, y, **options)
+
+    monkeypatch.setattr(LabelAudit, "fit", spy)
+    return seen
+
+
+def test_id_is_shown_and_not_judged_by(data, tmp_path, monkeypatch):
+    seen = fitted_frames(monkeypatch)
+    said = audit(data, "--id", "name")
+    assert "left out: name (--id)" in said
+    assert list(seen[0].X.columns) == ["income", "home", "shoe"]
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    assert all(each["id"] == f"person {each['row']}" for each in suspects)
+    assert f"person {suspects[0]['row']}" in said
+
+
+def test_ignored_columns(data, monkeypatch):
+    seen = fitted_frames(monkeypatch)
+    said = audit(data, "--ignore", "shoe, home")
+    assert "left out: shoe (--ignore)" in said
+    assert list(seen[0].X.columns) == ["income"]
+
+
+def test_categorical_columns(data, monkeypatch):
+    seen = fitted_frames(monkeypatch)
+    said = audit(data, "--categorical", "shoe,name")
+    assert "categories: name, home, shoe" in said
+    assert [str(kind) for kind in seen[0].X.dtypes] == [
+        "category",
+        "float64",
+        "category",
+        "category",
+    ]
+
+
+def test_groups(tmp_path, monkeypatch):
+    rows = people()
+    for row, each in enumerate(rows):
+        each["family"] = "" if row < 20 else f"F{row // 3}"
+    path = tmp_path / "families.csv"
+    path.write_text(text_of(rows))
+    seen = fitted_frames(monkeypatch)
+    said = audit(path, "--groups", "family")
+    assert "left out: family (--groups)" in said
+    assert "family" not in seen[0].X.columns
+    groups = seen[0].groups
+    assert len(set(groups[:20])) == 20  # who belongs to none is on their own
+    assert groups[30] == groups[31] == groups[32] != groups[33]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_either_library_reads_the_file(data, tmp_path, installed, library):
+    installed.intersection_update({library})
+    audit(data)
+    rows = {
+        int(each["row"]) for each in table_in(tmp_path / "people-audit/suspects.csv")
+    }
+    assert len(rows & set(FLIPPED)) > 4
+
+
+def test_neither_library_is_an_error(data, installed):
+    installed.clear()
+    assert "needs pandas or polars; install one" in audit(data, code=1)
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet", "semicolons", "no ending"])
+def test_kinds_of_files(tmp_path, kind):
+    rows = people()
+    if kind == "csv.gz":
+        path = tmp_path / "people.2024.csv.gz"
+        path.write_bytes(gzip.compress(text_of(rows).encode()))
+    elif kind == "parquet":
+        path = tmp_path / "people.2024.parquet"
+        frame = pd.DataFrame(rows)
+        frame["income"] = frame["income"].astype(float)
+        frame["home"] = frame["home"].replace({"": None})
+        frame.to_parquet(path)
+    elif kind == "semicolons":
+        path = tmp_path / "people.2024.txt"
+        for row in rows:
+            row["income"] = row["income"].replace(".", ",")
+        path.write_text(text_of(rows, ";"))
+    else:
+        path = tmp_path / "people"
+        path.write_text(text_of(rows))
+    name = "people" if kind == "no ending" else "people.2024"
+    said = audit(path)
+    assert "numbers: income" in said
+    suspects = table_in(tmp_path / f"{name}-audit/suspects.csv")
+    assert len({int(each["row"]) for each in suspects} & set(FLIPPED)) > 4
+    page = (tmp_path / f"{name}-audit/review.html").read_text("utf-8")
+    assert ('"source":null' in page) == (kind == "parquet")
+
+    flip = suspects[0]
+    decisions = tmp_path / "decisions.csv"
+    decisions.write_text(
+        HEAD + f"{flip['row']},,{flip['given']},flip,{flip['new_label']}\n"
+    )
+    said = call("apply", path, decisions, "--target", "rich")
+    ending = path.name.removeprefix(name)
+    cleaned = tmp_path / f"{name}-cleaned{ending}"
+    assert f"{cleaned}: 1 labels changed, 0 rows dropped, 0 kept" in said
+    rows[int(flip["row"])]["rich"] = flip["new_label"]
+    if kind == "parquet":
+        assert pd.read_parquet(cleaned)["rich"].tolist() == [r["rich"] for r in rows]
+    else:
+        content = cleaned.read_bytes()
+        content = gzip.decompress(content) if kind == "csv.gz" else content
+        assert content.decode() == text_of(rows, ";" if kind == "semicolons" else ",")
+
+
+@pytest.mark.parametrize(
+    "spelling, classes",
+    [
+        ({"no": "0", "yes": "1"}, ["0", "1"]),
+        ({"no": "2.0", "yes": "10"}, ["2", "10"]),
+        ({"no": "0.5", "yes": "1.5"}, ["0.5", "1.5"]),
+        ({"no": "1e20", "yes": "3"}, ["1e+20", "3"]),
+        ({"no": "False", "yes": "True"}, ["False", "True"]),
+        ({"no": " No", "yes": "Yes "}, ["No", "Yes"]),
+    ],
+)
+def test_labels_of_any_kind_and_back(tmp_path, spelling, classes):
+    rows = people()
+    for row in rows:
+        row["rich"] = spelling[row["rich"]]
+    path = tmp_path / "people.csv"
+    path.write_text(text_of(rows))
+    audit(path)
+    summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
+    assert summary["classes"] == classes
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    first = suspects[0]
+    assert {first["given"], first["new_label"]} == set(classes)
+    decisions = (tmp_path / "people-audit/suspects.csv").read_text()
+    filled = decisions.replace(f"{first['given']},,", f"{first['given']},flip,", 1)
+    (tmp_path / "filled.csv").write_text(filled)
+    call("apply", path, "filled.csv", "--target", "rich")
+    own = rows[int(first["row"])]
+    own["rich"] = next(text for text in spelling.values() if text != own["rich"])
+    changed = (tmp_path / "people-cleaned.csv").read_text().splitlines()
+    assert (
+        changed[: int(first["row"]) + 1]
+        == text_of(rows).splitlines()[: int(first["row"]) + 1]
+    )
+    assert (
+        table_in(tmp_path / "people-cleaned.csv")[int(first["row"])]["rich"]
+        == own["rich"]
+    )
+    audit(path, "--reviewed", "filled.csv")
+
+
+# ------------------------------------------------------------------------ review rounds
+
+
+def decide(tmp_path, suspects, kinds):
+    """Decisions on the first suspects, as the page saves them."""
+    lines = [
+        f"{each['row']},,{each['given']},{kind},"
+        f"{each['new_label'] if kind == 'flip' else ''}\n"
+        for each, kind in zip(suspects, kinds, strict=False)
+    ]
+    path = tmp_path / "decisions.csv"
+    path.write_text(HEAD + "".join(lines))
+    return path
+
+
+def test_reviewed_labels_are_trusted_next_time(data, tmp_path, monkeypatch):
+    audit(data)
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    decisions = decide(tmp_path, suspects, ["flip", "drop", "keep", "drop"])
+    seen = fitted_frames(monkeypatch)
+    audit(data, "--reviewed", decisions)
+    rows = [int(each["row"]) for each in suspects]
+    left = [row for row in range(N_ROWS) if row not in (rows[1], rows[3])]
+    assert len(seen[0].X) == len(seen[0].y) == N_ROWS - 2
+    assert [left[k] for k in np.flatnonzero(seen[0].trusted)] == sorted(
+        [rows[0], rows[2]]
+    )
+    labels = {row: each["rich"] for row, each in enumerate(people())}
+    labels[rows[0]] = suspects[0]["new_label"]
+    assert seen[0].y.tolist() == [labels[row] for row in left]
+    incomes = [float(people()[row]["income"]) for row in left]
+    assert seen[0].X["income"].tolist() == incomes
+
+    again = table_in(tmp_path / "people-audit/suspects.csv")
+    for each in again:  # numbered as in the file, although rows were dropped
+        own = people()[int(each["row"])]
+        assert each["income"] == own["income"]
+        assert each["given"] == own["rich"]
+    assert not {int(each["row"]) for each in again} & set(rows[:4])
+    summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
+    assert summary["n_rows"] == N_ROWS
+
+
+def test_apply_writes_what_was_decided(data, tmp_path):
+    rows = people()
+    suspects = [
+        {"row": 7, "given": rows[7]["rich"], "new_label": "yes"},
+        {"row": 9, "given": rows[9]["rich"], "new_label": ""},
+        {"row": 20, "given": rows[20]["rich"], "new_label": "no"},
+    ]
+    suspects[0]["new_label"] = "no" if rows[7]["rich"] == "yes" else "yes"
+    decisions = decide(tmp_path, suspects, ["flip", "keep", "drop"])
+    other = tmp_path / "more.json"
+    more = {"row": 30, "given": rows[30]["rich"], "decision": "drop"}
+    other.write_text(json.dumps({"decisions": [more]}))
+    out = tmp_path / "new folder/cleaned.csv"
+    said = call("apply", data, decisions, other, "--target", "rich", "--out", out)
+    assert "1 labels changed, 2 rows dropped, 1 kept as they were" in said
+    rows[7]["rich"] = suspects[0]["new_label"]
+    expected = [row for k, row in enumerate(rows) if k not in (20, 30)]
+    assert out.read_text() == text_of(expected)
+    assert data.read_text() == text_of(people())
+    quiet = call("apply", data, decisions, "--target", "rich", "--quiet")
+    assert quiet == ""
+    assert (tmp_path / "people-cleaned.csv").exists()
+
+
+def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
+    """Also when a column of the data is called like one of the list."""
+    rows = people()
+    for k, row in enumerate(rows):
+        row["row"], row["given"] = str(k % 7), ["no", "yes"][k % 2]
+        row["decision"] = ["keep", "drop"][k % 3 == 0]
+    data.write_text(text_of(rows))
+    audit(data)
+    path = tmp_path / "people-audit/suspects.csv"
+    lines = list(csv.reader(io.StringIO(path.read_text(), newline="")))
+    assert lines[0].count("row") == lines[0].count("decision") == 2
+    for line, decision in zip(lines[1:], ["flip", "", "drop"], strict=False):
+        line[3] = decision
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=";").writerows(lines)
+    path.write_text(stream.getvalue())
+    said = call("apply", data, path, "--target", "rich")
+    assert "1 labels changed, 1 rows dropped, 0 kept" in said
+    rows[int(lines[1][0])]["rich"] = lines[1][4]
+    del rows[int(lines[3][0])]
+    assert (tmp_path / "people-cleaned.csv").read_text() == text_of(rows)
+
+
+# ------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--target", "wealth"], "people.csv has no column 'wealth', which --target"),
+        (["--target", "rich", "--id", "x"], "no column 'x', which --id names; its"),
+        (["--target", "rich", "--ignore", "x"], "'x', which --ignore names"),
+        (["--target", "rich", "--groups", "x"], "'x', which --groups names"),
+        (["--target", "rich", "--categorical", "x"], "'x', which --categorical names"),
+        (["--target", "country"], "all labels in 'country' are 'here'; .* two classes"),
+        (["--target", "name"], "'name' has 150 different values and looks like texts"),
+        (["--target", "home"], "rows without a value in 'home', the first"),
+        (["--target", "rich", "--ignore", "income,home,shoe"], "no column to judge"),
+        (["--target", "rich", "--reviewed", "x.csv"], "x.csv is not there; save"),
+    ],
+)
+def test_errors_name_file_column_and_remedy(data, options, said):
+    done = invoke(data, "--quick", *options, code=1)
+    assert re.search(f"Error: .*{said}", done.output)
+    assert "Traceback" not in done.output
+    assert len(done.output.strip().splitlines()) == 1
+    assert not (data.parent / "people-audit").exists()
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (None, "bad.csv is not there; give the path of a CSV or Parquet file"),
+        ("", "bad.csv is empty"),
+        ("rich,a\nyes,1\nno,2\n", "bad.csv has 2 rows; an audit needs 20 at least"),
+        ("rich,a\n" + "yes,1\nno,2,3\n" * 20, "2 columns, but row 1 has 3 fields"),
+        (b"rich,a\nyes,\xff\n", "not UTF-8"),
+        (
+            "a,rich\n" + "".join(f"{k % 5},{k / 7}\n" for k in range(200)),
+            "'rich' has 200 different values and looks like measured numbers",
+        ),
+        ("rich\n" + "yes\nno\n" * 20, "no column to judge the labels by"),
+    ],
+)
+def test_files_that_will_not_do(tmp_path, content, said):
+    path = tmp_path / "bad.csv"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert said in audit(path, code=1)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--top", 3, "--precision", 0.9], "--top and --precision both say how many"),
+        (["--precision", 90], "--precision 90 is no share; give one between 0 and 1"),
+        (["--precision", 0], "--precision 0 is no share"),
+        (["--top", 0], "--top"),
+        (["--top", "many"], "--top"),
+        (["--colour", "red"], "--colour"),
+    ],
+)
+def test_options_that_will_not_do(data, options, said):
+    assert said in audit(data, *options, code=2)
+
+
+def test_target_is_asked_for(data):
+    assert "--target" in call(data, code=2)
+    assert "--target" in call("apply", data, data, code=2)
+
+
+def test_apply_refuses_what_does_not_fit(data, tmp_path):
+    path = tmp_path / "decisions.csv"
+
+    def refused(text, code=1):
+        path.write_text(HEAD + text)
+        return call(
+            "apply", data, path, "--target", "rich", "--out", "o.csv", code=code
+        )
+
+    given = people()[0]["rich"]
+    other = "no" if given == "yes" else "yes"
+    assert "has no row 150" in refused("150,,no,drop,\n")
+    assert "Row 0 of" in refused(f"0,,{other},drop,\n")
+    assert "'maybe', which no row has" in refused(f"0,,{given},flip,maybe\n")
+    assert "decided on before" in refused(f"0,,{given},drop,\n" * 2)
+    assert not (tmp_path / "o.csv").exists()
+    path.write_text("a,b\n")
+    assert "no column 'row'" in call("apply", data, path, "--target", "rich", code=1)
+    path.write_text(HEAD)
+    said = call("apply", data, path, "--target", "rich", "--out", data, code=1)
+    assert "is the file itself; give another name" in said
+    said = call("apply", data, path, "--target", "wealth", code=1)
+    assert "no column 'wealth', which --target names" in said
+
+
+def test_help(data):
+    said = call("--help")
+    assert "splboost audit FILE --target COLUMN" in said
+    assert "apply" in said
+    said = call("run", "--help")
+    for option in (
+        *("--target", "--id", "--ignore", "--categorical", "--groups", "--top"),
+        *("--precision", "--reviewed", "--out", "--quick", "--seed", "--jobs"),
+        *("--json", "--quiet"),
+    ):
+        assert option in said
+    assert "all else stays as it is" in call("apply", "--help")
+    assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
+
+
+def test_interrupt_ends_in_a_word(data, monkeypatch):
+    def fit(self, X, y, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LabelAudit, "fit", fit)
+    assert audit(data, code=130).endswith("Stopped.")
+
+
+# -------------------------------------------------------------------------- any content
+
+
+def hostile_rows(n=60):
+    """Three hundred columns whose names and cells are nasty; half of them decide."""
+    nasty = [text.replace("\x00", "").replace("\ud83d", "") for text in HOSTILE]
+    nasty += [
+        "[bold]",
+        "[/]",
+        "[/bold]",
+        "[link=x]",
+        ":smile:",
+        "\x1b[31mred\x07",
+        "{}",
+        "%s",
+    ]
+    names = [f"{nasty[k % len(nasty)][:200]} {k}" for k in range(299)]
+    labels = ["[/red] <b>no</b>", ":thumbs_up: \x1b[2J </script>yes"]
+    rows = []
+    for row in range(n):
+        high = row % 2
+        cells = {name: nasty[(k + high) % len(nasty)] for k, name in enumerate(names)}
+        label = labels[high] if row not in (10, 31) else labels[1 - high]
+        rows.append({"id]": nasty[row % len(nasty)], **cells, "label[/]": label})
+    return rows
+
+
+def test_hostile_data_are_text(tmp_path):
+    path = tmp_path / "[bold]x[link=y] :smile:.csv"
+    text = text_of(hostile_rows())
+    path.write_bytes(text.encode())
+    options = ["--target", "label[/]", "--id", "id]", "--quick", "--jobs", 1]
+    said = invoke(path, *options, "--top", 3, "--out", "out").output
+    assert "[bold]x[link=y] :smile:.csv: 60 rows" in said
+    assert "[/bold] 17" in said
+    assert ":smile: 19" in said
+    assert "left out: label[/] (the labels)" in said
+    assert "\x1b" not in said
+    assert "\\x1b" in said
+    assert "\x07" not in said
+    assert "[/red] <b>no</b>" in said
+    assert len(said) < 60_000
+    assert "many words " * 20 not in said
+
+    suspects = table_in(tmp_path / "out/suspects.csv")
+    rows = hostile_rows()
+    assert {int(each["row"]) for each in suspects} >= {10, 31}
+    for each in suspects:
+        own = rows[int(each["row"])]
+        assert each["id"] == own["id]"]
+        assert each["given"] == own["label[/]"].strip()
+        for name in list(own)[1:-1]:
+            if name in each:
+                assert each[name] == own[name]
+    page = (tmp_path / "out/review.html").read_text("utf-8")
+    assert page.count("<script") == page.count("</script>")
+    assert "<script>alert(1)" not in page
+
+    first = suspects[0]
+    other = next(row["label[/]"] for row in rows if row["label[/]"] != first["given"])
+    (tmp_path / "d.json").write_text(
+        json.dumps(
+            {
+                "decisions": [
+                    {
+                        "row": int(first["row"]),
+                        "given": first["given"],
+                        "decision": "flip",
+                        "new_label": other,
+                    }
+                ]
+            }
+        )
+    )
+    call("apply", path, "d.json", "--target", "label[/]", "--out", "clean.csv")
+    rows[int(first["row"])]["label[/]"] = other
+    assert (tmp_path / "clean.csv").read_bytes() == text_of(rows).encode()
+
+
+def test_control_characters_are_made_visible():
+    text = commands._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
+    assert text.plain == "a\\x1b[31m\\x07\\x9b\\x7f\tb\nc \U0001f468\u200d\U0001f469"
+
+
+# --------------------------------------------------------------------------- end to end
+
+
+@pytest.mark.parametrize("dialect", ["plain", "wild"])
+def test_review_from_file_to_corrected_file(browser, data, tmp_path, dialect):
+    """Audit, review by keyboard, save, apply: the page and the command agree."""
+    rows = people()
+    text = text_of(rows)
+    if dialect == "wild":
+        for k, row in enumerate(rows):
+            row["home"] = f'"{row["home"]}",\nroom {k % 3}; two'
+            row["rich"] = f" {row['rich']}"
+        text = "\ufeff" + text_of(rows, ";").replace("\n", "\r\n")
+    data.write_bytes(text.encode())
+    audit(data, "--id", "name")
+    folder = tmp_path / "people-audit"
+    suspects = table_in(folder / "suspects.csv")
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    tab = Visit(context, folder / "review.html")
+    assert tab.current() == int(suspects[0]["row"])
+    tab.press("f f f Shift+K d")
+    decided = {}
+    for button in ("save-csv", "save-json"):
+        name, content = tab.save(button)
+        (tmp_path / name).write_text(content, newline="")
+        call("apply", data, tmp_path / name, "--target", "rich", "--out", "cleaned.csv")
+        decided[button] = (tmp_path / "cleaned.csv").read_bytes().decode()
+    name, from_page = tab.save("save-clean")
+    assert name == "people.cleaned.csv"
+    assert not tab.faults
+    context.close()
+
+    separator = ";" if dialect == "wild" else ","
+    expected = [dict(row) for row in rows]
+    for each in suspects[:3]:
+        own = expected[int(each["row"])]
+        own["rich"] = own["rich"].replace(each["given"], each["new_label"])
+    del expected[int(suspects[4]["row"])]
+    expected_text = text_of(expected, separator)
+    if dialect == "wild":
+        # A label that starts with a blank is put in quotes where it is written anew.
+        expected_text = "\ufeff" + expected_text.replace("\n", "\r\n")
+        for each in suspects[:3]:
+            at = f"person {each['row']};"
+            start = expected_text.index(at)
+            end = expected_text.index(f"; {each['new_label']}\r\n", start)
+            stop = end + len(f"; {each['new_label']}")
+            quoted = f';" {each["new_label"]}"'
+            expected_text = expected_text[:end] + quoted + expected_text[stop:]
+    assert decided["save-csv"] == decided["save-json"] == from_page == expected_text
+
+    said = audit(data, "--reviewed", tmp_path / "people.decisions.csv", "--id", "name")
+    assert "149 labels, of which" in said
+    again = {each["row"] for each in table_in(folder / "suspects.csv")}
+    assert not again & {each["row"] for each in suspects[:5]}

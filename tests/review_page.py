@@ -145,6 +145,12 @@ class Visit:
         for key in keys.split():
             self.page.keyboard.press(key)
 
+    def reload(self):
+        """Open the page again; the browser stores things in its own time."""
+        self.page.wait_for_timeout(500)
+        self.page.reload()
+        self.page.wait_for_timeout(100)
+
     def text(self, selector):
         return self.page.locator(selector).inner_text()
 

@@ -113,7 +113,7 @@ def test_audit_writes_a_list_a_page_and_a_summary(data, tmp_path):
     assert f"Review them: {folder / 'review.html'}" in said
     assert f"As a table: {folder / 'suspects.csv'}" in said
     assert "look like yes" in said
-    assert "less belief in" in said
+    assert "in similar rows that are" in said
 
     suspects = table_in(folder / "suspects.csv")
     assert list(suspects[0]) == [

@@ -82,16 +82,13 @@ def test_what_every_model_obeys(table):
     n_classes = probability.shape[1]
     model = estimate_noise_model(probability, codes)
     assert len(model.transitions) == len(DEVIATIONS)
-    shares = [1 - np.trace(own) / n_classes for own in model.transitions]
     for own in model.transitions:
         assert own.min() >= 0
         np.testing.assert_allclose(own.sum(axis=1), 1)
         assert (1 - np.diag(own)).max() <= 0.9 * (n_classes - 1) / n_classes + 1e-12
-    if n_classes == 2:
-        assert np.all(np.diff(shares) >= -1e-9)  # more wrong labels, step by step
     wrong = model.chance_wrong(probability, codes)
     assert wrong.min() >= 0
-    assert wrong.max() <= 1
+    assert wrong.max() <= 0.99
     assert model.rate_std > 0
 
 

@@ -14,7 +14,7 @@ def test_decisions_by_key_are_kept_and_saved(visit):
     assert tab.current() == 18
     found = tab.rows("decision")[:7]
     assert found == ["flip", "open", "flip", "keep", "drop", "flip", "open"]
-    tab.page.reload()
+    tab.reload()
     assert tab.current() == 3  # the first that is open
     assert "5 of 30 reviewed: 1 kept, 3 flipped, 1 dropped" in tab.text(".progress")
 
@@ -135,7 +135,7 @@ def test_without_storage_decisions_last_until_the_page_is_closed(visit):
     assert tab.rows("decision")[:3] == ["flip", "drop", "open"]
     assert tab.save("save-csv")[1].count("\n") == 3
     tab.press("u u")  # else the browser would ask before it leaves
-    tab.page.reload()
+    tab.reload()
     assert tab.rows("decision")[0] == "open"
 
 

@@ -43,6 +43,7 @@ from splboost.paper.options import (
 from splboost.paper.protocol import Protocol
 from splboost.paper.results import read_results, versions_in
 from splboost.paper.runner import Summary, run
+from splboost.reporting import announcing_compilation
 
 STORE = "results.sqlite"
 ALONE = range(1, 4)  # figures that need no results
@@ -219,7 +220,9 @@ def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) ->
             )
         for name, draw in drawn.items():
             path = folder / f"{name}.png"
-            draw().savefig(path, dpi=150, bbox_inches="tight")
+            with announcing_compilation(1):
+                figure = draw()
+            figure.savefig(path, dpi=150, bbox_inches="tight")
             _say(f"Figure {number}: {path}")
 
 

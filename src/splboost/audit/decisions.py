@@ -27,6 +27,8 @@ from splboost.audit.files import (
 
 KEEP, FLIP, DROP = "keep", "flip", "drop"
 DECISIONS = KEEP, FLIP, DROP
+FORMULA = "=", "+", "-", "@", "\t", "\r"  # with which one may begin
+GUARD = "'"
 FIELDS = "row", "id", "given", "decision", "new_label"
 
 
@@ -48,15 +50,17 @@ class Decision:
     label: str | None
 
 
-def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
+def read_decisions(
+    paths: Iterable[str | Path], n_rows: int | None = None
+) -> list[Decision]:
     """The decisions that review pages have saved, CSV or JSON.
 
     Lines without a decision, such as those of a list of suspects that was filled in by
-    hand, are left out.
+    hand, are left out. ``n_rows`` is how many the data have, if that is known.
     """
     found: dict[int, Decision] = {}
     for path in map(Path, paths):
-        for each in _read(path):
+        for each in _read(path, n_rows):
             if each.row in found:
                 raise FileError(
                     f"{path}: row {each.row} has been decided on before; leave one of "
@@ -66,14 +70,14 @@ def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
     return list(found.values())
 
 
-def _read(path: Path) -> list[Decision]:
+def _read(path: Path, n_rows: int | None) -> list[Decision]:
     if not path.is_file():
         raise FileError(
             f"{path} is not there; save the decisions on the review page first."
         )
     text = read_text(path).removeprefix(MARK)
     if text.lstrip().startswith("{"):
-        lines = _lines_of_json(path, text)
+        lines = _lines_of_json(path, text, n_rows)
     else:
         lines = _lines_of_csv(path, text)
     return [
@@ -83,11 +87,17 @@ def _read(path: Path) -> list[Decision]:
     ]
 
 
-def _lines_of_json(path: Path, text: str) -> list[dict[str, Any]]:
+def _lines_of_json(path: Path, text: str, n_rows: int | None) -> list[dict[str, Any]]:
     try:
-        lines = json.loads(text).get("decisions")
+        document = json.loads(text)
     except ValueError as error:
         raise FileError(f"{path} is no readable JSON ({error}).") from None
+    lines, reviewed = document.get("decisions"), document.get("n_rows", n_rows)
+    if n_rows is not None and reviewed != n_rows:
+        raise FileError(
+            f"{path} has decisions on {reviewed} rows, and there are {n_rows}; give "
+            "the file that was audited."
+        )
     if not isinstance(lines, list) or not all(isinstance(x, dict) for x in lines):
         raise FileError(f"{path} has no list of decisions.")
     return lines
@@ -122,7 +132,7 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
-    kind, label = str(line["decision"]), line.get("new_label")
+    kind, label = str(line["decision"]), _without_guard(line.get("new_label"))
     if kind not in DECISIONS:
         raise FileError(
             f"{path}, decision {number}: {kind!r} is none of {', '.join(DECISIONS)}."
@@ -135,8 +145,28 @@ def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
         ) from None
     if kind == FLIP and label in (None, ""):
         raise FileError(f"{path}, decision {number}: a flip needs a new_label.")
-    given = str(line.get("given", ""))
+    given = str(_without_guard(line.get("given", "")))
     return Decision(row, given, kind, str(label) if kind == FLIP else None)
+
+
+def guarded(cell: str | None) -> str | None:
+    """A text that no spreadsheet takes for a formula."""
+    if cell is None or not cell.startswith(FORMULA) or _is_number(cell):
+        return cell
+    return GUARD + cell
+
+
+def _without_guard(cell: Any) -> Any:
+    is_guarded = isinstance(cell, str) and cell.startswith(GUARD)
+    return cell[1:] if is_guarded and cell[1:].startswith(FORMULA) else cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_decisions(

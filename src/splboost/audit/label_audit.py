@@ -21,7 +21,7 @@ from splboost.audit.evidence import (
     from_given,
     from_quick_forest,
 )
-from splboost.audit.noise_model import estimate_noise_model
+from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
 from splboost.audit.page import write_page
 from splboost.audit.quick import QuickForest
 from splboost.audit.reasons import Explanation, explain
@@ -58,7 +58,7 @@ class LabelAudit(BaseEstimator):
     estimator : classifier or None, default=None
         What judges. None is ``SPLForestClassifier``. Any other classifier with
         ``predict_proba``, of this library or of another, is fitted to five folds.
-    precision : float in (0, 1) or None, default=None
+    precision : float in (0, 0.99] or None, default=None
         Take as many suspects as leave so many of them wrong, as far as can be told:
         0.9 is for few false alarms, 0.5 for few that are missed.
     top : int or None, default=None
@@ -90,7 +90,8 @@ class LabelAudit(BaseEstimator):
         Share of the suspects whose labels are wrong, as far as can be told; NaN without
         suspects.
     noise_rate_, noise_rate_std_ : float
-        Estimated share of wrong labels, and the standard deviation of it.
+        Estimated share of wrong labels, and its standard deviation by chance alone.
+        Where classes overlap, labels that are rare but right count as wrong, too.
     transitions_ : array of shape (n_classes, n_classes)
         Estimated probability that a row of one class (by row) gets the label of another
         (by column).
@@ -116,7 +117,7 @@ class LabelAudit(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "precision": [Interval(Real, 0, 1, closed="neither"), None],
+        "precision": [Interval(Real, 0, MOST_CERTAIN, closed="right"), None],
         "top": [Interval(Integral, 1, None, closed="left"), None],
         "quick": ["boolean"],
         "categorical_features": ["array-like", None],
@@ -225,6 +226,9 @@ class LabelAudit(BaseEstimator):
         self.belief_ = probability
         self.contradictions_ = find_contradictions(table, codes)
         self._set_issues(probability, codes, wrong, asked)
+        index = getattr(X, "index", None)
+        if hasattr(self.issues_, "index") and hasattr(index, "size"):
+            self.issues_.index = index  # pandas puts rows together by it
         self._data = table, table.native(X), codes
 
     def _find_evidence(
@@ -272,9 +276,9 @@ class LabelAudit(BaseEstimator):
         self.expected_precision_ = (
             float(wrong[is_issue].mean()) if n_suspects else float("nan")
         )
-        unlikely = wrong > MORE_LIKELY_THAN_NOT
+        doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
         options = np.nan_to_num(probability)
-        options[every[unlikely], codes[unlikely]] = -1
+        options[every[doubted], codes[doubted]] = -1
         likeliest = np.where(np.isnan(quality), codes, options.argmax(axis=1))
         label = TYPES.get(self.classes_.dtype.kind, object)
         self.issues_ = make_frame(

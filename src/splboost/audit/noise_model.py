@@ -9,7 +9,9 @@ the probabilities q of the classes. With T a label k is right with the probabili
 T shows where the model is sure of a class: whatever is labelled otherwise there, is
 labelled wrongly. Where classes overlap, it is nowhere sure, and some of the rows that
 differ from what it says are right. The share of those that differ then rises from the
-surest rows on; what wrong labels explain of it is no more than its start.
+surest rows on; what wrong labels explain of it is no more than its start. And a label
+that is hardly rarer among the surest rows of another class than anywhere, or whose
+class is likeliest nowhere, tells little or nothing: the columns do not know that class.
 
 How many labels are wrong is uncertain by that estimate, and the chance that a single
 one is wrong is the mean over what it may be.
@@ -28,7 +30,9 @@ SUREST = 0.5  # of the rows of a class, along which the share of others may rise
 SMALLEST_DOUBT = 0.02  # in steps of which doubt is told apart
 DEVIATIONS = -2.0, -1.0, 0.0, 1.0, 2.0  # of the share of wrong labels, in std errors
 ALIKE = 4.0  # how many times more than chance classes have to differ
-FEWEST = 0.5  # rows of each class, as if there were so many more
+RARER = 0.2  # than anywhere a label must be among the surest of another class, in full
+TINY = 0.01  # rows, where there are none
+FEWEST = 0.5  # rows of each class with its own label, as if there were so many more
 LEAST_SPREAD = 0.1  # standard deviation of whether a label is wrong
 MOST_CERTAIN = 0.99  # that a label is wrong; a model may always be mistaken
 MOST_WRONG = 0.9  # of what would leave nothing to learn
@@ -82,22 +86,25 @@ def estimate_noise_model(
     n_classes = probability.shape[1]
     likeliest = probability.argmax(axis=1)
     doubt = np.round((1 - probability.max(axis=1)) / SMALLEST_DOUBT)
+    share = np.bincount(codes, minlength=n_classes) / codes.size
+    is_known = np.bincount(likeliest, minlength=n_classes) > 0
     shape = len(DEVIATIONS), n_classes, n_classes
-    count, variance = np.full(shape, FEWEST / n_classes), 0.0
-    for k in range(n_classes):
+    count, variance = np.full(shape, TINY), 0.0
+    count += FEWEST * np.eye(n_classes)
+    for k in np.flatnonzero(is_known):
         own = likeliest == k
-        if not own.any():
-            continue
         surest, floor = find_floor(doubt[own], codes[own] != k)
         others = np.bincount(codes[own][surest], minlength=n_classes).astype(float)
         others[k] = 0
         if not others.any():
             others = (np.arange(n_classes) != k).astype(float)
         others /= others.sum()
+        rarer = 1 - floor.rate * others / np.maximum(share, 1 / codes.size)
+        others *= is_known * np.clip(rarer / RARER, 0, 1)
         for of_deviation, deviation in zip(count, DEVIATIONS, strict=True):
-            rate = np.clip(floor.rate + deviation * floor.std, 0, 1)
-            of_deviation[k] += floor.weight * rate * others
-            of_deviation[k, k] += floor.weight * (1 - rate)
+            rate = np.clip(floor.rate + deviation * floor.std, 0, 1) * others
+            of_deviation[k] += floor.weight * rate
+            of_deviation[k, k] += floor.weight * (1 - rate.sum())
         variance += (own.mean() * floor.std) ** 2
     return NoiseModel([as_transitions(own) for own in count], float(np.sqrt(variance)))
 

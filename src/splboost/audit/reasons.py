@@ -159,15 +159,14 @@ def explain(
     n_classes = int(codes.max()) + 1
     own = [_some(np.flatnonzero((codes == k) & believed)) for k in range(n_classes)]
     other = [_some(np.flatnonzero((codes != k) & believed)) for k in range(n_classes)]
-    rng = np.random.default_rng(0)
+    with_reasons = model is not None and n_reasons > 0
     explanations = []
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         ways = [
             way
-            for row in block
-            for way in _plan(row, likeness, own[codes[row]], rng)
-            if model is not None and n_reasons
+            for row in (block if with_reasons else [])
+            for way in _plan(row, likeness, own[codes[row]])
         ]
         reasons = _go(ways, cells, X, codes, model)
         for row in block:
@@ -182,9 +181,7 @@ def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return rows[:: -(-rows.size // MOST_COMPARED)] if rows.size else rows
 
 
-def _plan(
-    row: int, likeness: Likeness, own: NDArray[np.intp], rng: np.random.Generator
-) -> list[Way]:
+def _plan(row: int, likeness: Likeness, own: NDArray[np.intp]) -> list[Way]:
     """Ways to a row; every second takes the steps of the one before in turn."""
     like = likeness.nearest(row, own, N_BELIEVED)
     if like.size == 0:
@@ -193,6 +190,7 @@ def _plan(
     ranked = np.argsort(-apart, kind="stable")
     n_asked = min(N_ASKED, np.count_nonzero(apart))
     steps = [ranked[n_asked:], *ranked[:n_asked, None]]
+    rng = np.random.default_rng(row)  # the same, whatever else is asked
     order: list[int] = []
     ways = []
     for k, start in enumerate(like.tolist()):

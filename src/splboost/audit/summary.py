@@ -16,7 +16,7 @@ def summarise(audit: LabelAudit) -> str:
     n_rows, n_suspects = is_issue.size, int(is_issue.sum())
     lines = [
         f"{n_rows} labels, of which about {audit.noise_rate_:.1%} "
-        f"(± {audit.noise_rate_std_:.1%}) are wrong.",
+        f"(± {audit.noise_rate_std_:.1%}) look wrong.",
     ]
     if n_suspects:
         lines.append(

@@ -46,7 +46,7 @@ def make_report(
     given = [place[label] for label in table["given_label"].tolist()]
     number = list(range(file.n_rows)) if rows is None else [int(row) for row in rows]
     cells = [file.columns[name].cells for name in features]
-    belief = np.nan_to_num(audit.belief_, nan=1 / len(names))
+    belief = audit.belief_
 
     def describe(row: int) -> dict[str, Any]:
         own = number[row]

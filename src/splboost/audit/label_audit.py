@@ -86,7 +86,9 @@ class LabelAudit(BaseEstimator):
         Share of the suspects whose labels are wrong, as far as can be told; NaN without
         suspects.
     noise_rate_, noise_rate_std_ : float
-        Estimated share of wrong labels, and the standard deviation of it.
+        Estimated share of wrong labels, and the standard deviation of it. It is too
+        high where the columns hardly tell the classes apart: what no model can learn
+        looks the same as what is wrong.
     transitions_ : array of shape (n_classes, n_classes)
         Estimated probability that a row of one class (by row) gets the label of another
         (by column).

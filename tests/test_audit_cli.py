@@ -182,7 +182,7 @@ def test_top_and_precision(data, tmp_path):
     assert len(suspects("--top", 1000)) == N_ROWS
     few, many = suspects("--precision", 0.8), suspects("--precision", 0.4)
     assert 0 < len(few) < len(many)
-    assert np.mean([float(each["chance_wrong"]) for each in few]) >= 0.95
+    assert np.mean([float(each["chance_wrong"]) for each in few]) >= 0.8
     assert np.mean([float(each["chance_wrong"]) for each in many]) >= 0.4
     assert [each["row"] for each in few] == [each["row"] for each in many[: len(few)]]
 
@@ -255,6 +255,23 @@ def test_id_is_shown_and_not_judged_by(data, tmp_path, monkeypatch):
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
     assert all(each["id"] == f"person {each['row']}" for each in suspects)
     assert f"person {suspects[0]['row']}" in said
+
+
+def test_ten_worst_are_shown(data, tmp_path):
+    said = audit(data, "--id", "name", "--top", 25)
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    shown = re.findall(r"person \d+", said)
+    assert shown == [each["id"] for each in suspects[:10]]
+
+
+def test_long_labels_do_not_flood_the_terminal(tmp_path):
+    rows = people()
+    for row in rows:
+        row["rich"] += " and so on" * 500
+    (tmp_path / "long.csv").write_text(text_of(rows))
+    said = audit(tmp_path / "long.csv")
+    assert len(said) < 10_000
+    assert "yes and so on" in said
 
 
 def test_ignored_columns(data, monkeypatch):
@@ -413,7 +430,7 @@ def test_reviewed_labels_are_trusted_next_time(data, tmp_path, monkeypatch):
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
     decisions = decide(tmp_path, suspects, ["flip", "drop", "keep", "drop"])
     seen = fitted_frames(monkeypatch)
-    audit(data, "--reviewed", decisions)
+    audit(data, "--reviewed", decisions, "--top", 30)
     rows = [int(each["row"]) for each in suspects]
     left = [row for row in range(N_ROWS) if row not in (rows[1], rows[3])]
     assert len(seen[0].X) == len(seen[0].y) == N_ROWS - 2
@@ -427,6 +444,7 @@ def test_reviewed_labels_are_trusted_next_time(data, tmp_path, monkeypatch):
     assert seen[0].X["income"].tolist() == incomes
 
     again = table_in(tmp_path / "people-audit/suspects.csv")
+    assert len(again) == 30
     for each in again:  # numbered as in the file, although rows were dropped
         own = people()[int(each["row"])]
         assert each["income"] == own["income"]
@@ -604,6 +622,8 @@ def test_apply_refuses_what_does_not_fit(data, tmp_path):
     assert "'maybe', which no row has" in refused(f"0,,{given},flip,maybe\n")
     assert "decided on before" in refused(f"0,,{given},drop,\n" * 2)
     assert not (tmp_path / "o.csv").exists()
+    path.write_text(HEAD + f"0,,{other},keep,\n")
+    assert "Row 0 of" in audit(data, "--reviewed", path, code=1)
     path.write_text("a,b\n")
     assert "no column 'row'" in call("apply", data, path, "--target", "rich", code=1)
     path.write_text(HEAD)
@@ -659,7 +679,8 @@ def hostile_rows(n=60):
         high = row % 2
         cells = {name: nasty[(k + high) % len(nasty)] for k, name in enumerate(names)}
         label = labels[high] if row not in (10, 31) else labels[1 - high]
-        rows.append({"id]": nasty[row % len(nasty)], **cells, "label[/]": label})
+        own = nasty[(row + 2) % len(nasty)]  # row 10 has a very long one
+        rows.append({"id]": own, **cells, "label[/]": label})
     return rows
 
 
@@ -679,6 +700,7 @@ def test_hostile_data_are_text(tmp_path):
     assert "[/red] <b>no</b>" in said
     assert len(said) < 60_000
     assert "many words " * 20 not in said
+    assert "x" * 61 not in said.replace("\n", "")
 
     suspects = table_in(tmp_path / "out/suspects.csv")
     rows = hostile_rows()

@@ -7,6 +7,8 @@ import random
 import pytest
 
 from review_page import make_report
+from splboost.audit.decisions import Decision, write_cleaned
+from splboost.audit.files import read_file
 
 
 def of_source(source, labels, *, classes=("no", "yes"), target="label"):
@@ -80,6 +82,24 @@ def test_labels_that_are_numbers_or_need_quotes(visit):
     tab = visit(of_source(source, [0, 1], classes=classes))
     tab.press("f f")
     assert tab.save("save-clean")[1] == 'label;a\n"yes, ""sir""";1\n"no";2\n'
+
+
+def test_labels_that_differ_by_a_capital_alone(visit, tmp_path):
+    source = "label,a\n yes,1\nYes,2\nyes,3\n"
+    tab = visit(of_source(source, [1, 0, 1], classes=("Yes", "yes")))
+    tab.press("f f d")
+    expected = 'label,a\nYes,1\n" yes",2\n'
+    assert tab.save("save-clean")[1] == expected
+
+    (tmp_path / "data.csv").write_text(source)
+    decisions = [
+        Decision(0, "yes", "flip", "Yes"),
+        Decision(1, "Yes", "flip", "yes"),
+        Decision(2, "yes", "drop", None),
+    ]
+    path = tmp_path / "cleaned.csv"
+    write_cleaned(read_file(tmp_path / "data.csv"), "label", decisions, path)
+    assert path.read_text() == expected
 
 
 @pytest.mark.parametrize("dialect", [",", ";", "\t", "|"])

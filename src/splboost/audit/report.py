@@ -98,7 +98,7 @@ class _Audited:
         self.is_suspect = np.asarray(issues["is_label_issue"])
         self._wrong = np.asarray(issues["chance_wrong"])
         self._given = [place[each] for each in np.asarray(issues["given_label"])]
-        self._belief = np.nan_to_num(audit.belief_, nan=1 / len(labels))
+        self._belief = audit.belief_
         self._features = features
         self._cells = [file.columns[name].cells for name in features]
         self._ids = ids

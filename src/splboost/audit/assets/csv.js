@@ -72,7 +72,10 @@ function labelReader() {
   const plain = (text) => text.trim().toLowerCase();
   const same = (a, b) => plain(a) === plain(b) || (plain(a) !== "" && Number(a) === Number(b));
   return (text) => {
-    if (!known.has(text)) known.set(text, classes.findIndex((name) => same(text, name)));
+    if (!known.has(text)) {
+      const exactly = known.get(text.trim()); // also where classes differ by a capital
+      known.set(text, exactly ?? classes.findIndex((name) => same(text, name)));
+    }
     return known.get(text);
   };
 }

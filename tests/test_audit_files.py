@@ -615,11 +615,17 @@ def test_broken_parquet(write):
 @LIBRARIES
 def test_change_parquet_leaves_all_else(installed, tmp_path, library):
     installed.intersection_update({library})
-    frame = pl.DataFrame({"a": [[1], [2, 3]], "label": ["x", "y"]})
-    frame.write_parquet(tmp_path / "in.parquet")
-    change_parquet(tmp_path / "in.parquet", tmp_path / "out.parquet", "label", {1: "x"})
-    found = pl.read_parquet(tmp_path / "out.parquet")
-    assert found.to_dict(as_series=False) == {"a": [[1], [2, 3]], "label": ["x", "x"]}
+    source, path = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    frame = pl.DataFrame({"a": [[1], [2, 3], [4], []], "label": ["x", "y", "y", "x"]})
+    frame.write_parquet(source)
+    change_parquet(source, path, "label", {0: "y", 1: None})
+    found = pl.read_parquet(path)
+    assert found.to_dict(as_series=False) == {
+        "a": [[1], [4], []],
+        "label": ["y", "y", "x"],
+    }
+    change_parquet(source, path, "label", {})
+    assert pl.read_parquet(path).equals(frame)
 
 
 # --------------------------------------------------------------------------- decisions

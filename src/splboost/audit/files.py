@@ -311,11 +311,8 @@ def _parse_parquet(
 
 def _as_text(cell: Any) -> str | None:
     """A cell as in a CSV; None if it is missing."""
-    try:
-        if is_missing(cell):
-            return None
-    except ValueError:  # an array in a cell
-        pass
+    if not isinstance(cell, np.ndarray) and is_missing(cell):
+        return None
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return str(int(cell))
     return str(cell)
@@ -344,4 +341,7 @@ def change_parquet(
     column = nw.new_series(target, labels, frame.schema[target], backend=backend)
     left_out = {row for row, text in changes.items() if text is None}
     kept = [row for row in range(len(labels)) if row not in left_out]
-    frame.with_columns(column)[kept].write_parquet(path)
+    changed = frame.with_columns(column)[kept]
+    if type(nw.maybe_get_index(frame)).__name__ == "RangeIndex":
+        changed = nw.maybe_reset_index(changed)  # else it becomes a column
+    changed.write_parquet(path)

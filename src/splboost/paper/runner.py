@@ -107,7 +107,7 @@ def run(
     >>> from pathlib import Path
     >>> from splboost.paper.protocol import Protocol
     >>> from splboost.paper.runner import read_results, run
-    >>> protocol = Protocol(("twonorm",), (0, 20), repeats=1, rounds=5, folds=2)
+    >>> protocol = Protocol(("twonorm",), (0, 20), 1, rounds=5, folds=2, depths=(1,))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Path(folder) / "results.sqlite"
     ...     summary = run(

@@ -1,0 +1,143 @@
+"""What the self-paced estimators of both packages share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost.advice import warn
+from splboost.engines.losses import LINKS
+from splboost.engines.objective import check_rounds
+from splboost.engines.paced import PacedLoss, PacedRounds
+from splboost.engines.strength import check_p_min, default_warm_rounds, find_paces
+from splboost.pace import Pace
+from splboost.pace.resolve import given_paces
+
+# Parameters of ours, which the packages must not see
+OWN = "p_min", "pace", "warm_rounds", "n_seeds"
+
+NEVER_CALLED = (
+    "{package} {version} did not call the self-paced objective, so this would be a "
+    "plain model; install a version between {versions}, or use "
+    "splboost.engines.SelfPacedObjective."
+)
+
+
+def check_settings(estimator: Any) -> None:
+    """Raise an error where a parameter of ours makes no sense."""
+    check_p_min(estimator.p_min)
+    given_paces(estimator.pace)
+    if estimator.warm_rounds is not None:
+        check_rounds("warm_rounds", estimator.warm_rounds)
+    n = estimator.n_seeds
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+        raise (TypeError if not isinstance(n, Integral) else ValueError)(
+            f"n_seeds must be a whole number of 1 or more, got n_seeds={n!r}."
+        )
+
+
+def count_warm_rounds(estimator: Any, default_rate: float) -> int:
+    """Rounds before the pace sets in, given or from the learning rate."""
+    if estimator.warm_rounds is not None:
+        return int(estimator.warm_rounds)
+    return default_warm_rounds(estimator.learning_rate, default_rate)
+
+
+def count_classes(
+    codes: NDArray[Any], weight: NDArray[Any] | None, k: int
+) -> NDArray[np.float64]:
+    """The weight of each class, which must not be zero in all."""
+    given = None if weight is None or not weight.size else weight
+    mass = np.bincount(codes.astype(np.intp), given, minlength=k).astype(np.float64)
+    if not mass.sum() > 0:
+        raise ValueError(
+            "sample_weight is zero for all samples; give a positive weight to those "
+            "that are to count."
+        )
+    return mass
+
+
+def resolve_paces(
+    estimator: Any, labels: Sequence[Any], mass: NDArray[np.float64]
+) -> dict[Any, Pace | None]:
+    """The pace of each class by label, in units of the logistic loss."""
+    priors = dict(zip(labels, (mass / mass.sum()).tolist(), strict=True))
+    return find_paces(estimator.pace, estimator.p_min, priors, LINKS["logistic"])
+
+
+def make_loss(paces: dict[Any, Pace | None], *, softmax: bool) -> PacedLoss:
+    """The loss of a classifier with these paces."""
+    return PacedLoss("softmax" if softmax else "logistic", list(paces.values()))
+
+
+def warn_of_dropped_classes(
+    estimator: Any,
+    v: NDArray[np.float64],
+    codes: NDArray[Any],
+    weight: NDArray[Any] | None,
+    labels: Sequence[Any],
+) -> None:
+    """Warn where a rare class is dropped far more than the rest."""
+    given = given_paces(estimator.pace)
+    if any(getattr(pace, "prior_corrected", False) for pace in given):
+        return
+    used = ~np.isnan(v)
+    of_used = np.ones(len(v)) if weight is None or not weight.size else weight
+    message = describe(v[used], codes[used], of_used[used], labels)
+    if message is not None:
+        warn(message)
+
+
+def describe(
+    v: NDArray[Any], codes: NDArray[Any], weight: NDArray[Any], labels: Sequence[Any]
+) -> str | None:
+    """What there is to say of dropped classes, in terms of ``p_min``."""
+    from splboost.pace.classes import describe_dropped_classes
+
+    message = describe_dropped_classes(
+        v, codes.astype(np.intp), weight.astype(np.float64), labels
+    )
+    if message is None:
+        return None
+    return message.replace("a larger age or plateau", "a smaller p_min")
+
+
+def warn_of_rounds(
+    rounds: Sequence[PacedRounds], n_rounds: int, warm_rounds: int
+) -> None:
+    """Warn of rounds that the pace has had no part in, or has left nothing for."""
+    if n_rounds <= warm_rounds:
+        warn(
+            f"The pace has had no effect: all {n_rounds} rounds were among the "
+            f"{warm_rounds} warm ones before it sets in, and sample_pace_ only says "
+            "what a further one would believe. Give fewer warm_rounds, a larger "
+            "n_estimators or a larger learning_rate."
+        )
+    n_empty = sum(each.n_selected.count(0) for each in rounds)
+    if n_empty:
+        warn(
+            f"The pace has left no sample in {n_empty} rounds, which have added "
+            "nothing to the model. Give a smaller p_min, or more warm_rounds."
+        )
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was if the block fails or is interrupted."""
+    kept = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(kept)
+        raise
+
+
+def one_or_all(records: list[NDArray[Any]]) -> Any:
+    """The record of the only seed, or a list with one for each."""
+    return records[0] if len(records) == 1 else records

@@ -25,7 +25,8 @@ from splboost.engines.settings import (
     one_or_all,
     unchanged_on_error,
     warn_of_dropped_classes,
-    warn_of_rounds,
+    warn_of_empty_rounds,
+    warn_of_warm_rounds,
 )
 from splboost.pace import Pace
 
@@ -264,7 +265,8 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         self._Booster = self._complete(trainings)
         if not first.rounds.loss.is_plain:
             n_rounds = first.n_done + max(len(each.latent) for each in rounds)
-            warn_of_rounds(rounds, n_rounds, first.warm_rounds)
+            warn_of_warm_rounds(n_rounds, first.warm_rounds)
+            warn_of_empty_rounds([each.n_selected for each in rounds])
             if n_rounds > first.warm_rounds:
                 warn_of_dropped_classes(
                     self, self.sample_pace_, first.y, first.weight, first.labels

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from splboost.advice import warn
 from splboost.engines.losses import LINKS
 from splboost.engines.objective import check_rounds
-from splboost.engines.paced import PacedLoss, PacedRounds
+from splboost.engines.paced import PacedLoss
 from splboost.engines.strength import check_p_min, default_warm_rounds, find_paces
 from splboost.pace import Pace
+from splboost.pace.classes import describe_lost_classes
 from splboost.pace.resolve import given_paces
 
 # Parameters of ours, which the packages must not see
@@ -83,34 +84,38 @@ def warn_of_dropped_classes(
     labels: Sequence[Any],
 ) -> None:
     """Warn where a rare class is dropped far more than the rest."""
-    given = given_paces(estimator.pace)
-    if any(getattr(pace, "prior_corrected", False) for pace in given):
-        return
-    used = ~np.isnan(v)
-    of_used = np.ones(len(v)) if weight is None or not weight.size else weight
-    message = describe(v[used], codes[used], of_used[used], labels)
-    if message is not None:
-        warn(message)
-
-
-def describe(
-    v: NDArray[Any], codes: NDArray[Any], weight: NDArray[Any], labels: Sequence[Any]
-) -> str | None:
-    """What there is to say of dropped classes, in terms of ``p_min``."""
-    from splboost.pace.classes import describe_dropped_classes
-
-    message = describe_dropped_classes(
-        v, codes.astype(np.intp), weight.astype(np.float64), labels
+    k = max(len(labels), 2)
+    codes = codes.astype(np.intp)
+    mass = np.ones(len(v)) if weight is None or not weight.size else weight
+    dropped = v == 0
+    warn_of_lost_classes(
+        estimator,
+        np.bincount(codes, mass, minlength=k),
+        np.bincount(codes[dropped], mass[dropped], minlength=k),
+        np.bincount(codes[dropped], minlength=k),
+        labels,
     )
-    if message is None:
-        return None
-    return message.replace("a larger age or plateau", "a smaller p_min")
 
 
-def warn_of_rounds(
-    rounds: Sequence[PacedRounds], n_rounds: int, warm_rounds: int
+def warn_of_lost_classes(
+    estimator: Any,
+    mass: NDArray[Any],
+    lost: NDArray[Any],
+    n_lost: NDArray[Any],
+    labels: Sequence[Any],
 ) -> None:
-    """Warn of rounds that the pace has had no part in, or has left nothing for."""
+    """The same, from the weight of each class, what of it is dropped, and how many."""
+    given = given_paces(estimator.pace)
+    corrected = any(getattr(pace, "prior_corrected", False) for pace in given)
+    if corrected or len(labels) < 2 or not n_lost.any():
+        return
+    message = describe_lost_classes(mass, lost, n_lost, labels)
+    if message is not None:
+        warn(message.replace("a larger age or plateau", "a smaller p_min"))
+
+
+def warn_of_warm_rounds(n_rounds: int, warm_rounds: int) -> None:
+    """Warn of a fit that the pace has had no part in."""
     if n_rounds <= warm_rounds:
         warn(
             f"The pace has had no effect: all {n_rounds} rounds were among the "
@@ -118,7 +123,11 @@ def warn_of_rounds(
             "what a further one would believe. Give fewer warm_rounds, a larger "
             "n_estimators or a larger learning_rate."
         )
-    n_empty = sum(each.n_selected.count(0) for each in rounds)
+
+
+def warn_of_empty_rounds(n_selected: Sequence[Sequence[int]]) -> None:
+    """Warn of rounds for which the pace has left nothing."""
+    n_empty = sum(list(of_seed).count(0) for of_seed in n_selected)
     if n_empty:
         warn(
             f"The pace has left no sample in {n_empty} rounds, which have added "

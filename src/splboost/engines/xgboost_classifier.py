@@ -21,7 +21,8 @@ from splboost.engines.settings import (
     resolve_paces,
     unchanged_on_error,
     warn_of_dropped_classes,
-    warn_of_rounds,
+    warn_of_empty_rounds,
+    warn_of_warm_rounds,
 )
 from splboost.engines.xgboost_rounds import (
     AtTheEnd,
@@ -227,7 +228,8 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
         self.latent_objective_ = one_or_all([np.array(f.rounds.latent) for f in fits])
         if not first.rounds.loss.is_plain:
             n_rounds = first.n_done + max(len(f.rounds.latent) for f in fits)
-            warn_of_rounds([f.rounds for f in fits], n_rounds, first.warm_rounds)
+            warn_of_warm_rounds(n_rounds, first.warm_rounds)
+            warn_of_empty_rounds([f.rounds.n_selected for f in fits])
             if n_rounds > first.warm_rounds:
                 warn_of_dropped_classes(
                     self, self.sample_pace_, first.y, first.weight, list(first.paces)

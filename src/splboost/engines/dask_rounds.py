@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from xgboost import collective
 from xgboost.callback import TrainingCallback
 
-from splboost.engines.losses import probability
 from splboost.engines.paced import PacedLoss, PacedRounds
 from splboost.pace import Pace
 
@@ -112,16 +111,6 @@ def take_report(booster: Any) -> tuple[list[float], list[int]]:
     return total[:half], [int(n) for n in total[half:]]
 
 
-class Probabilities:
-    """A metric of the user, who wants probabilities, for XGBoost, which gives scores."""
-
-    def __init__(self, metric: Any) -> None:
-        self._metric = metric
-
-    def __call__(self, scores: NDArray[Any], data: Any) -> Any:
-        return self._metric(probability(np.asarray(scores)), data)
-
-
 # ------------------------------------------------------------ pieces of a collection
 
 
@@ -143,7 +132,7 @@ def weigh_piece(
 def sum_piece(
     scores: Any, y: Any, weight: Any, loss: PacedLoss, positive: float
 ) -> tuple[float, NDArray[Any]]:
-    """Latent loss of a piece; and weight, weight dropped and number dropped by class."""
+    """Latent loss of a piece, and of each class: weight, weight and number dropped."""
     rounds = _close(scores, y, weight, loss, positive)
     rounds.latent = [0.0]
     v = rounds.final_weight(np.asarray(scores))

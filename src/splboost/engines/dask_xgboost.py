@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
 
 from splboost.engines.dask_rounds import (
-    Probabilities,
     Reporter,
     WorkerObjective,
     count_labels,
@@ -31,13 +30,18 @@ from splboost.engines.settings import (
     warn_of_lost_classes,
     warn_of_warm_rounds,
 )
-from splboost.engines.xgboost_classifier import (
+from splboost.engines.xgboost_fit import (
     DEFAULT_RATE,
     check_objective,
     count_rounds,
     list_seeds,
 )
-from splboost.engines.xgboost_rounds import average, patient_callbacks, start_score
+from splboost.engines.xgboost_rounds import (
+    OfProbabilities,
+    average,
+    patient_callbacks,
+    start_score,
+)
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
@@ -106,6 +110,12 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
 
     sample_pace_: Any
     paces_: dict[Any, Pace | None]
+    objective: Any
+    random_state: Any
+    base_score: Any
+    callbacks: Any
+    early_stopping_rounds: Any
+    _Booster: Any
 
     def __init__(
         self,
@@ -173,6 +183,12 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
             feature_weights=feature_weights,
         )
 
+    def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
+        model, metric, params, feature_weights = super()._configure_fit(*args, **kwargs)
+        if metric is not None:
+            metric = OfProbabilities(metric)
+        return model, metric, params, feature_weights
+
     async def _fit_async(self, X: Any, y: Any, **given: Any) -> DaskSPLXGBClassifier:
         with unchanged_on_error(self):
             workers = await self._list_workers()
@@ -191,7 +207,8 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
         return self
 
     async def _list_workers(self) -> set[str]:
-        return set((await self.client.scheduler.identity())["workers"])
+        scheduler: Any = self.client.scheduler
+        return set((await scheduler.identity())["workers"])
 
     async def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         weight = given["sample_weight"]
@@ -236,7 +253,7 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
             n_selected.append(np.array(selected[: n - n_done], dtype=np.intp))
             boosters.append(self._Booster)
             n_kept.append(n)
-        vars(self).update(own)
+        self.__dict__.update(own)
         self.objective = "multi:softprob" if len(mass) > 2 else "binary:logistic"
         if len(boosters) > 1:
             kept = [each[:n] for each, n in zip(boosters, n_kept, strict=True)]
@@ -247,10 +264,10 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
         self.latent_objective_ = one_or_all(latent)
         self.n_selected_ = one_or_all(n_selected)
         if not loss.is_plain:
-            warn_of_warm_rounds(max(n_kept), warm_rounds)
+            warn_of_warm_rounds(int(max(n_kept)), warm_rounds)
             warn_of_empty_rounds([each.tolist() for each in n_selected])
             if max(n_kept) > warm_rounds:
-                warn_of_lost_classes(self, *held, list(self.paces_))
+                warn_of_lost_classes(self, held[0], held[1], held[2], list(self.paces_))
 
     def _start_score(self, mass: FloatArray) -> Any:
         """Where XGBoost would start from: it knows the classes by their weights."""

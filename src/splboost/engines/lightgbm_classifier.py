@@ -9,7 +9,13 @@ import numpy as np
 from lightgbm.basic import LightGBMError
 from numpy.typing import NDArray
 
-from splboost.engines.lightgbm_metrics import ProbabilityMetrics, name_metrics
+from splboost.engines.lightgbm_arguments import (
+    METRICS,
+    check_lightgbm,
+    check_objective,
+    list_seeds,
+    read_metrics,
+)
 from splboost.engines.lightgbm_model import complete_model
 from splboost.engines.lightgbm_rounds import (
     EARLY_STOPPING,
@@ -30,12 +36,8 @@ from splboost.engines.settings import (
 )
 from splboost.pace import Pace
 
-OBJECTIVES = "binary", "multiclass", "softmax"
 DEFAULT_RATE = 0.1
 NO_FEATURES = "num_features() > 0"
-METRICS = "metric", "metrics", "metric_types"
-SUMS = "min_child_weight", "min_sum_hessian_in_leaf", "min_sum_hessian", "min_hessian"
-SUMS += ("min_sum_hessian_per_leaf",)
 
 
 class SPLLGBMClassifier(lightgbm.LGBMClassifier):
@@ -59,9 +61,9 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         says, if it has an age or plateau of its own.
     pace : Pace, str, dict or None, default="hard"
         How belief falls until then: an object of ``splboost.pace``, or the name of one.
-        "hard" believes all or nothing; with "linear" choose a smaller ``p_min``, such as
-        0.2. ``Hard(prior_corrected=True)`` is for rare classes. A dict has one for each
-        label; None believes all.
+        "hard" believes all or nothing; with "linear" choose a smaller ``p_min``, such
+        as 0.2. ``Hard(prior_corrected=True)`` is for rare classes. A dict has one for
+        each label; None believes all.
     warm_rounds : int or None, default=None
         Rounds before the pace sets in, which do not count for early stopping either.
         None is 1.5 / ``learning_rate``.
@@ -116,6 +118,9 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
 
     sample_pace_: NDArray[np.float64]
     paces_: dict[Any, Pace | None]
+    random_state: Any
+    _fit_now: Any
+    _Booster: Any
 
     def __init__(
         self,
@@ -176,7 +181,7 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         self
         """
         check_settings(self)
-        _check_lightgbm(self)
+        check_lightgbm(self)
         given = {
             "sample_weight": sample_weight,
             "init_score": init_score,
@@ -204,14 +209,14 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         n_done = count_rounds(given["init_model"])
         warm_rounds = count_warm_rounds(self, DEFAULT_RATE)
         trainings = []
-        for seed in _list_seeds(own_seed, int(self.n_seeds)):
+        for seed in list_seeds(own_seed, int(self.n_seeds)):
             training = PacedTraining(
                 self,
                 warm_rounds=warm_rounds,
                 n_done=n_done,
                 has_start=n_done > 0 or given["init_score"] is not None,
             )
-            metrics = _read_metrics(eval_metric, params, training)
+            metrics = read_metrics(eval_metric, params, training)
             patient = patient_callbacks(
                 callbacks, dict(params), max(warm_rounds - n_done, 0)
             )
@@ -240,9 +245,11 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         if stage != "fit" or now is None:
             return params
         training, metrics = now
-        _check_objective(params)
+        check_objective(params)
         metrics.prepare(
-            self._n_classes, params["objective"], int(params.get("multi_error_top_k", 1))
+            self._n_classes,
+            params["objective"],
+            int(params.get("multi_error_top_k", 1)),
         )
         training.prepare(self._classes.tolist(), dict(params))
         for name in (*EARLY_STOPPING, *METRICS):
@@ -279,7 +286,9 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         if n_rounds > 1:
             raise RuntimeError(
                 NEVER_CALLED.format(
-                    package="LightGBM", version=lightgbm.__version__, versions="4.6 and 4.7"
+                    package="LightGBM",
+                    version=lightgbm.__version__,
+                    versions="4.6 and 4.7",
                 )
             )
         del self._fit_now
@@ -335,58 +344,3 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         else:
             self._best_iteration = -1
         return booster
-
-
-def _check_lightgbm(estimator: Any) -> None:
-    """Refuse what would crash LightGBM, or mean something else than it says."""
-    params = estimator.get_params()
-    for name in SUMS:
-        if params.get(name, 1.0) is not None and not params.get(name, 1.0) > 0:
-            raise ValueError(
-                f"{name} must be above 0 for a self-paced LightGBM, got "
-                f"{name}={params[name]!r}: a leaf of rows that no longer count would "
-                "crash it. The default is 0.001."
-            )
-    for name in ("boosting_type", "boosting", "boost"):
-        if params.get(name) in ("rf", "random_forest"):
-            raise ValueError(
-                f"{name}={params[name]!r} takes no objective but LightGBM's own; use "
-                'boosting_type="gbdt".'
-            )
-    if params.get("sigmoid", 1.0) != 1:
-        raise ValueError(f"sigmoid must be 1, got sigmoid={params['sigmoid']!r}.")
-
-
-def _check_objective(params: dict[str, Any]) -> None:
-    if params["objective"] not in OBJECTIVES:
-        raise ValueError(
-            "SPLLGBMClassifier has a logistic or softmax loss; leave objective as it "
-            f"is, or give one of {', '.join(map(repr, OBJECTIVES))}, got "
-            f"objective={params['objective']!r}."
-        )
-
-
-def _list_seeds(seed: Any, n: int) -> list[Any]:
-    """A seed for each model; the first is the given one."""
-    if n == 1:
-        return [seed]
-    if isinstance(seed, np.random.RandomState):
-        seed = seed.randint(2**30)
-    elif isinstance(seed, np.random.Generator):
-        seed = int(seed.integers(2**30))
-    return [seed, *((seed or 0) + number for number in range(1, n))]
-
-
-def _read_metrics(
-    eval_metric: Any, params: dict[str, Any], training: PacedTraining
-) -> ProbabilityMetrics:
-    """The metrics that a fit asks for, in LightGBM's order."""
-    given = eval_metric if isinstance(eval_metric, list) else [eval_metric]
-    names = [each for each in given if isinstance(each, str)]
-    functions = [each for each in given if callable(each)]
-    told = [params[name] for name in METRICS if params.get(name) is not None]
-    for each in told:
-        names += each.split(",") if isinstance(each, str) else list(each)
-    return ProbabilityMetrics(
-        names, functions, training.probability, default_too=not told
-    )

@@ -167,7 +167,10 @@ class ProbabilityMetrics:
             function, higher_is_better = {**_TWO, **_MANY}[name]
             label = name
             if name == "multi_error" and self._top_k > 1:
-                function, label = partial(error, top_k=self._top_k), f"{name}@{self._top_k}"
+                function, label = (
+                    partial(error, top_k=self._top_k),
+                    f"{name}@{self._top_k}",
+                )
             found.append((label, function(y_true, p, weight), higher_is_better))
         for function in self._functions:
             arguments = [y_true, p, weight, None][: len(signature(function).parameters)]

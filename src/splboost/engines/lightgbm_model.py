@@ -53,7 +53,9 @@ def complete_model(
     sizes = " ".join(str(len(block.encode())) for block in trees)
     lines = [*(line for line in lines if line), f"tree_sizes={sizes}", "", ""]
     rest = _parts(models[0])[2]
-    rest = re.sub(r"^\[objective: .*\]$", f"[objective: {objective.split()[0]}]", rest, flags=re.M)
+    rest = re.sub(
+        r"^\[objective: .*\]$", f"[objective: {objective.split()[0]}]", rest, flags=re.M
+    )
     return "\n".join(lines) + "".join(trees) + END_OF_TREES[1:] + rest
 
 
@@ -81,4 +83,6 @@ def _change(block: str, factor: float, bias: float) -> str:
     names = [*VALUES, "leaf_coeff"] if factor != 1 else VALUES
     pattern = rf"^({'|'.join(names)})=(.*)$"
     block = re.sub(pattern, changed, block, flags=re.M)
-    return re.sub(r"^shrinkage=.*$", "shrinkage=1", block, flags=re.M) if bias else block
+    return (
+        re.sub(r"^shrinkage=.*$", "shrinkage=1", block, flags=re.M) if bias else block
+    )

@@ -108,7 +108,8 @@ class PacedTraining:
         """Factors of the two classes by ``is_unbalance`` or ``scale_pos_weight``."""
         positive = float(self._params.get("scale_pos_weight", 1.0))
         unbalanced = any(
-            self._params.get(name) for name in ("is_unbalance", "unbalance", "unbalanced_sets")
+            self._params.get(name)
+            for name in ("is_unbalance", "unbalance", "unbalanced_sets")
         )
         n_positive = int((y > 0).sum())
         n_negative = y.size - n_positive

@@ -191,7 +191,9 @@ class SelfPacedObjective:
 
     def _paced_loss(self, scores: NDArray[Any], y: NDArray[Any]) -> PacedLoss:
         k = self._count_classes(scores)
-        known = np.isin(y, np.arange(k)) if k <= 2 else (y >= 0) & (y < k) & (y % 1 == 0)
+        known = (
+            np.isin(y, np.arange(k)) if k <= 2 else (y >= 0) & (y < k) & (y % 1 == 0)
+        )
         if not known.all():
             raise ValueError(
                 f"loss={self.loss!r} wants labels from 0 to {k - 1}, got "

@@ -146,14 +146,11 @@ class PacedRounds:
         terms = self.loss.terms(scores, y)
         self.latent.append(self._sum(self.loss.latent(terms.loss, y)))
         factor = self._weight
-        selected = None
         if self._round >= self._warm_rounds and not self.loss.is_plain:
-            v = selected = self.loss.weight(terms.loss, y)
+            v = self.loss.weight(terms.loss, y)
             factor = v if factor is None else v * factor
-        elif factor is not None:
-            selected = factor
         self._round += 1
-        n = terms.loss.size if selected is None else np.count_nonzero(factor)
+        n = terms.loss.size if factor is None else np.count_nonzero(factor)
         self.n_selected.append(int(n))
         return step(terms, factor)
 

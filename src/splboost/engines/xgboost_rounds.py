@@ -12,6 +12,8 @@ import xgboost
 from numpy.typing import NDArray
 from xgboost.callback import EarlyStopping, TrainingCallback
 
+from splboost.engines.losses import probability
+
 
 class AfterWarmRounds(TrainingCallback):
     """Early stopping whose patience begins when the pace has set in.
@@ -52,6 +54,19 @@ class AtTheEnd(TrainingCallback):
     def after_training(self, model: Any) -> Any:
         self._function(model)
         return model
+
+
+class OfProbabilities:
+    """A metric of the user, who wants probabilities, for XGBoost, which gives scores.
+
+    It gives scores where the objective is one that it does not know.
+    """
+
+    def __init__(self, metric: Any) -> None:
+        self._metric = metric
+
+    def __call__(self, scores: NDArray[Any], data: Any) -> Any:
+        return self._metric(probability(np.asarray(scores)), data)
 
 
 def patient_callbacks(

@@ -19,7 +19,6 @@ from splboost.engines.dask_rounds import (
 )
 from splboost.engines.paced import PacedLoss
 from splboost.engines.settings import (
-    OWN,
     check_settings,
     count_warm_rounds,
     make_loss,
@@ -29,6 +28,7 @@ from splboost.engines.settings import (
     warn_of_empty_rounds,
     warn_of_lost_classes,
     warn_of_warm_rounds,
+    without_own,
 )
 from splboost.engines.xgboost_fit import (
     DEFAULT_RATE,
@@ -144,8 +144,7 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters that XGBoost is to see."""
-        given = super().get_xgb_params()
-        return {name: value for name, value in given.items() if name not in OWN}
+        return without_own(super().get_xgb_params())
 
     def fit(
         self,

@@ -25,7 +25,7 @@ from splboost.engines.lightgbm_rounds import (
 )
 from splboost.engines.settings import (
     NEVER_CALLED,
-    OWN,
+    as_parent,
     check_settings,
     count_warm_rounds,
     one_or_all,
@@ -33,6 +33,7 @@ from splboost.engines.settings import (
     warn_of_dropped_classes,
     warn_of_empty_rounds,
     warn_of_warm_rounds,
+    without_own,
 )
 from splboost.pace import Pace
 
@@ -112,7 +113,7 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
     >>> y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
     >>> clf = SPLLGBMClassifier(random_state=0, verbose=-1).fit(X, y_noisy)
     >>> dropped = clf.sample_pace_ == 0
-    >>> bool(dropped[flipped].mean() > 0.8), bool(dropped[~flipped].mean() < 0.1)
+    >>> bool(dropped[flipped].mean() > 0.6), bool(dropped[~flipped].mean() < 0.05)
     (True, True)
     """
 
@@ -201,6 +202,13 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
             self._keep(trainings, X, init_score)
         return self
 
+    def to_plain(self) -> lightgbm.LGBMClassifier:
+        """The fitted model as a plain ``LGBMClassifier``.
+
+        For tools that go by the class, such as converters to ONNX.
+        """
+        return as_parent(self, lightgbm.LGBMClassifier)
+
     def _fit_seeds(
         self, X: Any, y: Any, given: dict[str, Any], eval_metric: Any, callbacks: Any
     ) -> list[PacedTraining]:
@@ -238,9 +246,7 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """What LightGBM is to see; in a fit of ours, with the paced objective."""
-        params = super()._process_params(stage)
-        for name in OWN:
-            params.pop(name, None)
+        params = without_own(super()._process_params(stage))
         now = vars(self).get("_fit_now")
         if stage != "fit" or now is None:
             return params

@@ -142,6 +142,22 @@ class AfterWarmRounds:
             self._inner(replace(begin_iteration=first))
 
 
+class KeepsDraws:
+    """Spares LightGBM a reset before the first round, which would shift its draws.
+
+    A booster with an objective of its own is told so once more when it first meets one,
+    though it was made without any; that draws columns once more.
+    """
+
+    order = 0
+    before_iteration = True
+
+    def __call__(self, env: Any) -> None:
+        flag = "_Booster__set_objective_to_none"
+        if hasattr(env.model, flag):
+            setattr(env.model, flag, True)
+
+
 def patient_callbacks(
     callbacks: list[Any] | None, params: dict[str, Any], warm_rounds: int
 ) -> list[Any]:
@@ -160,12 +176,13 @@ def patient_callbacks(
                 verbose=params.get("verbosity", params.get("verbose", 1)) > 0,
             )
         )
-    return [
+    given = [
         AfterWarmRounds(each, warm_rounds)
         if type(each).__name__ == "_EarlyStoppingCallback"
         else each
         for each in given
     ]
+    return [*given, KeepsDraws()]
 
 
 def count_rounds(init_model: Any) -> int:

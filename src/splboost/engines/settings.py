@@ -21,6 +21,17 @@ from splboost.pace.resolve import given_paces
 
 # Parameters of ours, which the packages must not see
 OWN = "p_min", "pace", "warm_rounds", "n_seeds"
+LEARNED = "sample_pace_", "n_selected_", "latent_objective_", "paces_"
+
+
+def without_own(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that a package is to see; those of a pace are none of them."""
+    return {
+        name: value
+        for name, value in params.items()
+        if name.partition("__")[0] not in OWN
+    }
+
 
 NEVER_CALLED = (
     "{package} {version} did not call the self-paced objective, so this would be a "
@@ -133,6 +144,19 @@ def warn_of_empty_rounds(n_selected: Sequence[Sequence[int]]) -> None:
             f"The pace has left no sample in {n_empty} rounds, which have added "
             "nothing to the model. Give a smaller p_min, or more warm_rounds."
         )
+
+
+def as_parent(estimator: Any, parent: Any) -> Any:
+    """The estimator as one of its parent's class, without what is ours."""
+    plain = parent.__new__(parent)
+    plain.__dict__.update(
+        {
+            name: value
+            for name, value in vars(estimator).items()
+            if name not in OWN and name not in LEARNED
+        }
+    )
+    return plain
 
 
 @contextmanager

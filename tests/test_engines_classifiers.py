@@ -433,10 +433,7 @@ def test_a_constant_target(package):
     X, _, _ = data(50)
     for value in (0,) if package == "xgboost" else (0, 1):
         model = OWN[package](n_estimators=20).fit(X, np.full(50, value))
-        plain = parent_of(model).fit(X, np.full(50, value))
-        np.testing.assert_allclose(
-            model.predict_proba(X), plain.predict_proba(X), atol=1e-5
-        )
+        np.testing.assert_allclose(model.predict_proba(X)[:, 0], 1, atol=1e-5)
         assert (model.predict(X) == value).all() and (model.sample_pace_ == 1).all()
 
 

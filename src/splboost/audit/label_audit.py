@@ -13,7 +13,12 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.audit.contradictions import Contradiction, find_contradictions
+from splboost.audit.contradictions import (
+    Contradiction,
+    find_contradictions,
+    number_likes,
+)
+from splboost.audit.copies import join_copies
 from splboost.audit.evidence import (
     Evidence,
     from_folds,
@@ -29,6 +34,7 @@ from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
 from splboost.boosting.families.parameters import check_parameters
 from splboost.frames import make_frame
+from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
@@ -186,7 +192,9 @@ class LabelAudit(BaseEstimator):
             Probabilities of the classes, in sorted order, by models that have not seen
             the row; nothing is fitted then.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group, say of one person, do not judge each other.
+            Rows of one group, say of one person, do not judge each other. Nor do copies
+            of a row, unless equal rows often have different labels, and so were
+            labelled one by one.
         trusted : array-like of bool of shape (n_samples,), default=None
             Labels known to be right, for instance because a person has reviewed them.
 
@@ -209,7 +217,11 @@ class LabelAudit(BaseEstimator):
         table = read_table(self, X, self.categorical_features, reset=True)
         self.classes_, codes = encode_labels(self, y, np.ones(table.n_rows))
         known = check_trusted(trusted, table.n_rows)
-        found = self._find_evidence(X, codes, pred_probs, groups, trusted, rng)
+        like = number_likes(table)
+        if groups is not None:
+            groups = check_groups(groups, table.n_rows)
+        units = join_copies(like, codes, groups)
+        found = self._find_evidence(X, codes, pred_probs, units, trusted, rng)
         probability, self.estimator_ = found
         there = ~np.isnan(probability).any(axis=1)
         asked = there & ~known
@@ -224,7 +236,7 @@ class LabelAudit(BaseEstimator):
             self.noise_rate_ = float(wrong[there].mean())
             self.noise_rate_std_ = model.rate_std * float(asked.sum() / there.sum())
         self.belief_ = probability
-        self.contradictions_ = find_contradictions(table, codes)
+        self.contradictions_ = find_contradictions(like, codes)
         self._set_issues(probability, codes, wrong, asked)
         index = getattr(X, "index", None)
         if hasattr(self.issues_, "index") and hasattr(index, "size"):

@@ -29,12 +29,19 @@ def noise_model(probability, codes):
         own = [i for i in range(n_rows) if likeliest[i] == k]
         if not own:
             continue
-        place = places([1 - max(probability[i]) for i in own])
+        doubts = [1 - max(probability[i]) for i in own]
+        place = places(doubts)
         first = min(place)
         half = [at for at, where in enumerate(place) if where <= max(SUREST, first)]
         x = [place[at] for at in half]
         labels = [codes[own[at]] for at in half]
         start, error, weight = line_start(x, [int(label != k) for label in labels])
+        # Of the other rows, how many are as sure as the surest: they cannot be ordered.
+        equal = sum(doubt - min(doubts) <= 1e-9 for doubt in doubts) - 1
+        tied = equal / max(len(own) - 1, 1)
+        lowest, highest = start * (1 - tied), start
+        error = math.sqrt(error**2 + ((highest - lowest) / 4) ** 2)
+        start = (lowest + highest) / 2
         others = [labels.count(j) if j != k else 0 for j in range(n_classes)]
         if not sum(others):
             others = [int(j != k) for j in range(n_classes)]

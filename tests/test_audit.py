@@ -15,9 +15,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import LogitBoostClassifier, SPLForestClassifier
@@ -304,6 +306,36 @@ def test_stated_precision_is_near_the_real_one(make, noise):
     assert found.found > 0.4
     assert found.stated - 0.12 < found.real <= found.stated + 0.3
     assert abs(found.rate) < 0.08
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        DecisionTreeClassifier(random_state=0),
+        KNeighborsClassifier(1),
+        KNeighborsClassifier(3),
+        KNeighborsClassifier(5),
+    ],
+    ids=["tree", "1 neighbour", "3 neighbours", "5 neighbours"],
+)
+@pytest.mark.parametrize("rate", [0.05, 0.2])
+def test_judge_with_few_probabilities_does_not_overstate(judge, rate):
+    """It is mistaken where it is surest, and nothing tells where."""
+    found = pooled(gauss, lambda y, seed: flip(y, rate, seed=seed), 8, estimator=judge)
+    assert found.stated < found.real + 0.2
+    assert found.rate < 0.04
+
+
+def test_rounded_probabilities_do_not_overstate(gaussians, chances):
+    for digits, off in ((1, 0.02), (0, 0.05)):
+        audit = quick().fit(
+            gaussians.X, gaussians.given, pred_probs=chances.round(digits)
+        )
+        suspects = columns_of(audit.issues_).is_label_issue
+        if suspects.any():
+            real = gaussians.wrong[suspects].mean()
+            assert audit.expected_precision_ < real + 0.08
+        assert audit.noise_rate_ < gaussians.wrong.mean() + off
 
 
 @pytest.mark.parametrize("precision", [0.5, 0.7, 0.9])

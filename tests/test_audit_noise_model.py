@@ -9,6 +9,8 @@ import reference_audit
 from splboost.audit.noise_model import (
     ALIKE,
     DEVIATIONS,
+    Floor,
+    allow_for_ties,
     as_transitions,
     chance_wrong,
     estimate_noise_model,
@@ -131,6 +133,19 @@ def test_rows_of_the_same_doubt_count_all(n_rows):
     assert surest.all()
     assert floor.rate == 1 / n_rows
     assert floor.weight == pytest.approx(n_rows)
+
+
+def test_start_among_ties_is_anywhere_up_to_their_share():
+    level = Floor(0.2, 0.0, 100.0)
+    assert allow_for_ties(level, np.arange(50) / 50) == level
+    assert allow_for_ties(level, np.full(1, 0.3)) == level
+    rate, std, weight = allow_for_ties(level, np.full(50, 0.3))
+    assert weight == 100
+    ends = rate + std * np.array([DEVIATIONS[0], DEVIATIONS[-1]])
+    np.testing.assert_allclose(ends, [0, 0.2], atol=1e-15)
+    rate, std, _ = allow_for_ties(level, np.r_[np.full(25, 0.3), 0.4, np.full(23, 0.5)])
+    np.testing.assert_allclose(rate + 2 * std, 0.2)
+    np.testing.assert_allclose(rate - 2 * std, 0.1)
 
 
 def test_rounding_does_not_decide_whether_a_share_rises():

@@ -13,6 +13,11 @@ surest rows on; what wrong labels explain of it is no more than its start. And a
 that is hardly rarer among the surest rows of another class than anywhere, or whose
 class is likeliest nowhere, tells little or nothing: the columns do not know that class.
 
+A model with few different probabilities, such as a single tree, does not tell of which
+rows it is surest. Of those that share its least doubt some differ because it is
+mistaken, and nobody knows how many: the start lies anywhere between none of them and
+all.
+
 How many labels are wrong is uncertain by that estimate, and the chance that a single
 one is wrong is the mean over what it may be.
 """
@@ -28,6 +33,7 @@ FloatArray = NDArray[np.float64]
 
 SUREST = 0.5  # of the rows of a class, along which the share of others may rise
 SMALLEST_DOUBT = 0.02  # in steps of which doubt is told apart
+EQUAL = 1e-9  # doubts that differ by no more than this were the same
 DEVIATIONS = -2.0, -1.0, 0.0, 1.0, 2.0  # of the share of wrong labels, in std errors
 ALIKE = 4.0  # how many times more than chance classes have to differ
 RARER = 0.2  # than anywhere a label must be among the surest of another class, in full
@@ -85,7 +91,8 @@ def estimate_noise_model(
     """
     n_classes = probability.shape[1]
     likeliest = probability.argmax(axis=1)
-    doubt = np.round((1 - probability.max(axis=1)) / SMALLEST_DOUBT)
+    doubt = 1 - probability.max(axis=1)
+    step = np.round(doubt / SMALLEST_DOUBT)
     share = np.bincount(codes, minlength=n_classes) / codes.size
     is_known = np.bincount(likeliest, minlength=n_classes) > 0
     shape = len(DEVIATIONS), n_classes, n_classes
@@ -93,7 +100,8 @@ def estimate_noise_model(
     count += FEWEST * np.eye(n_classes)
     for k in np.flatnonzero(is_known):
         own = likeliest == k
-        surest, floor = find_floor(doubt[own], codes[own] != k)
+        surest, floor = find_floor(step[own], codes[own] != k)
+        floor = allow_for_ties(floor, doubt[own])
         others = np.bincount(codes[own][surest], minlength=n_classes).astype(float)
         others[k] = 0
         if not others.any():
@@ -137,6 +145,24 @@ def find_floor(
         variance += float(x.mean()) ** 2 / (n * spread)
     deviation = max(np.sqrt(rate * (1 - rate)), LEAST_SPREAD)
     return surest, Floor(rate, float(deviation * np.sqrt(variance)), 1 / variance)
+
+
+def allow_for_ties(floor: Floor, doubt: FloatArray) -> Floor:
+    """The same, as cautious as rows of equal doubt ask for.
+
+    Where all are equal, the share is anywhere from none of those that differ to all of
+    them, each as likely: ``DEVIATIONS`` then go from end to end.
+
+    Parameters
+    ----------
+    floor : as ``find_floor`` finds it
+    doubt : of the rows of a class
+    """
+    n_equal = np.count_nonzero(doubt <= doubt.min() + EQUAL)
+    tied = (n_equal - 1) / max(doubt.size - 1, 1)
+    spread = floor.rate * tied / (2 * DEVIATIONS[-1])
+    rate = floor.rate * (1 - tied / 2)
+    return Floor(rate, float(np.hypot(floor.std, spread)), floor.weight)
 
 
 def as_transitions(count: FloatArray) -> FloatArray:

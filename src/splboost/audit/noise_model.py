@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 FloatArray = NDArray[np.float64]
 
@@ -130,21 +131,34 @@ def find_floor(
     differs : whether a row has another label
     """
     order = np.sort(doubt)
-    # Twice the number of rows ahead; equals share theirs.
+    # Twice the number of rows ahead; equals share theirs. Whole, so exactly equal.
     ahead = np.searchsorted(order, doubt) + np.searchsorted(order, doubt, side="right")
     place = ahead / (2 * doubt.size)
     surest = place <= max(SUREST, place.min())
     x, y, ahead = place[surest], differs[surest], ahead[surest]
-    n = y.size
-    rate, variance = float(y.mean()), 1 / n
-    # In whole numbers, so that rounding never decides whether the line rises.
-    if n * int(ahead[y].sum()) > int(ahead.sum()) * int(y.sum()):
-        spread = float(np.var(x))
-        slope = float(np.mean((x - x.mean()) * y)) / spread
-        rate = max(rate - slope * float(x.mean()), 0.0)
-        variance += float(x.mean()) ** 2 / (n * spread)
+    n, mean, middle = y.size, float(y.mean()), float(x.mean())
+    spread = float(np.var(x))
+    rate, variance = mean, 1 / n
+    if ahead.min() < ahead.max():
+        slope = float(np.mean((x - middle) * y)) / spread
+        of_slope = 1 / (n * spread)  # its variance, but for that of y
+        error = max(np.sqrt(mean * (1 - mean)), LEAST_SPREAD) * np.sqrt(of_slope)
+        rate = max(mean - max(slope, 0.0) * middle, 0.0)
+        variance += middle**2 * of_slope * share_of_variance(slope / error)
     deviation = max(np.sqrt(rate * (1 - rate)), LEAST_SPREAD)
     return surest, Floor(rate, float(deviation * np.sqrt(variance)), 1 / variance)
+
+
+def share_of_variance(z: float) -> float:
+    """How much of its variance a number keeps that is known not to be negative.
+
+    That of the normal distribution, z standard deviations above 0, cut off there: from
+    next to none, far below, it rises to all, far above.
+    """
+    if z < -30:
+        return 1 / z**2  # where the formula loses its digits
+    hazard = float(np.exp(norm.logpdf(z) - norm.logcdf(z)))
+    return 1 - hazard * (z + hazard)
 
 
 def allow_for_ties(floor: Floor, doubt: FloatArray) -> Floor:
@@ -184,12 +198,21 @@ def as_transitions(count: FloatArray) -> FloatArray:
 
 
 def _bounded(transitions: FloatArray) -> FloatArray:
-    """The same, mixed with right labels where classes could not be told apart."""
+    """The same, mixed with right labels where classes could not be told apart.
+
+    Neither by how often a label is wrong, nor, from three classes on, because some of
+    them get each other's labels: the smallest eigenvalue is 0 where labels of different
+    classes are drawn alike, and below where they are rather exchanged.
+    """
     n_classes = transitions.shape[0]
     most = MOST_WRONG * (n_classes - 1) / n_classes
     wrong = 1 - np.diag(transitions)
     scale = np.minimum(1, most / np.maximum(wrong, most))[:, None]
-    return scale * transitions + (1 - scale) * np.eye(n_classes)
+    mixed = scale * transitions + (1 - scale) * np.eye(n_classes)
+    smallest = np.linalg.eigvals(mixed).real.min()
+    share = min(1.0, MOST_WRONG / max(1 - smallest, MOST_WRONG))
+    bounded: FloatArray = share * mixed + (1 - share) * np.eye(n_classes)
+    return bounded
 
 
 def chance_wrong(

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import log_ndtr
 
 FloatArray = NDArray[np.float64]
 
@@ -157,7 +157,7 @@ def share_of_variance(z: float) -> float:
     """
     if z < -30:
         return 1 / z**2  # where the formula loses its digits
-    hazard = float(np.exp(norm.logpdf(z) - norm.logcdf(z)))
+    hazard = float(np.exp(-(z**2) / 2 - log_ndtr(z)) / np.sqrt(2 * np.pi))
     return 1 - hazard * (z + hazard)
 
 

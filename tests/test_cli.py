@@ -130,6 +130,8 @@ def test_run_export_and_report(tmp_path, pictures):
     found = runner.read_results(store, whole)
     assert table["error"].tolist() == pytest.approx(found["error"].tolist())
     assert call("paper", "export") == "2 cells written to splboost-paper/results.csv"
+    said = call("paper", "import", "splboost-paper/results.csv", "--store", "s.sqlite")
+    assert said == "2 new cells in s.sqlite"
     call("paper", "report", "--folder", "page", "--store", store)
     assert len(pictures[-1][1]) == 2  # of the one repeat of the preset
     assert (tmp_path / "page" / "report.html").exists()
@@ -249,7 +251,7 @@ def test_table_one_is_printed():
 
 def test_help_names_the_commands():
     said = call("paper", "--help")
-    for name in ("run", "report", "export", "table", "--figure"):
+    for name in ("run", "report", "export", "import", "table", "--figure"):
         assert name in said
 
 

@@ -232,6 +232,82 @@ def test_settings_and_versions_do_not_mix(store, monkeypatch):
     assert old["version"].tolist() == [here]
 
 
+@pytest.fixture
+def exported(store, tmp_path):
+    """The file of a run, and its protocol."""
+    one = replace(TINY, sets=("twonorm",), repeats=1)
+    run(store, one, methods=["LogitBoost", "SPL hard"])
+    path = tmp_path / "exported.csv"
+    runner.read_results(store, one).to_csv(path, index=False)
+    return path, one
+
+
+def test_a_run_goes_on_from_exported_results(exported, store, tmp_path):
+    path, one = exported
+    other = tmp_path / "other" / "results.sqlite"
+    assert results.import_results(path, other, one) == 4
+    assert results.import_results(path, other, one) == 0
+    pd.testing.assert_frame_equal(
+        runner.read_results(other, one), runner.read_results(store, one)
+    )
+    summary = run(other, replace(one, repeats=2), methods=["LogitBoost"])
+    assert (summary.n_before, summary.n_done) == (2, 2)
+
+
+def test_results_without_a_choice_are_imported(exported, store, tmp_path):
+    path, one = exported
+    run(store, replace(one, noise=(0,)), methods=["SPLForest"])
+    found = runner.read_results(store, one)
+    assert found["n_estimators"].isna().sum() == found["cv_error"].isna().sum() == 1
+    found.to_csv(path, index=False)
+    other = tmp_path / "other.sqlite"
+    assert results.import_results(path, other, one) == 5
+    pd.testing.assert_frame_equal(runner.read_results(other, one), found)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("settings", "0123456789ab", "with other settings than these; give the preset"),
+        ("version", "splboost 99", "by splboost 99, but here is splboost 0"),
+        ("method", "AdaBoost.M2", "AdaBoost.M2 on twonorm, which this version does"),
+        ("data", "iris", "on iris, which this version does not know"),
+        ("method", "LogitBoost", "LogitBoost on twonorm with other settings"),
+    ],
+)
+def test_results_of_something_else_are_not_imported(
+    exported, tmp_path, column, value, message
+):
+    path, one = exported
+    frame = pd.read_csv(path)
+    frame.loc[len(frame) - 1, column] = value
+    frame.to_csv(path, index=False)
+    other = tmp_path / "other.sqlite"
+    with pytest.raises(ValueError, match=message):
+        results.import_results(path, other, one)
+    assert not other.exists()
+
+
+def test_results_of_other_settings_are_not_imported(exported, tmp_path):
+    path, one = exported
+    with pytest.raises(ValueError, match="with other settings than these"):
+        results.import_results(path, tmp_path / "other.sqlite", replace(one, folds=3))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("data,noise\ntwonorm,0\n", "has no column 'n_train'; give a file that"),
+        ("", "cannot be read as CSV"),
+    ],
+)
+def test_files_that_are_no_results(tmp_path, text, message):
+    path = tmp_path / "other.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        results.import_results(path, tmp_path / "other.sqlite", TINY)
+
+
 def test_absent_sets_are_told_of_and_the_others_run(store):
     mixed = replace(TINY, sets=("pima", "oocMerl4D", "twonorm"), repeats=1, noise=(0,))
     summary = run(store, mixed, methods=["LogitBoost"])

@@ -172,6 +172,31 @@ def test_figures_come_back_as_they_were(path):
     assert [type(row[name]) for name in Measures._fields] == [float, int, str]
 
 
+def test_what_was_measured_elsewhere_is_adopted(path):
+    store = open_store(path)
+    done, claimed, failed, absent = (CELL._replace(seed=seed) for seed in range(4))
+    for cell in (done, claimed, failed):
+        assert store.claim(cell)
+    store.finish(done, figures(0.25), "here")
+    store.fail(failed, "why")
+    theirs = [(c, figures(0.5), "there") for c in (done, claimed, failed, absent)]
+    assert store.adopt(theirs) == 3
+    found = {
+        row["seed"]: (row["error"], row["source"]) for row in store.rows(["settings"])
+    }
+    assert found == {0: (0.25, "here"), **dict.fromkeys((1, 2, 3), (0.5, "there"))}
+    assert store.rows(["settings"], FAILED) == []
+    assert store.adopt(theirs) == 0
+
+
+def test_all_or_nothing_is_adopted(path):
+    store = open_store(path)
+    broken = CELL._replace(seed=6), {"error": 0.1}, "there"
+    with pytest.raises(KeyError):
+        store.adopt([(CELL, figures(), "there"), broken])
+    assert store.rows(["settings"]) == store.rows(["settings"], CLAIMED) == []
+
+
 def test_settings_are_counted(path):
     store = open_store(path)
     for settings, seed in [("a", 1), ("a", 2), ("b", 1)]:

@@ -41,7 +41,7 @@ from splboost.paper.options import (
     pick_methods,
 )
 from splboost.paper.protocol import Protocol
-from splboost.paper.results import read_results, versions_in
+from splboost.paper.results import import_results, read_results, versions_in
 from splboost.paper.runner import Summary, run
 from splboost.reporting import announcing_compilation
 
@@ -179,6 +179,24 @@ def export(
         path.parent.mkdir(parents=True, exist_ok=True)
         results.to_csv(path, index=False, float_format="%.8g")
         _say(f"{len(results)} cells written to {path}")
+
+
+@app.command("import")
+def import_command(
+    results: Annotated[Path, typer.Argument(help="A CSV that export has written.")],
+    preset: PresetOption = "quick",
+    sets: SetsOption = None,
+    noise: NoiseOption = None,
+    repeats: RepeatsOption = None,
+    depths: DepthsOption = None,
+    folder: FolderOption = FOLDER,
+    store: StoreOption = None,
+) -> None:
+    """Put exported results into a store, so that a run goes on from them."""
+    protocol = make_protocol(preset, sets, noise, repeats, depths)
+    path = store or folder / STORE
+    with _plain_errors():
+        _say(f"{import_results(results, path, protocol)} new cells in {path}")
 
 
 @app.command()

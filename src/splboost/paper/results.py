@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.cells import Cell, Outcome, current_version, settings_of
 from splboost.paper.draw import CATALOGUE, COPY, GENERATED, source_of
 from splboost.paper.methods import METHODS
@@ -29,7 +31,10 @@ COLUMNS = (
     "fit_seconds",
     "protocol",
     "version",
+    "settings",
 )
+SOURCES = CATALOGUE, COPY, GENERATED
+DIGEST_LENGTH = 12  # hexadecimal digits
 
 
 def open_store(path: str | Path) -> Store:
@@ -56,13 +61,18 @@ def read_results(
         ``method``, ``error`` (on the test rows), ``cv_error`` (of the choice),
         ``n_estimators`` (rounds chosen), ``chosen`` (other parameters, as JSON),
         ``n_fits``, ``fit_seconds`` (processor time), ``protocol`` ("small" or "large"),
-        ``version``.
+        ``version``, ``settings`` (a digest of all that the result depends on).
     """
     version = current_version() if version is None else version
     opened = _open_existing(store)
     try:
         rows = [
-            {**row, "protocol": protocol.kind(name), "version": version}
+            {
+                **row,
+                "protocol": protocol.kind(name),
+                "version": version,
+                "settings": _digest(row["settings"]),
+            }
             for name in protocol.sets
             for row in _rows_of(opened, name, protocol, version)
         ]
@@ -77,7 +87,7 @@ def _rows_of(
 ) -> list[dict[str, Any]]:
     """Those of one set, from one source: that of here, if there are any."""
     own = protocol.for_set(name)
-    for source in dict.fromkeys((source_of(name), CATALOGUE, COPY, GENERATED)):
+    for source in dict.fromkeys((source_of(name), *SOURCES)):
         settings = {
             settings_of(method, own, source, version): method for method in METHODS
         }
@@ -95,6 +105,77 @@ def _rows_of(
 
 def _place(row: dict[str, Any]) -> tuple[int, int, int]:
     return row["noise"], row["repeat"], list(METHODS).index(row["method"])
+
+
+def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> int:
+    """Put exported results into a store, so that a run goes on from them.
+
+    Parameters
+    ----------
+    path : of a CSV that ``splboost paper export`` has written
+    store : path
+        Made where there is none. What it has of these cells stays.
+    protocol : Protocol
+        That of the results. All of them must be of its settings and of the versions
+        that are here; else nothing is imported.
+
+    Returns
+    -------
+    int
+        The cells that were not there yet.
+    """
+    rows = _read_export(path)
+    cells = [_cell_of(row, protocol, path) for row in rows]
+    opened = open_store(store)
+    try:
+        return opened.adopt(
+            (cell, {name: row[name] for name in Outcome._fields}, row["version"])
+            for cell, row in zip(cells, rows, strict=True)
+        )
+    finally:
+        opened.close()
+
+
+def _read_export(path: str | Path) -> list[dict[str, Any]]:
+    try:
+        frame = pd.read_csv(path, dtype={"settings": str})
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
+        raise ValueError(f"{path} cannot be read as CSV ({error}).") from error
+    missing = [name for name in COLUMNS if name not in frame]
+    if missing:
+        raise ValueError(
+            f"{path} has no column {missing[0]!r}; give a file that splboost paper "
+            "export has written."
+        )
+    rows: list[dict[str, Any]] = (
+        frame.astype(object).where(frame.notna(), None).to_dict("records")
+    )
+    return rows
+
+
+def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
+    """The cell of an exported row, if that is of the protocol."""
+    name, method = row["data"], row["method"]
+    what = f"{path} has {method} on {name}"
+    if name not in UCI_CATALOGUE or method not in METHODS:
+        raise ValueError(f"{what}, which this version does not know.")
+    if row["version"] != current_version():
+        raise ValueError(
+            f"{what} by {row['version']}, but here is {current_version()}; results of "
+            "different versions are not mixed. Install those, or measure anew."
+        )
+    for source in SOURCES:
+        settings = settings_of(method, protocol.for_set(name), source)
+        if row["settings"] == _digest(settings):
+            return Cell(settings, name, int(row["noise"]), int(row["repeat"]), method)
+    raise ValueError(
+        f"{what} with other settings than these; give the preset and the options of "
+        "the run that it comes from."
+    )
+
+
+def _digest(settings: str) -> str:
+    return hashlib.sha256(settings.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def versions_in(store: str | Path) -> dict[str, int]:

@@ -122,14 +122,18 @@ class Store:
             found = self._run(f"SELECT * FROM cells WHERE {self._is_cell}", cell)
             if found and not self._is_void(found[0]):
                 return False
-            values = *cell, CLAIMED, *self._owner, time.time()
-            self._run(
-                f"INSERT OR REPLACE INTO cells ({', '.join(self._cell._fields)}, "
-                "state, host, process, process_start, time) "
-                f"VALUES ({', '.join('?' * len(values))})",
-                values,
-            )
+            self._insert(cell)
         return True
+
+    def _insert(self, cell: Any) -> None:
+        """Write that a cell is this process's."""
+        values = *cell, CLAIMED, *self._owner, time.time()
+        self._run(
+            f"INSERT OR REPLACE INTO cells ({', '.join(self._cell._fields)}, "
+            "state, host, process, process_start, time) "
+            f"VALUES ({', '.join('?' * len(values))})",
+            values,
+        )
 
     def _is_void(self, row: sqlite3.Row) -> bool:
         """Whether it is a claim that nobody will make good."""
@@ -148,6 +152,24 @@ class Store:
             f"{', '.join(f'{name} = ?' for name in names)} WHERE {self._is_cell}",
             (DONE, time.time(), source, *(figures[name] for name in names), *cell),
         )
+
+    def adopt(self, finished: Iterable[tuple[Any, Mapping[str, Any], str]]) -> int:
+        """Take cells that were measured elsewhere, all or none; how many are new.
+
+        Parameters
+        ----------
+        finished : cells, their figures and the state of the code
+        """
+        n_new = 0
+        with self._transaction():
+            for cell, figures, source in finished:
+                found = self._run(f"SELECT * FROM cells WHERE {self._is_cell}", cell)
+                if found and found[0]["state"] == DONE:
+                    continue
+                self._insert(cell)
+                self.finish(cell, figures, source)
+                n_new += 1
+        return n_new
 
     def fail(self, cell: Any, failure: str) -> None:
         """Write why it could not be measured; it is not tried again by itself."""

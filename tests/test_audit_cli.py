@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from review_page import HOSTILE, Visit
 from splboost import cli
-from splboost.audit import commands
+from splboost.audit import terminal
 from splboost.audit.label_audit import LabelAudit
 
 N_ROWS = 150
@@ -738,7 +738,7 @@ def test_hostile_data_are_text(tmp_path):
 
 
 def test_control_characters_are_made_visible():
-    text = commands._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
+    text = terminal._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
     assert text.plain == "a\\x1b[31m\\x07\\x9b\\x7f\tb\nc \U0001f468\u200d\U0001f469"
 
 

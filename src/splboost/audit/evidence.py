@@ -14,11 +14,11 @@ from sklearn.model_selection import (
 )
 
 from splboost.advice import warn
-from splboost.audit.quick import QuickForest
 from splboost.selection.bags import check_groups
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
+from splboost.selection.quick_forest import QuickForest
 from splboost.trees.labels import weights_of_classes
 
 FloatArray = NDArray[np.float64]
@@ -38,6 +38,34 @@ class Evidence(NamedTuple):
 
     probability: FloatArray
     model: Any
+
+
+def find_evidence(
+    judge: Any,
+    X: Any,
+    y: NDArray[Any],
+    codes: NDArray[np.integer],
+    groups: NDArray[np.intp] | None,
+    trusted: Any,
+    seed: int,
+    n_jobs: int | None,
+) -> Evidence:
+    """By the bags of a forest, or by folds.
+
+    Parameters
+    ----------
+    judge : classifier
+    X, y : all rows
+    codes : class of each row's label
+    groups : by row; those of one group do not judge each other
+    trusted : by row, whether a label is known to be right; or None
+    seed, n_jobs : of the folds
+    """
+    if isinstance(judge, QuickForest):
+        return from_quick_forest(judge, X, y, groups)
+    if isinstance(judge, SPLForestClassifier):
+        return from_forest(judge, X, y, codes, groups, trusted)
+    return from_folds(judge, X, y, codes, groups, seed, n_jobs)
 
 
 def from_forest(

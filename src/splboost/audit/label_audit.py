@@ -19,23 +19,17 @@ from splboost.audit.contradictions import (
     number_likes,
 )
 from splboost.audit.copies import join_copies
-from splboost.audit.evidence import (
-    Evidence,
-    from_folds,
-    from_forest,
-    from_given,
-    from_quick_forest,
-)
+from splboost.audit.evidence import Evidence, find_evidence, from_given
+from splboost.audit.issues import choose, make_issues
 from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
 from splboost.audit.page import write_page
-from splboost.audit.quick import QuickForest
 from splboost.audit.reasons import Explanation, explain
 from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
 from splboost.boosting.families.parameters import check_parameters
-from splboost.frames import make_frame
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
+from splboost.selection.quick_forest import QuickForest
 from splboost.trees.columns import read_table
 from splboost.trees.labels import (
     all_or_nothing,
@@ -45,9 +39,6 @@ from splboost.trees.labels import (
 )
 
 FloatArray = NDArray[np.float64]
-
-MORE_LIKELY_THAN_NOT = 0.5
-TYPES = {"i": int, "u": int, "f": float, "b": bool, "U": str}  # of labels
 
 
 class LabelAudit(BaseEstimator):
@@ -237,7 +228,14 @@ class LabelAudit(BaseEstimator):
             self.noise_rate_std_ = model.rate_std * float(asked.sum() / there.sum())
         self.belief_ = probability
         self.contradictions_ = find_contradictions(like, codes)
-        self._set_issues(probability, codes, wrong, asked)
+        n_suspects = choose(wrong[asked], self.top, self.precision)
+        self.issues_ = make_issues(
+            self.classes_, codes, probability, wrong, asked, n_suspects
+        )
+        suspects = np.asarray(self.issues_["is_label_issue"])
+        self.expected_precision_ = (
+            float(wrong[suspects].mean()) if n_suspects else float("nan")
+        )
         index = getattr(X, "index", None)
         if hasattr(self.issues_, "index") and hasattr(index, "size"):
             self.issues_.index = index  # pandas puts rows together by it
@@ -248,13 +246,12 @@ class LabelAudit(BaseEstimator):
         X: Any,
         codes: NDArray[np.integer],
         pred_probs: Any,
-        groups: Any,
+        groups: NDArray[np.intp] | None,
         trusted: Any,
         rng: np.random.RandomState,
     ) -> Evidence:
         if pred_probs is not None:
             return from_given(pred_probs, self.classes_, codes)
-        y = self.classes_[codes]
         judge, seed = self.estimator, rng.randint(2**31 - 1)
         if judge is None:
             kind = QuickForest if self.quick else SPLForestClassifier
@@ -264,55 +261,8 @@ class LabelAudit(BaseEstimator):
                 random_state=seed,
                 verbose=self.verbose,
             )
-        if isinstance(judge, QuickForest):
-            return from_quick_forest(judge, X, y, groups)
-        if isinstance(judge, SPLForestClassifier):
-            return from_forest(judge, X, y, codes, groups, trusted)
-        return from_folds(judge, X, y, codes, groups, seed, self.n_jobs)
-
-    def _set_issues(
-        self,
-        probability: FloatArray,
-        codes: NDArray[np.integer],
-        wrong: FloatArray,
-        asked: NDArray[np.bool_],
-    ) -> None:
-        every = np.arange(codes.size)
-        quality = probability[every, codes]
-        by_chance, by_quality = -np.nan_to_num(wrong), np.nan_to_num(quality, nan=1)
-        order = np.lexsort((by_quality, by_chance, ~asked))
-        rank = np.empty(codes.size, dtype=int)
-        rank[order] = np.arange(1, codes.size + 1)
-        n_suspects = self._cut(np.sort(wrong[asked])[::-1])
-        is_issue = rank <= n_suspects
-        self.expected_precision_ = (
-            float(wrong[is_issue].mean()) if n_suspects else float("nan")
-        )
-        doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
-        options = np.nan_to_num(probability)
-        options[every[doubted], codes[doubted]] = -1
-        likeliest = np.where(np.isnan(quality), codes, options.argmax(axis=1))
-        label = TYPES.get(self.classes_.dtype.kind, object)
-        self.issues_ = make_frame(
-            {
-                "is_label_issue": (bool, is_issue),
-                "label_quality": (float, quality),
-                "given_label": (label, self.classes_[codes]),
-                "predicted_label": (label, self.classes_[likeliest]),
-                "confidence": (float, probability[every, likeliest]),
-                "chance_wrong": (float, wrong),
-                "rank": (int, rank),
-            }
-        )
-
-    def _cut(self, wrong: FloatArray) -> int:
-        """Number of suspects among labels that may be suspect; ``wrong`` falls."""
-        if self.top is not None:
-            return min(self.top, wrong.size)
-        if self.precision is None:
-            return int(np.count_nonzero(wrong > MORE_LIKELY_THAN_NOT))
-        mean = np.cumsum(wrong) / np.arange(1, wrong.size + 1)
-        return int(np.count_nonzero(mean >= self.precision))
+        y = self.classes_[codes]
+        return find_evidence(judge, X, y, codes, groups, trusted, seed, self.n_jobs)
 
     def clean(
         self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"

@@ -635,16 +635,22 @@ def test_apply_refuses_what_does_not_fit(data, tmp_path):
 
 def test_help(data):
     said = call("--help")
-    assert "splboost audit FILE --target COLUMN" in said
-    assert "apply" in said
-    said = call("run", "--help")
+    assert " audit [OPTIONS] " in said
+    assert "splboost audit apply" in said
     for option in (
         *("--target", "--id", "--ignore", "--categorical", "--groups", "--top"),
         *("--precision", "--reviewed", "--out", "--quick", "--seed", "--jobs"),
         *("--json", "--quiet"),
     ):
         assert option in said
-    assert "all else stays as it is" in call("apply", "--help")
+    assert call() == call("--help")
+    said = call("apply", "--help")
+    assert "all else stays as it is" in said
+    assert " audit apply [OPTIONS] " in said
+    assert "--top" not in said
+    said = call(data, code=2)
+    assert "Missing option '--target'" in said
+    assert "audit run" not in said
     assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
 
 

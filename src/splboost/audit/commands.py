@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from splboost.audit.decisions import DROP, FLIP, KEEP, read_decisions, write_cleaned
 from splboost.audit.files import FileError, read_file
@@ -24,20 +24,29 @@ RUN = "run"
 
 
 class _FileFirst(TyperGroup):
-    """``audit FILE`` is ``audit run FILE``."""
+    """``audit FILE`` is ``audit run FILE``, and so is ``audit --help``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] != "--help":
+        if not args:
+            args = ["--help"]
+        if args[0] not in self.commands:
             args = [RUN, *args]
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
-    cls=_FileFirst,
-    no_args_is_help=True,
-    help="Which labels of a file are wrong: splboost audit FILE --target COLUMN, and "
-    "then splboost audit apply.",
-)
+class _Unnamed(TyperCommand):
+    """A command that goes by the name of its group."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        name, above = info_name, parent
+        if parent is not None:
+            name, above = parent.info_name, parent.parent
+        return super().make_context(name, args, parent=above, **extra)
+
+
+app = typer.Typer(cls=_FileFirst, help="Which labels of a file are wrong.")
 
 
 def _split_name(path: Path) -> tuple[str, str]:
@@ -52,7 +61,12 @@ def _split(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-@app.command(RUN)
+@app.command(
+    RUN,
+    cls=_Unnamed,
+    epilog="Decisions on the suspects come into the file by splboost audit apply: see "
+    "splboost audit apply --help.",
+)
 def audit(
     data: Annotated[Path, typer.Argument(help="CSV, CSV.gz or Parquet, with names.")],
     target: Annotated[str, typer.Option("--target", help="Column of the labels.")],

@@ -344,6 +344,18 @@ def test_sparse_reports_are_shown(visit, changed):
     assert not re.search("undefined|null%", tab.text("main"))
 
 
+def test_page_does_not_say_what_nobody_has_looked_for(visit):
+    report = make_report()
+    report["suspects"][0]["reasons"], report["suspects"][1]["reasons"] = None, []
+    tab = visit(report)
+    assert "Nobody has looked" in tab.text(".detail")
+    assert "No single column" not in tab.text(".detail")
+    tab.press("j")
+    assert "No single column" in tab.text(".detail")
+    tab.page.fill("#search", "because of 2")
+    assert tab.page.locator("#suspects tr[data-rank]").count() >= 1
+
+
 def test_many_classes_are_listed_by_number(visit):
     report = make_report(60, classes=[f"class {index}" for index in range(40)])
     tab = visit(report)

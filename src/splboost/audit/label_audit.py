@@ -20,10 +20,10 @@ from splboost.audit.contradictions import (
 )
 from splboost.audit.copies import join_copies
 from splboost.audit.evidence import Evidence, find_evidence, from_given
-from splboost.audit.issues import choose, make_issues
+from splboost.audit.issues import MORE_LIKELY_THAN_NOT, choose, make_issues
 from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
 from splboost.audit.page import write_page
-from splboost.audit.reasons import Explanation, explain
+from splboost.audit.reasons import Explanation, explain, fit_to_undoubted
 from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
 from splboost.boosting.families.parameters import check_parameters
@@ -161,6 +161,7 @@ class LabelAudit(BaseEstimator):
     transitions_: FloatArray
     contradictions_: list[Contradiction]
     estimator_: Any
+    _explainer: Any
 
     def fit(
         self,
@@ -240,6 +241,7 @@ class LabelAudit(BaseEstimator):
         if hasattr(self.issues_, "index") and hasattr(index, "size"):
             self.issues_.index = index  # pandas puts rows together by it
         self._data = table, table.native(X), codes
+        self._explainer = None
 
     def _find_evidence(
         self,
@@ -314,7 +316,9 @@ class LabelAudit(BaseEstimator):
             ``row``; ``reasons``, each with the ``column``, its ``value``, what is
             ``usual`` in similar rows whose label, the same, is believed, and how much
             of the belief in the label is ``taken`` by that; and ``similar``, numbers of
-            rows. Without a model that can be asked, there are no reasons.
+            rows. Reasons are those of a model that has not seen labels that are
+            doubted, fitted when first asked for; where there is none, because
+            probabilities were given, they are None.
         """
         check_is_fitted(self)
         table, X, codes = self._data
@@ -329,16 +333,33 @@ class LabelAudit(BaseEstimator):
                 f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
             )
         likeliest = np.nan_to_num(self.belief_).argmax(axis=1)
+        even = np.ones(table.n_features)
+        importance = getattr(self.estimator_, "feature_importances_", even)
         return explain(
             asked.tolist(),
             table,
             X,
             codes,
             likeliest == codes,
-            self.estimator_,
+            self._find_explainer() if n_reasons else None,
+            np.asarray(importance, dtype=np.float64),
             n_reasons=n_reasons,
             n_similar=n_similar,
         )
+
+    def _find_explainer(self) -> Any:
+        """A model like the judge that has not seen doubted labels; None without one."""
+        if self._explainer is None and self.estimator_ is not None:
+            _, X, codes = self._data
+            is_issue, wrong = (
+                np.asarray(self.issues_[name])
+                for name in ("is_label_issue", "chance_wrong")
+            )
+            doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
+            self._explainer = fit_to_undoubted(
+                self.estimator_, X, self.classes_[codes], doubted
+            )
+        return self._explainer
 
     def write_page(
         self,

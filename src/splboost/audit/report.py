@@ -198,7 +198,9 @@ def _histogram(quality: np.ndarray, is_suspect: np.ndarray) -> dict[str, Any]:
 
 def _words(
     found: Explanation, label: str, features: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]] | None:
+    if found.reasons is None:
+        return None
     return [
         {
             "column": reason.column,

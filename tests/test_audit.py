@@ -490,7 +490,7 @@ def test_given_probabilities(gaussians, chances):
     assert audit.estimator_ is None
     found = columns_of(audit.issues_)
     assert gaussians.wrong[found.is_label_issue].mean() > 0.7
-    assert audit.explain(n_similar=2)[0].reasons == []
+    assert audit.explain(n_similar=2)[0].reasons is None
     assert len(audit.explain(n_similar=2)[0].similar) == 2
 
 
@@ -522,6 +522,65 @@ def test_given_probabilities_are_calibrated(gaussians, chances):
 def test_given_probabilities_that_are_none(gaussians, pred_probs, said):
     with pytest.raises(ValueError, match=said):
         quick().fit(gaussians.X, gaussians.given, pred_probs=pred_probs)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize(
+    "classes, names",
+    [
+        (["no", "yes"], ["yes", "no"]),
+        ([0, 1], ["1", "0"]),
+        ([False, True], ["True", "False"]),
+        ([2.0, 7.0], ["7.0", "2.0"]),
+    ],
+)
+def test_given_probabilities_go_by_the_names_of_columns(
+    gaussians, chances, library, classes, names
+):
+    labels = np.array(classes)[gaussians.given]
+    plain = quick().fit(gaussians.X, labels, pred_probs=chances)
+    frame = library.DataFrame(dict(zip(names, chances.T[::-1], strict=True)))
+    named = quick().fit(gaussians.X, labels, pred_probs=frame)
+    assert_array_equal(named.belief_, plain.belief_)
+    unnamed = quick().fit(gaussians.X, labels, pred_probs=library.DataFrame(chances))
+    assert_array_equal(unnamed.belief_, plain.belief_)
+    for wrong in (["a", "b"], [names[0], "?"], [*names, "c"]):
+        given = np.resize(chances.T, (len(wrong), labels.size))
+        frame = library.DataFrame(dict(zip(wrong, given, strict=True)))
+        with pytest.raises(ValueError, match=r"pred_probs has the columns \["):
+            quick().fit(gaussians.X, labels, pred_probs=frame)
+
+
+def test_numbers_of_columns_are_names_where_they_are_classes(gaussians, chances):
+    plain = quick().fit(gaussians.X, gaussians.given, pred_probs=chances)
+    turned = pd.DataFrame(chances)[[1, 0]]
+    named = quick().fit(gaussians.X, gaussians.given, pred_probs=turned)
+    assert_array_equal(named.belief_, plain.belief_)
+
+
+def test_probabilities_without_a_table(gaussians, chances, tmp_path):
+    X, given = gaussians.X, gaussians.given
+    whole = quick().fit(X, given, pred_probs=chances)
+    audit = quick().fit(X, given).fit(None, given, pred_probs=chances)
+    pd.testing.assert_frame_equal(audit.issues_, whole.issues_)
+    assert not hasattr(audit, "n_features_in_")
+    assert audit.contradictions_ == []
+    for each in audit.explain():
+        assert each.reasons is None
+        assert each.similar == []
+    assert audit.summary() == whole.summary()
+    audit.write_page(tmp_path / "page.html")
+    assert "review" in (tmp_path / "page.html").read_text("utf-8")
+    suspects = np.asarray(audit.issues_["is_label_issue"])
+    images = [object() for _ in given]
+    left, labels = audit.clean(images, given)
+    assert left == [each for each, out in zip(images, suspects, strict=True) if not out]
+    assert_array_equal(labels, given[~suspects])
+    assert_array_equal(
+        find_label_issues(None, given, pred_probs=chances, quick=True), whole.issues_
+    )
+    with pytest.raises(ValueError, match="X is None; give rows, or pred_probs"):
+        quick().fit(None, given)
 
 
 def test_ranks_as_cleanlab_does_where_noise_is_symmetric(gaussians, chances):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -142,8 +143,8 @@ def from_folds(
 def from_given(
     pred_probs: Any, classes: NDArray[Any], codes: NDArray[np.integer]
 ) -> Evidence:
-    """As they were given, calibrated."""
-    given = np.asarray(pred_probs, dtype=np.float64)
+    """As they were given, calibrated; the columns of a frame by their names."""
+    given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
         raise ValueError(
             f"pred_probs is of shape {given.shape}; give a probability for each of the "
@@ -160,3 +161,22 @@ def from_given(
             "classes, not scores."
         )
     return Evidence(calibrate(given, codes, np.ones(codes.size)).apply(given), None)
+
+
+def _in_order(pred_probs: Any, classes: NDArray[Any]) -> Any:
+    """The columns of a frame in the order of the classes that they are named after."""
+    if not isinstance(nw.from_native(pred_probs, pass_through=True), nw.DataFrame):
+        return pred_probs
+    names, labels = list(pred_probs.columns), classes.tolist()
+    numbers = range(len(names))
+    if names in (list(numbers), [f"column_{j}" for j in numbers]) and (
+        set(names) != set(labels)
+    ):
+        return pred_probs  # nobody has named them
+    for said, sought in ((names, labels), ([*map(str, names)], [*map(str, labels)])):
+        if len(said) == len(sought) and set(said) == set(sought):
+            return np.asarray(pred_probs)[:, [said.index(each) for each in sought]]
+    raise ValueError(
+        f"pred_probs has the columns {names}, and the classes are {labels}; name each "
+        "column after its class, or give an array with columns in this order."
+    )

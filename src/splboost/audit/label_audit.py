@@ -30,7 +30,7 @@ from splboost.boosting.families.parameters import check_parameters
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
-from splboost.trees.columns import read_table
+from splboost.trees.columns import Table, read_table
 from splboost.trees.labels import (
     all_or_nothing,
     check_trusted,
@@ -176,13 +176,16 @@ class LabelAudit(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN is a missing value.
+        X : array-like or frame of shape (n_samples, n_features), or None
+            NaN is a missing value. None, with ``pred_probs`` alone, is for rows that
+            are no table, as images are: there are no similar rows and no contradictions
+            then.
         y : array-like of shape (n_samples,)
             Labels, numbers or strings.
-        pred_probs : array-like of shape (n_samples, n_classes), default=None
-            Probabilities of the classes, in sorted order, by models that have not seen
-            the row; nothing is fitted then.
+        pred_probs : array-like or frame of shape (n_samples, n_classes), default=None
+            Probabilities of the classes, by models that have not seen the row; nothing
+            is fitted then, and there are no reasons. In sorted order of the classes, or
+            a frame whose columns are named after them.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, say of one person, do not judge each other. Nor do copies
             of a row, unless equal rows often have different labels, and so were
@@ -206,12 +209,13 @@ class LabelAudit(BaseEstimator):
                 "suspects to take; give one of them."
             )
         rng = check_random_state(self.random_state)
-        table = read_table(self, X, self.categorical_features, reset=True)
-        self.classes_, codes = encode_labels(self, y, np.ones(table.n_rows))
-        known = check_trusted(trusted, table.n_rows)
-        like = number_likes(table)
+        table = self._read(X, pred_probs)
+        n_rows = read_target(y).size if table is None else table.n_rows
+        self.classes_, codes = encode_labels(self, y, np.ones(n_rows))
+        known = check_trusted(trusted, n_rows)
+        like = np.arange(n_rows) if table is None else number_likes(table)
         if groups is not None:
-            groups = check_groups(groups, table.n_rows)
+            groups = check_groups(groups, n_rows)
         units = join_copies(like, codes, groups)
         found = self._find_evidence(X, codes, pred_probs, units, trusted, rng)
         probability, self.estimator_ = found
@@ -240,8 +244,18 @@ class LabelAudit(BaseEstimator):
         index = getattr(X, "index", None)
         if hasattr(self.issues_, "index") and hasattr(index, "size"):
             self.issues_.index = index  # pandas puts rows together by it
-        self._data = table, table.native(X), codes
+        self._data = table, None if table is None else table.native(X), codes
         self._explainer = None
+
+    def _read(self, X: Any, pred_probs: Any) -> Table | None:
+        if X is not None:
+            return read_table(self, X, self.categorical_features, reset=True)
+        if pred_probs is None:
+            raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):  # from an earlier fit
+                delattr(self, name)
+        return None
 
     def _find_evidence(
         self,
@@ -332,6 +346,8 @@ class LabelAudit(BaseEstimator):
             raise ValueError(
                 f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
             )
+        if table is None:
+            return [Explanation(row, None, []) for row in asked.tolist()]
         likeliest = np.nan_to_num(self.belief_).argmax(axis=1)
         even = np.ones(table.n_features)
         importance = getattr(self.estimator_, "feature_importances_", even)

@@ -135,7 +135,7 @@ class _Audited:
 
 def make_report_on_table(
     audit: LabelAudit,
-    table: Table,
+    table: Table | None,
     codes: NDArray[np.integer],
     name: str,
     target: str,
@@ -146,14 +146,16 @@ def make_report_on_table(
     Parameters
     ----------
     audit : LabelAudit
-    table : what it was fitted to
+    table : what it was fitted to, or None
     codes : class of each row's label
     name : what the page calls the data
     target : what it calls the labels
     ids : by row: what people call it; or None
     """
-    numbered = [f"x{j}" for j in range(table.n_features)]
-    features = [str(each) for each in getattr(audit, "feature_names_in_", numbered)]
+    features: list[str] = []
+    if table is not None:
+        numbered = [f"x{j}" for j in range(table.n_features)]
+        features = [str(each) for each in getattr(audit, "feature_names_in_", numbered)]
     if target in features:
         raise ValueError(
             f"target={target!r} is the name of a column of X; give another."
@@ -167,7 +169,8 @@ def make_report_on_table(
             )
     names = [str(label) for label in audit.classes_.tolist()]
     labels = [names[code] for code in codes]
-    file = as_file(name, columns_of(features, table), target, labels)
+    columns = [] if table is None else columns_of(features, table)
+    file = as_file(name, columns, target, labels)
     return make_report(audit, file, target, features, ids=known)
 
 

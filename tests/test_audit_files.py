@@ -7,7 +7,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +27,6 @@ from splboost.audit.decisions import (
 from splboost.audit.files import (
     FileError,
     as_column,
-    change_parquet,
     labels_of,
     make_table,
     numbers_of,
@@ -213,7 +211,7 @@ def test_tables_need_a_library(write, installed, tmp_path):
     installed.clear()
     with pytest.raises(ImportError, match="needs pandas or polars"):
         make_table(file, ["a"])
-    with pytest.raises(ImportError, match=r"some\.parquet needs pandas or polars"):
+    with pytest.raises(ImportError, match=r"some\.parquet needs pyarrow or polars"):
         read_file(tmp_path / "some.parquet")
 
 
@@ -478,154 +476,6 @@ def test_cleaned_file_is_compressed_by_its_name(write, tmp_path):
         if name.endswith("gz"):
             content = gzip.decompress(content)
         assert content == b"a,label\r\n2,yes\r\n"
-
-
-# ----------------------------------------------------------------------------- Parquet
-
-
-def parquet_frame():
-    return pd.DataFrame(
-        {
-            "number": [1.5, np.nan, -2.0, 1e20],
-            "whole": pd.array([1, 2, None, 4], dtype="Int64"),
-            "text": ["a", "b", None, "a"],
-            "digits": ["1", "2", "1", "2"],
-            "flag": [True, False, True, False],
-            "maybe": pd.array([True, None, True, False], dtype="boolean"),
-            "day": pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-01-04"]),
-            "kind": pd.Categorical(["x", "y", "x", None]),
-            "list": [[1, 2], [3], None, []],
-            "label": ["no", "yes", "no", "yes"],
-        },
-        index=[3, 3, 7, 9],
-    )
-
-
-LIBRARIES = pytest.mark.parametrize("library", ["pandas", "polars"])
-
-
-@LIBRARIES
-def test_parquet(installed, tmp_path, library):
-    installed.intersection_update({library})
-    frame = pd.concat([parquet_frame()] * 3, ignore_index=True)
-    for name in ("data.parquet", "data.PQ"):
-        frame.to_parquet(tmp_path / name)
-        file = read_file(tmp_path / name, categorical=["whole"])
-        assert file.text is None
-        assert file.n_rows == 12
-    assert kinds_of(file) == {
-        "number": "number",
-        "whole": "category",
-        "text": "category",
-        "digits": "category",
-        "flag": "category",
-        "maybe": "category",
-        "day": "category",
-        "kind": "category",
-        "list": "category",
-        "label": "category",
-    }
-    cells = {name: own[:4] for name, own in cells_of(file).items()}
-    assert cells["number"] == ["1.5", None, "-2", "1e+20"]
-    assert cells["whole"] == ["1", "2", None, "4"]
-    assert cells["text"] == ["a", "b", None, "a"]
-    assert cells["flag"] == ["True", "False", "True", "False"]
-    assert cells["maybe"] == ["True", None, "True", "False"]
-    assert cells["day"][2] is None
-    assert cells["kind"] == ["x", "y", "x", None]
-    np.testing.assert_array_equal(
-        numbers_of(file.columns["number"]), frame["number"].to_numpy()
-    )
-    assert labels_of(file, "label") == ["no", "yes"] * 6
-
-
-@LIBRARIES
-def test_categories_of_parquet_are_so_by_their_type_or_by_name(
-    installed, tmp_path, library
-):
-    installed.intersection_update({library})
-    names = [f"name {row}" for row in range(20)]
-    columns = {"typed": pd.Categorical(names), "named": names, "text": names}
-    pd.DataFrame(columns).to_parquet(tmp_path / "data.parquet")
-    file = read_file(tmp_path / "data.parquet", categorical=["named"])
-    assert kinds_of(file) == {"typed": "category", "named": "category", "text": "text"}
-
-
-def test_infinite_numbers_of_parquet_stay_such(tmp_path):
-    """The audit then names the column; they are not taken for missing."""
-    pd.DataFrame({"a": [1.0, np.inf, 3.0]}).to_parquet(tmp_path / "data.parquet")
-    column = read_file(tmp_path / "data.parquet").columns["a"]
-    np.testing.assert_array_equal(numbers_of(column), [1, np.inf, 3])
-
-
-@LIBRARIES
-@pytest.mark.parametrize(
-    "target, first, second",
-    [
-        ("label", "no", "yes"),
-        ("digits", "1", "2"),
-        ("flag", "True", "False"),
-        ("code", "1", "2"),
-        ("share", "0.5", "2"),
-        ("type", "x", "y"),
-    ],
-)
-def test_cleaned_parquet(installed, tmp_path, library, target, first, second):
-    installed.intersection_update({library})
-    frame = parquet_frame().drop(columns="list")
-    frame["code"] = [1, 2, 1, 2]
-    frame["share"] = [0.5, 2.0, 0.5, 2.0]
-    frame["type"] = pd.Categorical(["x", "y", "x", "y"])
-    if library == "polars":
-        frame = frame.reset_index(drop=True)
-    source, path = tmp_path / "data.parquet", tmp_path / "cleaned.parquet"
-    frame.to_parquet(source)
-    decisions = [
-        Decision(0, first, "flip", second),
-        Decision(1, second, "keep", None),
-        Decision(2, first, "drop", None),
-        Decision(3, second, "flip", first),
-    ]
-    write_cleaned(read_file(source), target, decisions, path)
-    expected = frame.copy()
-    position = list(frame.columns).index(target)
-    expected.iloc[0, position], expected.iloc[3, position] = (
-        frame[target].iloc[1],
-        frame[target].iloc[0],
-    )
-    expected = expected.iloc[[0, 1, 3]]
-    if library == "pandas":
-        pd.testing.assert_frame_equal(pd.read_parquet(path), expected)
-    else:
-        expected = pl.read_parquet(source)[[0, 1, 3]]
-        found = pl.read_parquet(path)
-        assert found.schema == expected.schema
-        others = [name for name in found.columns if name != target]
-        assert found[others].equals(expected[others])
-        assert [str(x) for x in found[target].to_list()] == [
-            str(x) for x in pl.read_parquet(source)[target].gather([1, 1, 0]).to_list()
-        ]
-
-
-def test_broken_parquet(write):
-    with pytest.raises(FileError, match=r"bad\.parquet is no readable Parquet file"):
-        write(b"a,b\n1,2\n", "bad.parquet")
-
-
-@LIBRARIES
-def test_change_parquet_leaves_all_else(installed, tmp_path, library):
-    installed.intersection_update({library})
-    source, path = tmp_path / "in.parquet", tmp_path / "out.parquet"
-    frame = pl.DataFrame({"a": [[1], [2, 3], [4], []], "label": ["x", "y", "y", "x"]})
-    frame.write_parquet(source)
-    change_parquet(source, path, "label", {0: "y", 1: None})
-    found = pl.read_parquet(path)
-    assert found.to_dict(as_series=False) == {
-        "a": [[1], [4], []],
-        "label": ["y", "y", "x"],
-    }
-    change_parquet(source, path, "label", {})
-    assert pl.read_parquet(path).equals(frame)
 
 
 # --------------------------------------------------------------------------- decisions

@@ -20,10 +20,10 @@ from splboost.audit.files import (
     PARQUET,
     FileError,
     TableFile,
-    change_parquet,
     labels_of,
     read_text,
 )
+from splboost.audit.parquet import change_parquet
 
 KEEP, FLIP, DROP = "keep", "flip", "drop"
 DECISIONS = KEEP, FLIP, DROP

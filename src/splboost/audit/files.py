@@ -7,7 +7,7 @@ import gzip
 import io
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.audit.csv_text import MARK, find_separator, is_open, read_records
+from splboost.audit.parquet import FileError, as_text, read_parquet
 from splboost.frames import frame_library
-from splboost.trees.cells import is_missing
 from splboost.trees.columns import Table
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
@@ -27,10 +27,6 @@ PARQUET = ".parquet", ".pq"  # endings of names
 MOST_CATEGORIES = 100
 MOST_NAMED = 30  # columns, in an error
 MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
-
-
-class FileError(ValueError):
-    """What is wrong with a file, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ def columns_of(names: Sequence[str], table: Table) -> list[Column]:
             columns.append(Column(name, CATEGORY, texts))
         else:
             numbers = table.numeric(j).tolist()
-            texts = [None if x != x else _as_text(x) for x in numbers]
+            texts = [None if x != x else as_text(x) for x in numbers]
             columns.append(Column(name, NUMBER, texts))
     return columns
 
@@ -257,7 +253,7 @@ def labels_of(file: TableFile, target: str) -> list[str]:
         )
     if column.kind == NUMBER:
         numbers = numbers_of(column, file.separator).tolist()
-        return [str(_as_text(number)) for number in numbers]
+        return [str(as_text(number)) for number in numbers]
     return [str(cell).strip() for cell in column.cells]
 
 
@@ -281,22 +277,12 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
 def _parse_parquet(
     path: Path, categorical: Sequence[str]
 ) -> tuple[dict[str, Column], int]:
-    library = frame_library()
-    if library is None:
-        raise ImportError(f"{path} needs pandas or polars to be read; install one.")
-    try:
-        frame = nw.from_native(library.read_parquet(path), eager_only=True)
-    except ImportError as error:
-        raise ImportError(
-            f"{path} cannot be read ({error}); install pyarrow or polars."
-        ) from None
-    except Exception as error:
-        raise FileError(f"{path} is no readable Parquet file ({error}).") from None
+    frame = read_parquet(path)
     columns = {}
     for name in frame.columns:
         own = frame[name]
         kind = own.dtype
-        texts = [_as_text(cell) for cell in own.to_list()]
+        texts = [as_text(cell) for cell in own.to_list()]
         if kind.is_numeric() and name not in categorical:
             columns[name] = Column(name, NUMBER, texts)
         else:
@@ -307,41 +293,3 @@ def _parse_parquet(
                 name, CATEGORY if of_texts == NUMBER else of_texts, texts
             )
     return columns, frame.shape[0]
-
-
-def _as_text(cell: Any) -> str | None:
-    """A cell as in a CSV; None if it is missing."""
-    if not isinstance(cell, np.ndarray) and is_missing(cell):
-        return None
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
-        return str(int(cell))
-    return str(cell)
-
-
-def change_parquet(
-    source: Path, path: Path, target: str, changes: Mapping[int, str | None]
-) -> None:
-    """Write a Parquet file again, with other labels and without some rows.
-
-    Parameters
-    ----------
-    source : the file
-    path : where to
-    target : name of the column of labels
-    changes : by row: the text of the new label, which another row has, or None to
-        leave the row out
-    """
-    frame = nw.from_native(frame_library().read_parquet(source), eager_only=True)
-    labels = frame[target].to_list()
-    value_of = {_as_text(label): label for label in labels}
-    for row, text in changes.items():
-        if text is not None:
-            labels[row] = value_of[text]
-    backend = frame.implementation
-    column = nw.new_series(target, labels, frame.schema[target], backend=backend)
-    left_out = {row for row, text in changes.items() if text is None}
-    kept = [row for row in range(len(labels)) if row not in left_out]
-    changed = frame.with_columns(column)[kept]
-    if type(nw.maybe_get_index(frame)).__name__ == "RangeIndex":
-        changed = nw.maybe_reset_index(changed)  # else it becomes a column
-    changed.write_parquet(path)

@@ -41,7 +41,7 @@ def spare_decisions(folder: Path) -> None:
 def _write_suspects(report: dict[str, Any], path: Path) -> None:
     """Those to review, the worst first; apply takes it with decisions filled in."""
     names = report["classes"]
-    columns = [column["name"] for column in report["columns"]]
+    columns = [guarded(column["name"]) for column in report["columns"]]
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([*FIELDS, "chance_wrong", "label_quality", "because", *columns])

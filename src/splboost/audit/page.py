@@ -66,6 +66,8 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         - ``source``: the CSV file as text, its line ends and byte-order mark as they
           were; None where it is too large or no CSV. The page then exports decisions
           alone.
+        - ``fingerprint``, which may be left out: a text that differs where other data,
+          or other settings, were audited.
     path : str or path-like
         Where to write the page. A file there is replaced.
 

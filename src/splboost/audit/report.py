@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from importlib.metadata import version
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +80,7 @@ def make_report(
         ],
         "suspects": suspects,
         "source": None if too_large else file.text,
+        "fingerprint": _fingerprint(audit, file),
     }
 
 
@@ -172,6 +176,17 @@ def make_report_on_table(
     columns = [] if table is None else columns_of(features, table)
     file = as_file(name, columns, target, labels)
     return make_report(audit, file, target, features, ids=known)
+
+
+def _fingerprint(audit: LabelAudit, file: TableFile) -> str:
+    """Of the data and of how they were audited: decisions are on these alone."""
+    seed = audit.random_state if isinstance(audit.random_state, Integral) else None
+    judge = type(audit.estimator).__name__
+    settings = judge, audit.precision, audit.top, audit.quick, seed
+    found = hashlib.sha256(repr(settings).encode())
+    for name, column in file.columns.items():
+        found.update(json.dumps([name, column.cells]).encode())
+    return found.hexdigest()
 
 
 def _explain(audit: LabelAudit) -> list[Explanation]:

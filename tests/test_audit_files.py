@@ -1,6 +1,7 @@
 """Files of the audit: reading them, decisions on them, and writing them again."""
 
 import csv
+import gc
 import gzip
 import io
 import json
@@ -15,6 +16,7 @@ from splboost.audit.csv_text import (
     change_rows,
     find_separator,
     is_open,
+    read_fields,
     read_records,
     write_field,
 )
@@ -32,6 +34,7 @@ from splboost.audit.files import (
     numbers_of,
     read_file,
 )
+from splboost.audit.plan import _is_constant
 from test_audit_page_csv import CSV_FILES
 
 SEPARATORS = [",", ";", "\t", "|"]
@@ -623,3 +626,24 @@ def test_kind_of_file_is_kept(write, tmp_path):
     with pytest.raises(FileError, match=r"data\.parquet is Parquet, and .*out\.csv"):
         write_cleaned(file, "label", [], tmp_path / "out.csv")
     assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "data.parquet"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(st.sampled_from('ab,;" \r\n\x0b\u2028é'), max_size=40),
+    st.sampled_from(",;"),
+)
+def test_fields_are_those_of_the_records(text, separator):
+    """However they were read, and with the collector of garbage as it was."""
+    records = list(read_records(text, separator))
+    fields, last = read_fields(text, separator)
+    assert fields == [each.fields for each in records if each.fields]
+    n_after = next((k for k, each in enumerate(records[::-1]) if each.fields), None)
+    kept = records if n_after is None else records[len(records) - n_after - 1 :]
+    assert last == "".join(each.text for each in kept)
+    assert gc.isenabled()
+
+
+def test_column_that_is_the_same_in_all_rows():
+    assert all(map(_is_constant, ([], [None], ["a", None, "a"], [None, "b"])))
+    assert not _is_constant([None, "a", "a", "b"])

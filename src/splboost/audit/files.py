@@ -7,7 +7,7 @@ import gzip
 import io
 import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.audit.csv_text import MARK, find_separator, is_open, read_records
+from splboost.audit.csv_text import MARK, find_separator, is_open, read_fields
 from splboost.audit.parquet import FileError, as_text, read_parquet
 from splboost.frames import frame_library
 from splboost.trees.columns import Table
@@ -162,19 +162,15 @@ def _parse_csv(
 ) -> tuple[list[str], list[list[str]]]:
     """Names and cells of the columns."""
     try:
-        records = [
-            record
-            for record in read_records(text.removeprefix(MARK), separator)
-            if record.fields
-        ]
+        records, last = read_fields(text.removeprefix(MARK), separator)
     except csv.Error as error:
         raise FileError(f"{path} is no readable CSV ({error}).") from None
-    if records and is_open(records[-1].text, separator):
+    if records and is_open(last, separator):
         raise FileError(
             f"{path} has quotes that never close, in row {len(records) - 2}; close "
             "them, or double quotes that are part of a field."
         )
-    names, *rows = [record.fields for record in records] or [[]]
+    names, *rows = records or [[]]
     if not names:
         raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -189,40 +185,46 @@ def _parse_csv(
                 f"fields; mend that row, or put fields that hold {separator!r} in "
                 "quotes."
             )
-    return names, [list(own) for own in zip(*rows, strict=True)] or [[] for _ in names]
+    return names, [[fields[j] for fields in rows] for j in range(len(names))]
 
 
 def as_column(
     name: str, cells: Sequence[str], separator: str = ",", *, is_category: bool = False
 ) -> Column:
     """A column of a CSV, with its kind."""
-    known: list[str | None] = [
-        None if cell.strip().lower() in MISSING else cell for cell in cells
-    ]
-    return Column(name, kind_of(known, separator, is_category), known)
-
-
-def kind_of(
-    cells: Sequence[str | None], separator: str = ",", is_category: bool = False
-) -> str:
-    """Numbers, categories, or texts that tell rows apart and not kinds of them."""
-    there = [cell for cell in cells if cell is not None]
-    distinct = set(there)
+    distinct = set(cells)
+    missing = {cell for cell in distinct if cell.strip().lower() in MISSING}
+    known: list[str | None] = list(cells)
+    if missing:
+        known = [None if cell in missing else cell for cell in cells]
     if is_category:
-        return CATEGORY
+        return Column(name, CATEGORY, known)
+    n_there = len(known) - known.count(None)
+    return Column(name, kind_of(distinct - missing, n_there, separator), known)
+
+
+def kind_of(distinct: Set[str], n_there: int, separator: str = ",") -> str:
+    """Numbers, categories, or texts that tell rows apart and not kinds of them.
+
+    Parameters
+    ----------
+    distinct : the cells of a column, each once
+    n_there : how many there are
+    separator : of the fields
+    """
     if _are_numbers(distinct, separator):
         return NUMBER
-    many = len(distinct) > max(MANY_VALUES * len(there), 1)
+    many = len(distinct) > max(MANY_VALUES * n_there, 1)
     return TEXT if many or len(distinct) > MOST_CATEGORIES else CATEGORY
 
 
 def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
     """The cells of a column of numbers; NaN where they are missing."""
-    values: dict[str | None, float] = {
-        cell: math.nan if cell is None else _as_number(cell, separator)
-        for cell in set(column.cells)
-    }
-    return np.array([values[cell] for cell in column.cells], dtype=np.float64)
+    values = [
+        math.nan if cell is None else _as_number(cell, separator)
+        for cell in column.cells
+    ]
+    return np.array(values, dtype=np.float64)
 
 
 def _are_numbers(cells: Iterable[str], separator: str) -> bool:
@@ -287,7 +289,8 @@ def _parse_parquet(
             columns[name] = Column(name, NUMBER, texts)
         else:
             forced = name in categorical or kind in (nw.Categorical, nw.Enum)
-            of_texts = CATEGORY if forced else kind_of(texts)
+            there = [text for text in texts if text is not None]
+            of_texts = CATEGORY if forced else kind_of(set(there), len(there))
             # What looks like a number was saved as a text on purpose.
             columns[name] = Column(
                 name, CATEGORY if of_texts == NUMBER else of_texts, texts

@@ -64,7 +64,7 @@ class Plan:
         for name, each in file.columns.items():
             if name not in left_out and each.kind == TEXT:
                 left_out[name] = "text with too many values to be categories"
-            elif name not in left_out and len(set(each.cells) - {None}) < 2:
+            elif name not in left_out and _is_constant(each.cells):
                 left_out[name] = "the same in all rows"
         features = [name for name in file.columns if name not in left_out]
         if not features:
@@ -111,6 +111,13 @@ class Plan:
         if self.decided:  # which a file cleaned by the page would lack
             report["source"] = None
         return report
+
+
+def _is_constant(cells: Sequence[str | None]) -> bool:
+    """Whether all that are there are the same."""
+    there = (cell for cell in cells if cell is not None)
+    first = next(there, None)
+    return all(cell == first for cell in there)
 
 
 def _check_labels(

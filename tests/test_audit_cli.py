@@ -654,6 +654,16 @@ def test_help(data):
     assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
 
 
+def test_cell_that_keeps_a_column_out_is_named(data):
+    rows = people()
+    rows[17]["income"] = "12,5 thousand"
+    data.write_text(text_of(rows))
+    said = audit(data, "--ignore", "name")
+    assert "left out: income (numbers, but '12,5 thousand' in row 17 is none;" in said
+    said = audit(data, "--ignore", "home,shoe", code=1)
+    assert "'income': numbers, but '12,5 thousand' in row 17 is none" in said
+
+
 def test_interrupt_ends_in_a_word(data, monkeypatch):
     def fit(self, X, y, **options):
         raise KeyboardInterrupt

@@ -27,8 +27,11 @@ from splboost.audit.decisions import (
     write_cleaned,
 )
 from splboost.audit.files import (
+    Column,
     FileError,
+    TableFile,
     as_column,
+    find_odd_cell,
     labels_of,
     make_table,
     numbers_of,
@@ -576,13 +579,25 @@ def test_decisions_of_several_files(decide):
         ("{}", "has no list of decisions"),
         ('{"decisions": [3]}', "has no list of decisions"),
         ('{"decisions": {"row": 3}}', "has no list of decisions"),
-        (HEAD + "1,,no,burn,\n", "decision 1: 'burn' is none of keep, flip, drop"),
-        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "decision 2: a flip needs a new_label"),
-        (HEAD + "x,,no,drop,\n", "decision 1: row 'x' is no number"),
-        (HEAD + "1.5,,no,drop,\n", "row '1.5' is no number"),
-        ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is no number"),
-        ('{"decisions": [{"row": true, "decision": "drop"}]}', "row True is no number"),
-        ('{"decisions": [{"decision": "drop"}]}', "row None is no number"),
+        (
+            HEAD + "1,,no,burn,\n",
+            "line 1 of the decisions: decision 'burn' is none of keep",
+        ),
+        (
+            HEAD + "0,,no,keep,\n1,,no,flip,\n",
+            "line 2 of the decisions: new_label '' is none, and a flip",
+        ),
+        (HEAD + "x,,no,drop,\n", "line 1 of the decisions: row 'x' is no whole number"),
+        (HEAD + "1.5,,no,drop,\n", "row '1.5' is no whole number"),
+        (
+            '{"decisions": [{"row": 1.5, "decision": "drop"}]}',
+            "row 1.5 is no whole number",
+        ),
+        (
+            '{"decisions": [{"row": true, "decision": "drop"}]}',
+            "row True is no whole number",
+        ),
+        ('{"decisions": [{"decision": "drop"}]}', "row None is no whole number"),
         (b"\xff\xfe", "not UTF-8"),
         (b"a\x00", "is no text"),
     ],
@@ -647,3 +662,27 @@ def test_fields_are_those_of_the_records(text, separator):
 def test_column_that_is_the_same_in_all_rows():
     assert all(map(_is_constant, ([], [None], ["a", None, "a"], [None, "b"])))
     assert not _is_constant([None, "a", "a", "b"])
+
+
+@pytest.mark.parametrize(
+    "cells, odd",
+    [
+        (["1", "2", None] * 10 + ["n.a.", "4", "n.a."], (30, "n.a.")),
+        (["1.5"] * 40 + ["inf"], (40, "inf")),
+        (["1"] * 40 + ["1_000"], (40, "1_000")),
+        (["1", "x"] * 20, None),
+        (["1", None] * 20, None),
+    ],
+)
+def test_odd_cell_in_a_column_of_numbers(cells, odd):
+    assert find_odd_cell(Column("a", "text", cells)) == odd
+    decimal = [cell and cell.replace(".5", ",5") for cell in cells]
+    assert find_odd_cell(Column("a", "text", decimal), ";") == odd
+
+
+def test_infinite_number_is_named_by_file_row_and_column(tmp_path):
+    column = Column("a", "number", ["1", None, "-inf"])
+    file = TableFile(tmp_path / "some.parquet", {"a": column}, 3)
+    said = r"some\.parquet, row 2, column 'a': '-inf' is no number.*--ignore"
+    with pytest.raises(FileError, match=said):
+        make_table(file, ["a"])

@@ -95,7 +95,9 @@ def _lines_of_json(path: Path, text: str, n_rows: int | None) -> list[dict[str, 
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise FileError(f"{path} is no readable JSON ({error}).") from None
+        raise FileError(
+            f"{path} is no readable JSON ({error}); save the decisions once more."
+        ) from None
     lines, reviewed = document.get("decisions"), document.get("n_rows", n_rows)
     if n_rows is not None and reviewed != n_rows:
         raise FileError(
@@ -103,7 +105,9 @@ def _lines_of_json(path: Path, text: str, n_rows: int | None) -> list[dict[str, 
             "the file that was audited."
         )
     if not isinstance(lines, list) or not all(isinstance(x, dict) for x in lines):
-        raise FileError(f"{path} has no list of decisions.")
+        raise FileError(
+            f"{path} has no list of decisions; save them on the review page once more."
+        )
     return lines
 
 
@@ -116,7 +120,9 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
             if each.fields
         ]
     except csv.Error as error:
-        raise FileError(f"{path} is no readable CSV ({error}).") from None
+        raise FileError(
+            f"{path} is no readable CSV ({error}); save the decisions once more."
+        ) from None
     names, *lines = records or [[]]
     absent = [name for name in FIELDS if name not in names]
     if absent:
@@ -139,16 +145,21 @@ def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
     kind, label = str(line["decision"]), line.get("new_label")
     if kind not in DECISIONS:
         raise FileError(
-            f"{path}, decision {number}: {kind!r} is none of {', '.join(DECISIONS)}."
+            f"{path}, line {number} of the decisions: decision {kind!r} is none of "
+            f"{', '.join(DECISIONS)}; write one of these, or nothing."
         )
     try:
         row = int(str(line["row"]))
     except (KeyError, ValueError):
         raise FileError(
-            f"{path}, decision {number}: row {line.get('row')!r} is no number."
+            f"{path}, line {number} of the decisions: row {line.get('row')!r} is no "
+            "whole number; give that of the row in the data, from 0."
         ) from None
     if kind == FLIP and label in (None, ""):
-        raise FileError(f"{path}, decision {number}: a flip needs a new_label.")
+        raise FileError(
+            f"{path}, line {number} of the decisions: new_label {label!r} is none, and "
+            "a flip needs one; name a label, or keep the row."
+        )
     given = str(line.get("given", ""))
     return Decision(row, given, kind, str(label) if kind == FLIP else None)
 

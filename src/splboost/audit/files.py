@@ -26,6 +26,7 @@ MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
 PARQUET = ".parquet", ".pq"  # endings of names
 MOST_CATEGORIES = 100
 MOST_NAMED = 30  # columns, in an error
+MOST_ODD = 0.1  # of the cells of a column, where these are odd and not the column
 MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
 
 
@@ -164,7 +165,9 @@ def _parse_csv(
     try:
         records, last = read_fields(text.removeprefix(MARK), separator)
     except csv.Error as error:
-        raise FileError(f"{path} is no readable CSV ({error}).") from None
+        raise FileError(
+            f"{path} is no readable CSV ({error}); save it as CSV in UTF-8."
+        ) from None
     if records and is_open(last, separator):
         raise FileError(
             f"{path} has quotes that never close, in row {len(records) - 2}; close "
@@ -227,6 +230,20 @@ def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
 
 
+def find_odd_cell(column: Column, separator: str = ",") -> tuple[int, str] | None:
+    """Row and text of the first cell that keeps a column from being one of numbers.
+
+    None if these are no exception, but many.
+    """
+    odd = {
+        cell for cell in column.cells if cell and not _are_numbers([cell], separator)
+    }
+    rows = [row for row, cell in enumerate(column.cells) if cell in odd]
+    if not rows or len(rows) > MOST_ODD * len(column.cells):
+        return None
+    return rows[0], str(column.cells[rows[0]])
+
+
 def _are_numbers(cells: Iterable[str], separator: str) -> bool:
     try:
         return all(
@@ -269,6 +286,14 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
         column = file.columns[name]
         if column.kind == NUMBER:
             found[name] = numbers_of(column, file.separator)
+            infinite = np.flatnonzero(np.isinf(found[name]))
+            if infinite.size:
+                row = int(infinite[0])
+                raise FileError(
+                    f"{file.path}, row {row}, column {name!r}: {column.cells[row]!r} "
+                    "is no number to compare with; leave such cells empty, or leave "
+                    "the column out (--ignore)."
+                )
         elif library.__name__ == "pandas":
             found[name] = library.Categorical(column.cells)
         else:

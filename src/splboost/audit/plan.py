@@ -13,17 +13,20 @@ from splboost.audit.decisions import DROP, Decision, check_decisions
 from splboost.audit.files import (
     NUMBER,
     TEXT,
+    Column,
     FileError,
     TableFile,
+    find_odd_cell,
     labels_of,
     make_table,
 )
 from splboost.audit.label_audit import LabelAudit
-from splboost.audit.report import make_report
+from splboost.audit.report import brief, make_report
 
 WHOLE = re.compile(r"-?\d{1,15}")
 FEWEST_ROWS = 20
 MOST_CLASSES = 100
+MOST_NAMED = 5  # columns, in an error
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,16 @@ class Plan:
                     left_out[file.column(name, option).name] = option
         for name, each in file.columns.items():
             if name not in left_out and each.kind == TEXT:
-                left_out[name] = "text with too many values to be categories"
+                left_out[name] = _say_why(file, each)
             elif name not in left_out and _is_constant(each.cells):
                 left_out[name] = "the same in all rows"
         features = [name for name in file.columns if name not in left_out]
         if not features:
+            some = list(left_out.items())[:MOST_NAMED]
+            found = "; ".join(f"{name!r}: {why}" for name, why in some)
             raise FileError(
                 f"{file.path} has no column to judge the labels by; --categorical "
-                "makes categories of texts."
+                f"makes categories of texts. What is left out, and why: {found}."
             )
         check_decisions(decided, file, target)
         ids = file.columns[id_column].cells if id_column is not None else None
@@ -111,6 +116,18 @@ class Plan:
         if self.decided:  # which a file cleaned by the page would lack
             report["source"] = None
         return report
+
+
+def _say_why(file: TableFile, column: Column) -> str:
+    """Why a column of texts is of no use, and what to do if it should be."""
+    odd = find_odd_cell(column, file.separator)
+    if odd is None:
+        return "text with too many values to be categories"
+    row, cell = odd
+    return (
+        f"numbers, but {brief(cell)!r} in row {row} is none; leave such cells empty, "
+        "or make categories of them by --categorical"
+    )
 
 
 def _is_constant(cells: Sequence[str | None]) -> bool:

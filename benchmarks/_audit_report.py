@@ -43,7 +43,7 @@ from _report import format_ratio, format_table
 from _results import PARTS, Results
 from _robustness_data import CLEAN, GROUPS
 
-from splboost.paper.statistics import FEWEST_SETS, against, wins_ties_losses
+from splboost.paper.statistics import against, fewest_sets, wins_ties_losses
 
 SETTING = (
     SPLIT,
@@ -287,7 +287,7 @@ def _cleaned_table(results: Results, part: str) -> str:
 def _cleaned_against(results: Results, part: str) -> str:
     """Ways to clean against the labels as they are and against cleanlab's."""
     errors = cleaned_errors(results, part, None)
-    is_testable = len(errors) >= FEWEST_SETS
+    is_testable = len(errors) >= fewest_sets()
     rivals = [name for name in (AS_THEY_ARE, f"{CLEANLAB}: dropped") if name in errors]
     lines = []
     for audit in _audits(results):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 from _report import progress
 from _robustness_data import PROTOCOL
 from _robustness_methods import Method
 
-from splboost.paper.store import Store
+from splboost.paper.store import DONE, Store
 
 
 class Cell(NamedTuple):
@@ -53,6 +55,24 @@ def plan(
         for seed, data, noise in places
         for method in methods
     ]
+
+
+def save_cells(store: Store, cells: Sequence[Cell], path: Path) -> int:
+    """Write the finished ones as CSV, a row for each; how many there are."""
+    found = pd.DataFrame(find(store, cells, DONE))
+    found = found.drop(columns=["state", "host", "process", "process_start", "failure"])
+    found.to_csv(path, index=False)
+    return len(found)
+
+
+def load_cells(store: Store, path: Path) -> int:
+    """Take finished cells from such a file; how many the store did not have."""
+    frame = pd.read_csv(path, dtype={"noise": str})
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return store.adopt(
+        (Cell(*(row[name] for name in Cell._fields)), row, row["source"])
+        for row in rows
+    )
 
 
 def find(store: Store, cells: Sequence[Cell], state: str) -> list[dict[str, Any]]:

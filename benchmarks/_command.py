@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from _cells import Cell
+from _cells import Cell, load_cells, save_cells
 from _report import RESULTS, progress
 from _robustness_data import GENERATORS, GROUPS, NOISE, available_sets
 from _work import Task, run
@@ -23,6 +23,12 @@ def make_parser(description: str | None, name: str, task: Task) -> Any:
     )
     parser.add_argument("--store", type=Path, help=f"default: {name}.sqlite")
     parser.add_argument("--report", action="store_true", help="measure nothing")
+    parser.add_argument(
+        "--save", type=Path, help="CSV to write the finished cells to; measures nothing"
+    )
+    parser.add_argument(
+        "--load", type=Path, help="such a CSV, to go on from what it has"
+    )
     parser.add_argument("--quick", action="store_true", help="small; prints a report")
     parser.add_argument(
         "--out", type=Path, help="folder of the report; --quick has none by itself"
@@ -62,6 +68,12 @@ def perform(
     with tempfile.TemporaryDirectory() as folder:
         is_kept = given.report or not given.quick
         path = given.store or Path("" if is_kept else folder) / f"{name}.sqlite"
+        if given.load:
+            n_cells = load_cells(task.open_store(path), given.load)
+            progress(f"{n_cells} cells taken from {given.load}")
+        if given.save:
+            n_cells = save_cells(task.open_store(path), cells, given.save)
+            return progress(f"{n_cells} cells written to {given.save}")
         if given.report:
             return report(path, cells, given.rows, given.out or RESULTS)
         if given.retry:

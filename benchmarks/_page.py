@@ -14,9 +14,9 @@ from _robustness_data import CHOSEN_ON, GROUPS, MOST_TEST_ROWS, UNUSED
 
 from splboost.paper.statistics import (
     ALPHA,
-    FEWEST_SETS,
     Comparison,
     against,
+    fewest_sets,
     wins_ties_losses,
 )
 
@@ -96,7 +96,7 @@ def rank_remarks(compared: Mapping[str, Comparison]) -> str:
         f"- {part}: Friedman p = {each.friedman:.2g}; mean ranks more than "
         f"{each.critical_difference:.2f} apart differ (Nemenyi, {ALPHA:.0%})."
         if each.is_testable
-        else f"- {part}: fewer than {FEWEST_SETS} sets, no test."
+        else f"- {part}: fewer than {fewest_sets()} sets, no test."
         for part, each in compared.items()
     ]
     return "\n".join(remarks)
@@ -110,7 +110,7 @@ def against_table(
     means: pd.DataFrame, cells: pd.DataFrame, reference: str, planned: Sequence[str]
 ) -> str:
     """A row for each rival; differences in points, negative where it is worse."""
-    is_testable = len(means) >= FEWEST_SETS
+    is_testable = len(means) >= fewest_sets()
     lines = []
     for row in against(means, reference, planned).to_dict("records"):
         counts = wins_ties_losses(cells[reference], cells[row["rival"]])

@@ -28,9 +28,9 @@ from _robustness_tuning import LIGHTGBM_RANGES, XGBOOST_RANGES
 from _robustness_work import LEAST_PROBABILITY
 
 from splboost.paper.statistics import (
-    FEWEST_SETS,
     against,
     distance_from_best,
+    fewest_sets,
     ranks,
 )
 
@@ -109,7 +109,7 @@ def _variants(results: Results) -> str:
                 means = results.means(part, measure)
                 (row,) = against(means[[whole, name]], whole, ()).to_dict("records")
                 scale = 100 if "error" in measure else 1
-                is_testable = len(means) >= FEWEST_SETS
+                is_testable = len(means) >= fewest_sets()
                 lines.append(
                     [
                         whole,

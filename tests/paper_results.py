@@ -12,7 +12,9 @@ from splboost.paper.names import (
     PAPER,
     PLATEAU_SPL,
     SPL,
+    TWO_SIDED,
     UNTIL_CONVERGENCE,
+    WHOLE_TREES,
 )
 
 SETS = [name for name, entry in UCI_CATALOGUE.items() if entry.paper is not None]
@@ -29,6 +31,8 @@ CHARACTERS = {
     FOREST: (0.000, 0.0012),
     UNTIL_CONVERGENCE: (0.001, 0.0020),
     GRADIENT_KEPT: (0.002, 0.0044),
+    TWO_SIDED: (0.003, 0.0031),
+    **dict.fromkeys(WHOLE_TREES, (0.01, 0.0040)),
 }
 
 
@@ -60,10 +64,11 @@ def make_results(
                                 error + level / 100 + rng.normal(scale=0.01)
                             ),
                             "n_estimators": int(rng.integers(1, 200)),
-                            "chosen": json.dumps({"depth": 3}),
+                            "chosen": json.dumps({"depth": 3, "age": 1.5 + k % 2}),
                             "n_fits": 55,
                             "fit_seconds": float(rng.uniform(0.1, 2)),
-                            "protocol": "small",
+                            "source": "catalogue",
+                            "protocol": "large" if data == "adult" else "small",
                             "version": "0.1.0",
                         }
                     )

@@ -33,7 +33,7 @@ from _audit_results import (  # noqa: E402
     tally_suspects,
     time_ratios,
 )
-from _cells import Cell, settings_of  # noqa: E402
+from _cells import Cell, load_cells, save_cells, settings_of  # noqa: E402
 
 from splboost.audit import LabelAudit  # noqa: E402
 
@@ -105,6 +105,28 @@ def test_a_verdict_is_what_the_audit_says(problem):
     assert (problem.y[~found.is_suspect] == dropped).all()
     _, corrected = same.clean(problem.X, problem.y, how="correct")
     assert (np.where(found.is_suspect, found.better, problem.y) == corrected).all()
+
+
+def test_a_run_goes_on_from_saved_cells(tmp_path):
+    cells = [Cell("{}", "pima", "20", seed, "cleanlab") for seed in range(3)]
+    figures = dict.fromkeys(work.Measures._fields, 0.25) | {
+        "average_precision": None,
+        "rows": 7,
+        "bins": "[[1, 0.5, 0]]",
+        "cuts": None,
+    }
+    first, other = work.open_store(tmp_path / "a"), work.open_store(tmp_path / "b")
+    for cell in cells[:2]:
+        assert first.claim(cell)
+        first.finish(cell, figures, "abc")
+    assert save_cells(first, cells, tmp_path / "cells.csv") == 2
+    assert load_cells(other, tmp_path / "cells.csv") == 2
+    assert load_cells(other, tmp_path / "cells.csv") == 0
+    kept = ("seed", "noise", "source", *work.Measures._fields)
+    for store in (first, other):
+        found = [tuple(row[name] for name in kept) for row in store.rows(["{}"])]
+        assert found == [(seed, "20", "abc", *figures.values()) for seed in range(2)]
+    assert not other.claim(cells[0]) and other.claim(cells[2])
 
 
 def test_knowing_all_is_as_good_as_right_labels(problem):

@@ -48,7 +48,7 @@ def pictures(monkeypatch):
         assert rounds is None
         return Picture()
 
-    def write_report(results, about, path, verbose=0):
+    def write_report(results, about, path, protocol, verbose=0):
         asked.append((about, results))
         path.write_text("<html>")
 
@@ -132,6 +132,8 @@ def test_run_export_and_report(tmp_path, pictures):
     assert call("paper", "export") == "2 cells written to splboost-paper/results.csv"
     said = call("paper", "import", "splboost-paper/results.csv", "--store", "s.sqlite")
     assert said == "2 new cells in s.sqlite"
+    exact = runner.read_results(tmp_path / "s.sqlite", replace(whole, repeats=1))
+    assert exact["error"].tolist() == found["error"][found["repeat"] == 0].tolist()
     call("paper", "report", "--folder", "page", "--store", store)
     assert len(pictures[-1][1]) == 2  # of the one repeat of the preset
     assert (tmp_path / "page" / "report.html").exists()
@@ -183,7 +185,7 @@ def test_options_that_are_wrong(arguments, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_other_mistakes_are_sentences(tmp_path, pictures):
+def test_other_mistakes_are_sentences(tmp_path, pictures, monkeypatch):
     said = call("paper", "report", code=1)
     assert said.startswith("Error: splboost-paper/results.sqlite is not there")
     notes = tmp_path / "notes.txt"
@@ -193,6 +195,11 @@ def test_other_mistakes_are_sentences(tmp_path, pictures):
     call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *LOGIT)
     said = call("paper", "export", "--store", "s.sqlite", "--sets", "pima", code=1)
     assert "s.sqlite has no results of these settings" in said
+    assert "give the preset and the options of the run" in said
+    other = replace(TINY, depths=(2,))
+    monkeypatch.setattr(commands, "PRESETS", {"deep": other, "tiny": TINY})
+    said = call("paper", "report", "--store", "s.sqlite", "--depths", 2, code=1)
+    assert "but 2 of --preset tiny; give that." in said
 
 
 def test_sets_that_cannot_be_downloaded_say_why(tmp_path):

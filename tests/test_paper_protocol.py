@@ -166,7 +166,11 @@ def test_methods_are_those_of_the_paper_in_its_order():
         "SPLForest", "SPL hard (plateau)", "SPL linear (plateau)",
         "SPL lower convex (plateau)", "SPL upper convex (plateau)",
         "SPL hard until convergence", "LogitBoost (gradient kept)",
+        "RobustBoost (two-sided)", "AdaBoost (whole trees)", "SPL hard (whole trees)",
     )  # fmt: skip
+    assert tuple(methods.METHODS)[9:] == names.EXTRAS
+    pair = [methods.METHODS[m].booster for m in ("RobustBoost", names.TWO_SIDED)]
+    assert [booster.variant for booster in pair] == ["one-sided", "two-sided"]
     both = [methods.METHODS[m].booster for m in ("LogitBoost", names.GRADIENT_KEPT)]
     assert [booster.z_clip for booster in both] == ["response", "gradient"]
     assert methods.METHODS["SPL hard until convergence"].booster.inner_steps > 1
@@ -208,8 +212,9 @@ def test_fits_are_counted():
     assert 250 * sum(n_fits) == 71_250  # 50 repeats of 5 levels of noise
 
 
-def candidate(*accuracy):
-    return methods.Candidate(None, {"accuracy": accuracy[0]}, np.array(accuracy))
+def candidate(*accuracy, depth=1):
+    chosen = {"depth": depth, "accuracy": accuracy[0]}
+    return methods.Candidate(None, chosen, np.array(accuracy))
 
 
 def test_of_equals_the_fewest_rounds_are_chosen():
@@ -226,6 +231,19 @@ def test_of_equals_the_fewest_rounds_are_chosen():
     assert (best.chosen["accuracy"], n_rounds) == (0.2, 2)
 
 
+def test_of_equals_the_least_deep_and_then_the_first_is_chosen():
+    deep, flat = candidate(0.2, 0.6, depth=3), candidate(0.3, 0.6, depth=1)
+    assert methods.choose([deep, flat])[0] is flat
+    other = candidate(0.4, 0.6, depth=1)
+    assert methods.choose([deep, other, flat])[0] is other
+
+
+def test_of_equal_goals_the_highest_is_chosen_which_is_tried_first():
+    tried = methods.METHODS["RobustBoost"].parameters(TINY)
+    goals = [each["epsilon"] for each in tried]
+    assert goals == sorted(TINY.epsilons, reverse=True) and len(goals) > 1
+
+
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_methods_choose_and_fit_again(name):
     case = draw.draw(gaussians(), noise=20, seed=0, n_folds=TINY.folds)
@@ -240,7 +258,7 @@ def test_methods_choose_and_fit_again(name):
     assert fitted.n_fits == method.count_fits(TINY)
     chosen = dict(fitted.chosen)
     assert fitted.model.estimator.max_depth == chosen.pop("depth")
-    if name == "RobustBoost":
+    if name.startswith("RobustBoost"):
         assert chosen == {"epsilon": fitted.model.epsilon, "theta": 0.0}
     elif name.startswith("SPL"):
         scale = "plateau" if "plateau" in name else "age"
@@ -351,9 +369,9 @@ def test_processes_of_a_run_leave_ctrl_c_to_it():
     code = (
         "import os, signal; from splboost.paper import cells\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "cells.serve(os.getpid())\n"
+        "cells.follow_parent(os.getpid())\n"
         "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)\n"
-        "cells.serve(os.getppid())\n"
+        "cells.follow_parent(os.getppid())\n"
         "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -14,10 +14,13 @@ from matplotlib.figure import Figure
 
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.figures import draw_figure
+from splboost.paper.outcomes import Outcomes
+from splboost.paper.protocol import PRESETS
 from splboost.paper.report import sections, write_report
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.report.missing import find_missing
 from splboost.paper.report.pictures import darken, inline_svg, palette, shorten
+from splboost.paper.report.tables import error_table
 
 ABOUT = {
     "command": "splboost paper report",
@@ -32,7 +35,8 @@ EMPTY = {"meta", "link", "br", "img", "hr"}
 @pytest.fixture(scope="module", autouse=True)
 def few_draws():
     """The synthetic problems once, and small."""
-    weights, errors = gaussians.measure(1), long_servedio.measure(2)
+    one, errors = gaussians.measure(1), long_servedio.measure(2)
+    weights = pd.concat([one, one.assign(draw=1)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gaussians, "measure", lambda rounds=60: weights)
         patch.setattr(long_servedio, "measure", lambda: errors)
@@ -116,12 +120,20 @@ def test_the_page_is_whole(whole):
     ]
     places = [whole.index(f"<h2>{word}") for word in headings]
     assert places == sorted(places)
-    assert "holds 5" in page.words or "holds 6" in page.words
+    assert "17 of the paper's 17 data sets, 3 of its 50 repeats: holds 5" in page.words
+    assert page.words.count("From 17 of the paper's 17 data sets") == 5
     for text in (
         "Friedman",
         "Nemenyi",
         "SPLForest as a tenth",
         "in two ways",
+        "with two potentials",
+        "With whole trees",
+        "With fewer repeats, ages and depths: adult.",
+        "depth of trees",
+        "3: 100%",
+        "λ 1.5 (53% at 1.5, 47% at 2.5)",
+        "data: catalogue",
         "85 cases",
         "Holm's p",
     ):
@@ -150,7 +162,8 @@ def test_what_is_known_of_the_run_is_told(whole):
     words = Page(whole).words
     for text in ("splboost paper report", "ages 1, 1.5", "one: 1", "0.1.0", "x & y"):
         assert text in words
-    assert f"small protocol {', '.join(sorted(SETS))}" in words
+    small = sorted(name for name in SETS if name != "adult")
+    assert f"small protocol {', '.join(small)}" in words
     assert "miniboone <could> not be had" in words
 
 
@@ -212,9 +225,23 @@ def test_what_is_missing_is_counted():
     assert find_missing(part) == [
         "No results on miniboone.",
         "No results of SPLForest.",
-        "pima: 9 of 90 results are missing (2 repeats begun).",
+        "pima: 9 of 90 results are missing (2 repeats).",
     ]
     assert len(find_missing(results[:0])) == 2
+    planned = find_missing(part, PRESETS["standard"])
+    assert "pima: 369 of 450 results are missing (10 repeats)." in planned
+    assert "adult: 45 of 135 results are missing (3 repeats)." in planned
+
+
+def test_errors_are_those_of_cells_that_all_have_finished():
+    results = make_results(SETS[:2], (0, 20), repeats=2)
+    later = (results["repeat"] == 1) & (results["data"] == SETS[0])
+    lucky = later & (results["method"] == "AdaBoost") & (results["noise"] == 0)
+    part = results[~later | lucky]
+    words = Page(error_table(Outcomes.of(part))).words
+    first = results[(results["data"] == SETS[0]) & (results["repeat"] == 0)]
+    of_ada = first[(first["method"] == "AdaBoost") & (first["noise"] == 0)]
+    assert f"{SETS[0]} 0 {100 * of_ada['error'].item():.1f} " in words
 
 
 # ------------------------------------------------------------------------- small pieces

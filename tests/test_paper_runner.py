@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from splboost.paper import cells, results, runner
+from splboost.paper.draw import read_set
 from splboost.paper.protocol import Protocol
 from splboost.paper.store import CLAIMED, FAILED, _start_of
 
@@ -222,8 +223,8 @@ def test_settings_and_versions_do_not_mix(store, monkeypatch):
     assert len(runner.read_results(store, one)) == 1
     here = cells.current_version()
     assert results.versions_in(store) == {here: 2}
-    monkeypatch.setattr(cells, "current_version", lambda: "splboost 99")
-    monkeypatch.setattr(results, "current_version", lambda: "splboost 99")
+    for module in (cells, results, runner):
+        monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     assert runner.read_results(store, one).empty
     run(store, one, methods=["LogitBoost"])
     assert results.versions_in(store) == {here: 2, "splboost 99": 1}
@@ -269,9 +270,15 @@ def test_results_without_a_choice_are_imported(exported, store, tmp_path):
     ("column", "value", "message"),
     [
         ("settings", "0123456789ab", "with other settings than these; give the preset"),
-        ("version", "splboost 99", "by splboost 99, but here is splboost 0"),
-        ("method", "AdaBoost.M2", "AdaBoost.M2 on twonorm, which this version does"),
-        ("data", "iris", "on iris, which this version does not know"),
+        ("version", "splboost 99", "with other settings than these"),
+        ("source", "copy", "with other settings than these"),
+        ("method", "AdaBoost.M2", "AdaBoost.M2 on twonorm, which splboost .* not know"),
+        ("data", "iris", "on iris, which splboost .* does not know; remove it, or"),
+        ("noise", 120, "on twonorm with noise=120, which cannot be; give the file"),
+        ("repeat", -1, "with repeat=-1, which cannot be"),
+        ("error", float("nan"), "with error=None, which cannot be"),
+        ("error", 3.0, "with error=3.0, which cannot be"),
+        ("noise", 0, "has SPL hard on twonorm, noise 0, repeat 0 more than once"),
         ("method", "LogitBoost", "LogitBoost on twonorm with other settings"),
     ],
 )
@@ -288,6 +295,20 @@ def test_results_of_something_else_are_not_imported(
     assert not other.exists()
 
 
+def test_results_of_other_versions_are_imported_and_kept_apart(
+    exported, tmp_path, monkeypatch
+):
+    path, one = exported
+    here = cells.current_version()
+    for module in (cells, results):
+        monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
+    other = tmp_path / "other.sqlite"
+    assert results.import_results(path, other, one) == 4
+    assert results.versions_in(other) == {here: 4}
+    assert runner.read_results(other, one).empty
+    assert len(runner.read_results(other, one, version=here)) == 4
+
+
 def test_results_of_other_settings_are_not_imported(exported, tmp_path):
     path, one = exported
     with pytest.raises(ValueError, match="with other settings than these"):
@@ -298,7 +319,7 @@ def test_results_of_other_settings_are_not_imported(exported, tmp_path):
     ("text", "message"),
     [
         ("data,noise\ntwonorm,0\n", "has no column 'n_train'; give a file that"),
-        ("", "cannot be read as CSV"),
+        ("", "cannot be read as CSV .*; give a file that"),
     ],
 )
 def test_files_that_are_no_results(tmp_path, text, message):
@@ -308,9 +329,30 @@ def test_files_that_are_no_results(tmp_path, text, message):
         results.import_results(path, tmp_path / "other.sqlite", TINY)
 
 
+def test_a_file_that_is_not_there_is_not_imported(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not there; give a file that"):
+        results.import_results(tmp_path / "no.csv", tmp_path / "other.sqlite", TINY)
+
+
+def test_a_worker_of_another_version_measures_nothing(store):
+    data = read_set("twonorm")
+    one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
+    (cell,) = cells.plan(one, ["LogitBoost"], {"twonorm": data.source})
+    _, found = cells.attempt(data, one, cell, None, "splboost 99")
+    assert found.startswith("the worker has splboost 0")
+    assert "but the run splboost 99; install the same on both" in found
+
+
 def test_absent_sets_are_told_of_and_the_others_run(store):
     mixed = replace(TINY, sets=("pima", "oocMerl4D", "twonorm"), repeats=1, noise=(0,))
-    summary = run(store, mixed, methods=["LogitBoost"])
+    told = []
+    summary = run(
+        store,
+        mixed,
+        methods=["LogitBoost"],
+        tell_absent=lambda absent: told.append((list(absent), count(store))),
+    )
+    assert told == [(["pima", "oocMerl4D"], 0)]
     assert list(summary.absent) == ["pima", "oocMerl4D"]
     assert "OpenML" in str(summary.absent["pima"])
     assert "cannot be downloaded" in str(summary.absent["oocMerl4D"])

@@ -727,6 +727,14 @@ def test_table_one_says_what_is_absent_and_what_is_counted(adult, installed, lib
     )
 
 
+def test_table_one_goes_on_after_a_damaged_file(tmp_path, capsys):
+    (tmp_path / "blood.csv.gz").write_bytes(b"damaged")
+    print_table_one(data_home=tmp_path)
+    said = capsys.readouterr().out
+    assert "blood                 748 broken      4     -     76.2     -" in said
+    assert "Broken files: load_uci says what is wrong with them." in said
+
+
 def test_table_one_as_text(adult, cache, capsys):
     load_uci("adult")
     capsys.readouterr()

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 
 SECONDS = 0.1  # between two states of the bar
 N_LINES = 10
+SECONDS_OF_LINES = 300.0  # after which a line is due in any case
 COMPILING = "compiling, as on first use; this may take a minute"
 
 
@@ -57,16 +58,18 @@ class Silence:
 
 
 class Lines(Silence):
-    """A line for every tenth of the work."""
+    """A line for every tenth of the work, and every few minutes."""
 
     def __init__(self, total: int, title: str) -> None:
         self._total = total
         self._title = title
-        self._due = 0.0
+        self._due = self._last = 0.0
 
     def show(self, done: int, text: str = "") -> None:
-        if done >= min(self._due, self._total):
-            self._due = done + self._total / N_LINES
+        now = time.monotonic()
+        is_late = now >= self._last + SECONDS_OF_LINES
+        if is_late or done >= min(self._due, self._total):
+            self._due, self._last = done + self._total / N_LINES, now
             width = len(str(self._total))
             line = f"{self._title}: {done:{width}d} of {self._total}"
             print(f"{line}  {text}".rstrip(), file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from splboost.datasets.uci import data_folder, load_checked
 from splboost.frames import make_frame
 
 ABSENT = "absent"
+UNREADABLE = "broken"
 EXACT = "the catalogue's"
 COUNTED = "same counts"
 COLUMNS = {
@@ -45,9 +46,9 @@ def table_one(*, data_home: str | os.PathLike[str] | None = None) -> Any:
 
         - ``name``
         - ``data``: "the catalogue's" file; one with the "same counts", which is not the
-          same to the byte, such as a download; or "absent".
+          same to the byte, such as a download; "absent", or "broken".
         - ``rows``, ``columns``, ``majority`` (the share of the largest class, in
-          percent): counted in the data; missing where these are absent.
+          percent): counted in the data; missing where there are none.
         - ``paper_rows``, ``paper_columns``, ``paper_majority``: from the paper.
         - ``difference``: why the paper's figures are not those of the data, or empty.
 
@@ -116,6 +117,8 @@ def print_table_one(
         lines += ["", fill(text, width=79)]
     if any(row["data"] == ABSENT for row in rows):
         lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
+    if any(row["data"] == UNREADABLE for row in rows):
+        lines += ["", "Broken files: load_uci says what is wrong with them."]
     print(*lines, sep="\n", file=file)
 
 
@@ -130,6 +133,8 @@ def _rows(data_home: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
             X, y, exact = load_checked(name, data_home, download=False)
         except FileNotFoundError:
             pass
+        except (OSError, ValueError):
+            row["data"] = UNREADABLE
         else:
             largest = np.unique(y, return_counts=True)[1].max()
             row["data"] = EXACT if exact else COUNTED
@@ -144,8 +149,8 @@ def _rows(data_home: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    if row["data"] == ABSENT:
-        rows, columns, majority = ABSENT, "-", "-"
+    if row["rows"] is None:
+        rows, columns, majority = row["data"], "-", "-"
     else:
         rows, columns = row["rows"], row["columns"]
         majority = f"{row['majority']:.1f}"

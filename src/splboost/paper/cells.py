@@ -155,7 +155,7 @@ def measure(data: DataSet, protocol: Protocol, cell: Cell) -> Outcome:
 
 
 def attempt(
-    data: DataSet, protocol: Protocol, cell: Cell, run: int | None
+    data: DataSet, protocol: Protocol, cell: Cell, run: int | None, version: str
 ) -> tuple[Cell, Outcome | str]:
     """Measure a cell, or say why it failed.
 
@@ -165,9 +165,15 @@ def attempt(
     protocol : Protocol
     cell : Cell
     run : the process that all is done for; None if it is not the parent of this one
+    version : that of the run; a worker of a cluster may have another
     """
     if run is not None:
-        serve(run)
+        follow_parent(run)
+    if version != current_version():
+        return cell, (
+            f"the worker has {current_version()}, but the run {version}; install the "
+            "same on both, and give --retry."
+        )
     try:
         return cell, measure(data, protocol, cell)
     except Exception as failure:
@@ -175,7 +181,7 @@ def attempt(
 
 
 @cache
-def serve(run: int) -> None:
+def follow_parent(run: int) -> None:
     """Live and die with the run that has started this process.
 
     Ctrl-C reaches all processes at once, and the run then ends its own. If it is

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -40,7 +41,7 @@ from splboost.paper.options import (
     make_protocol,
     pick_methods,
 )
-from splboost.paper.protocol import Protocol
+from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.results import import_results, read_results, versions_in
 from splboost.paper.runner import Summary, run
 from splboost.reporting import announcing_compilation
@@ -97,6 +98,7 @@ def paper(
             dask=dask,
             retry=retry,
             download=download,
+            tell_absent=_tell_absent,
         )
         _tell(summary, path)
         results = _read(path, protocol, None)
@@ -133,6 +135,7 @@ def run_command(
             dask=dask,
             retry=retry,
             download=download,
+            tell_absent=_tell_absent,
         )
         _tell(summary, path)
     _exit(summary, sets)
@@ -177,7 +180,7 @@ def export(
         results = _read(store or folder / STORE, protocol, version)
         path = to or folder / "results.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        results.to_csv(path, index=False, float_format="%.8g")
+        results.to_csv(path, index=False)  # in full: rounded, equals would differ
         _say(f"{len(results)} cells written to {path}")
 
 
@@ -220,10 +223,22 @@ def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
         )
     if results.empty:
         raise ValueError(
-            f"{path} has no results of these settings with {here}; measure some with "
-            "splboost paper run."
+            f"{path} has no results of these settings with {here}"
+            f"{_remedy(path, protocol, version)}"
         )
     return results
+
+
+def _remedy(path: Path, protocol: Protocol, version: str | None) -> str:
+    """What to do where a store has no results of a protocol."""
+    for name, preset in PRESETS.items():
+        other = replace(preset, sets=protocol.sets)
+        n = len(read_results(path, other, version=version))
+        if n:
+            return f", but {n} of --preset {name}; give that."
+    if version in versions_in(path) or current_version() in versions_in(path):
+        return "; give the preset and the options of the run that it is the store of."
+    return "; measure some with splboost paper run."
 
 
 def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) -> None:
@@ -250,7 +265,8 @@ def _report(
     from splboost.paper.report import write_report
 
     path = folder / "report.html"
-    write_report(results, _about(protocol, preset), path, verbose=1)
+    about = _about(protocol, preset)
+    write_report(results, about, path, protocol=protocol, verbose=1)
     _say(f"Report: {path}")
 
 
@@ -258,7 +274,7 @@ def _about(protocol: Protocol, preset: str) -> dict[str, Any]:
     """With what, on what and when the report was made."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": " ".join(["splboost", *sys.argv[1:]]),
+        "command": shlex.join(["splboost", *sys.argv[1:]]),
         "preset": preset,
         "settings": asdict(protocol),
         "seeds": list(protocol.seeds),
@@ -270,11 +286,11 @@ def _about(protocol: Protocol, preset: str) -> dict[str, Any]:
     }
 
 
-def _tell(summary: Summary, path: Path) -> None:
-    """Say what a run has come to."""
+def _tell_absent(absent: dict[str, Exception]) -> None:
+    """Say which sets cannot be read, and what to do."""
     downloadable = [
         name
-        for name, error in summary.absent.items()
+        for name, error in absent.items()
         if isinstance(error, FileNotFoundError) and UCI_CATALOGUE[name].openml
     ]
     if downloadable:
@@ -283,9 +299,13 @@ def _tell(summary: Summary, path: Path) -> None:
             f"fetches them from OpenML, or let {FOLDER_VARIABLE} name the folder that "
             "has them."
         )
-    for name, error in summary.absent.items():
+    for name, error in absent.items():
         if name not in downloadable:
             _say(str(error))
+
+
+def _tell(summary: Summary, path: Path) -> None:
+    """Say what a run has come to."""
     for failure in summary.failures:
         _say(f"Failed: {failure}")
     if summary.failures:

@@ -2,7 +2,8 @@
 
 A hundred samples of each class, of which 15 have the wrong label. What the paper does
 not say is chosen here: the rounds (60, or by cross-validation up to 200), trees of at
-most 3 splits on a path for CART, and RobustBoost's goal, by cross-validation.
+most 3 splits on a path for CART and whole trees for C4.5, and RobustBoost's goal, by
+cross-validation.
 """
 
 from __future__ import annotations
@@ -17,19 +18,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from splboost import (
-    AdaBoostClassifier,
-    LogitBoostClassifier,
-    RBoostClassifier,
-    RobustBoostClassifier,
-    SavageBoostClassifier,
-    spl_path,
-)
+from splboost import RobustBoostClassifier, spl_path
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.display.margin_curves import curves_of_estimators
 from splboost.pace import Hard
-from splboost.paper.names import RIVALS
-from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
+from splboost.paper.methods import METHODS, Method
+from splboost.paper.names import ONE_STEP, RIVALS
+from splboost.paper.protocol import EPSILONS
+from splboost.trees import C45Classifier
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +33,6 @@ ROUNDS = 60
 MOST_ROUNDS = 200  # to choose from
 FOLDS = 5
 AGES = 1.5, 2.0, 2.5
-GOALS = 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4  # RobustBoost's epsilon
 DEPTH = 3
 WRONG = 0.15
 TEST_SAMPLES = 5000  # of each class
@@ -105,7 +100,7 @@ def fit(name: str, sample: Sample, *, rounds: int | None = ROUNDS) -> Fit:
     return Fit.of(booster, sample)
 
 
-def test_error(booster: Any, seed: int) -> float:
+def error_on_new(booster: Any, seed: int) -> float:
     """Share of errors on new samples with right labels."""
     X, y = make_gaussians(TEST_SAMPLES, random_state=1000 + seed)
     return float(np.mean(booster.predict(X) != y))
@@ -157,7 +152,7 @@ def measure(
                         fitted.weight[wrong].mean() / of_right if of_right else np.nan
                     ),
                     "rounds": fitted.booster.n_iter_,
-                    "error": test_error(fitted.booster, draw),
+                    "error": error_on_new(fitted.booster, draw),
                 }
             )
     return pd.DataFrame(rows)
@@ -165,21 +160,21 @@ def measure(
 
 def _make(name: str) -> Any:
     """A booster with the weak learner that the paper gives it."""
-    if name in SPLBOOST:
-        return AdaBoostClassifier(C45Classifier(), pace=Hard(age=SPLBOOST[name]))
-    regression = CARTRegressor(max_depth=DEPTH)
-    boosters = {
-        "AdaBoost": AdaBoostClassifier(C45Classifier()),
-        "LogitBoost": LogitBoostClassifier(regression, z_clip="gradient"),
-        "SavageBoost": SavageBoostClassifier(
-            CARTClassifier(max_depth=DEPTH, criterion="entropy")
-        ),
-        "RBoost": RBoostClassifier(regression),
-        "RobustBoost": RobustBoostClassifier(C45Classifier()),
-    }
-    if name not in boosters:
+    if name not in BOOSTERS:
         raise ValueError(f"names holds {name!r}; give some of {', '.join(BOOSTERS)}.")
-    return boosters[name]
+    if name in SPLBOOST:
+        booster = clone(_booster_of(ONE_STEP))
+        return booster.set_params(pace=Hard(age=SPLBOOST[name]))
+    booster = clone(_booster_of(name))
+    if not isinstance(booster.estimator, C45Classifier):
+        booster.set_params(estimator__max_depth=DEPTH)
+    return booster
+
+
+def _booster_of(method: str) -> Any:
+    own = METHODS[method]
+    assert isinstance(own, Method)
+    return own.booster
 
 
 def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
@@ -192,7 +187,9 @@ def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
     if name != "RobustBoost":
         candidates = [booster]
     else:
-        candidates = [clone(booster).set_params(epsilon=goal) for goal in GOALS[::-1]]
+        candidates = [
+            clone(booster).set_params(epsilon=goal) for goal in EPSILONS[::-1]
+        ]
     if rounds is not None and len(candidates) == 1:
         return booster
     best: tuple[float, int] | None = None

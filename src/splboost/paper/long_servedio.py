@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
@@ -28,6 +27,7 @@ from splboost.trees import CARTClassifier, CARTRegressor
 SAMPLES, TEST_SAMPLES = 800, 10_000
 WRONG = 0.1
 ROUNDS = 400
+HALF_DIGIT = 0.0005  # of the known figures
 KINDS = "large margin", "puller", "penaliser"
 
 _STUMP = CARTClassifier(max_depth=1)
@@ -115,22 +115,20 @@ def summarise(measured: pd.DataFrame) -> pd.DataFrame:
     frame
         A row for each method: mean ``error`` and its ``standard_error``, the ``least``
         and the ``most`` of the draws, the mean error on each kind of sample, the
-        ``known`` error of one other draw, and whether this ``agrees``: whether both are
-        within two standard errors of their difference, if one draw of theirs varies as
-        one of ours does. (Half a digit is allowed for their rounding.)
+        ``known`` error of one other draw, and whether this ``agrees``: whether it lies
+        between the ``least`` and the ``most``. (Half a digit is allowed for rounding.)
     """
     grouped = measured.groupby("method", sort=False)
     error = grouped["error"]
-    deviation = error.std(ddof=1)
     table = pd.DataFrame(
         {
             "error": error.mean(),
-            "standard_error": deviation / np.sqrt(error.size()),
+            "standard_error": error.sem(),
             "least": error.min(),
             "most": error.max(),
         }
     ).join(grouped[list(KINDS)].mean())
     table["known"] = table.index.map(KNOWN)
-    apart = (table["error"] - table["known"]).abs() - 0.0005
-    table["agrees"] = apart <= 2 * np.hypot(deviation, table["standard_error"])
+    above = table["known"] + HALF_DIGIT >= table["least"]
+    table["agrees"] = above & (table["known"] - HALF_DIGIT <= table["most"])
     return table

@@ -36,7 +36,9 @@ from splboost.paper.names import (
     ONE_STEP,
     PLATEAU_SPL,
     SPL,
+    TWO_SIDED,
     UNTIL_CONVERGENCE,
+    WHOLE_TREES,
 )
 from splboost.paper.protocol import Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
@@ -72,7 +74,7 @@ class Fitted(NamedTuple):
     model: Any
     cv_error: float | None
     n_estimators: int | None
-    chosen: dict[str, float]
+    chosen: dict[str, float | None]
     n_fits: int
 
 
@@ -80,19 +82,21 @@ class Candidate(NamedTuple):
     """A booster to choose, and its mean accuracy over the folds after each round."""
 
     booster: Any
-    chosen: dict[str, float]
+    chosen: dict[str, float | None]
     accuracy: NDArray[np.float64]
 
 
 def choose(candidates: Sequence[Candidate]) -> tuple[Candidate, int, float]:
     """The best, its rounds, and its accuracy.
 
-    Of equals it is the one of fewest rounds, and of these the first.
+    Of equals it is the one of fewest rounds, of these that of the least deep trees, and
+    of these the first.
     """
     accuracy = np.array([each.accuracy for each in candidates])
     best = np.nanmax(accuracy)
     rows, rounds = np.nonzero(accuracy >= best - ROUNDING)
-    first = np.lexsort((rows, rounds))[0]
+    depths = np.array([each.chosen["depth"] or 0 for each in candidates])
+    first = np.lexsort((rows, depths[rows], rounds))[0]
     row, t = rows[first], rounds[first]
     return candidates[row], int(t) + 1, float(accuracy[row, t])
 
@@ -109,6 +113,7 @@ class Method:
     parameters : function of the protocol: settings of the booster to compare
     paces : function of the protocol: paces to compare, by what the choice is called;
         None for a booster without
+    whole_trees : whether they may be of any depth, instead of those of the protocol
     """
 
     booster: Any
@@ -116,17 +121,20 @@ class Method:
     one_hot: bool = False
     parameters: Callable[[Protocol], Sequence[dict[str, float]]] = lambda protocol: [{}]
     paces: Callable[[Protocol], Sequence[tuple[dict[str, float], Pace]]] | None = None
+    whole_trees: bool = False
     definition: int = 1  # one more whenever the same settings give other results
 
     @property
     def settings(self) -> tuple[str, ...]:
         """Fields of the protocol that a result depends on."""
-        return ("rounds", "folds", "depths", *self.takes)
+        depths = () if self.whole_trees else ("depths",)
+        return ("rounds", "folds", *depths, *self.takes)
 
     def count_fits(self, protocol: Protocol) -> int:
         """Boosters to fit, the last one included."""
         n_paces = 1 if self.paces is None else len(self.paces(protocol))
-        n_settings = n_paces * len(self.parameters(protocol)) * len(protocol.depths)
+        n_depths = 1 if self.whole_trees else len(protocol.depths)
+        n_settings = n_paces * len(self.parameters(protocol)) * n_depths
         return n_settings * protocol.folds + 1
 
     def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
@@ -141,6 +149,7 @@ class Method:
         return Fitted(model, 1 - accuracy, n_rounds, best.chosen, n_fits)
 
     def _candidates(self, draw: Draw, protocol: Protocol) -> Iterator[Candidate]:
+        depths = None if self.whole_trees else protocol.depths
         paces: Sequence[tuple[dict[str, float], Pace | None]] = [({}, None)]
         if self.paces is not None:
             paces = self.paces(protocol)
@@ -157,13 +166,13 @@ class Method:
                 draw.y,
                 booster=booster,
                 plateaus=None if self.paces is None else [pace for _, pace in paces],
-                depths=protocol.depths,
+                depths=depths,
                 cv=draw.folds,
                 n_jobs=1,
                 random_state=draw.seed,
             )
             for (d, depth), (p, (named, pace)) in product(
-                enumerate(protocol.depths), enumerate(paces)
+                enumerate(depths or [None]), enumerate(paces)
             ):
                 own = clone(booster).set_params(estimator__max_depth=depth)
                 if pace is not None:
@@ -193,9 +202,11 @@ class Forest:
 
 
 def _goals(protocol: Protocol) -> list[dict[str, float]]:
+    """The highest first, which of equals is then chosen: low ones may get stuck."""
+    epsilons = sorted(protocol.epsilons, reverse=True)
     return [
         {"epsilon": epsilon, "theta": theta}
-        for theta, epsilon in product(protocol.thetas, protocol.epsilons)
+        for theta, epsilon in product(protocol.thetas, epsilons)
     ]
 
 
@@ -210,11 +221,26 @@ def _paces(
     ]
 
 
-def _spl(regulariser: Callable[..., Pace], scale: str, inner_steps: int = 1) -> Method:
+def _spl(
+    regulariser: Callable[..., Pace],
+    scale: str,
+    inner_steps: int = 1,
+    whole_trees: bool = False,
+) -> Method:
     return Method(
         SPLBoostClassifier(C45Classifier(), inner_steps=inner_steps),
         takes=(f"{scale}s",),
         paces=partial(_paces, regulariser, scale),
+        whole_trees=whole_trees,
+    )
+
+
+def _robust(variant: str) -> Method:
+    return Method(
+        RobustBoostClassifier(C45Classifier(), variant=variant),
+        takes=("epsilons", "thetas"),
+        parameters=_goals,
+        definition=2,
     )
 
 
@@ -228,11 +254,7 @@ METHODS: Mapping[str, Method | Forest] = MappingProxyType(
         "LogitBoost": Method(LogitBoostClassifier(_REGRESSION), one_hot=True),
         "SavageBoost": Method(SavageBoostClassifier(_PROBABILITIES), one_hot=True),
         "RBoost": Method(RBoostClassifier(_REGRESSION), one_hot=True),
-        "RobustBoost": Method(
-            RobustBoostClassifier(C45Classifier()),
-            takes=("epsilons", "thetas"),
-            parameters=_goals,
-        ),
+        "RobustBoost": _robust("one-sided"),
         **{name: _spl(REGULARISERS[name], AGE) for name in SPL},
         FOREST: Forest(),
         **{
@@ -242,6 +264,17 @@ METHODS: Mapping[str, Method | Forest] = MappingProxyType(
         UNTIL_CONVERGENCE: _spl(REGULARISERS[ONE_STEP], AGE, MANY_STEPS),
         GRADIENT_KEPT: Method(
             LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
+        ),
+        TWO_SIDED: _robust("two-sided"),
+        **dict(
+            zip(
+                WHOLE_TREES,
+                (
+                    Method(AdaBoostClassifier(C45Classifier()), whole_trees=True),
+                    _spl(REGULARISERS[ONE_STEP], AGE, whole_trees=True),
+                ),
+                strict=True,
+            )
         ),
     }
 )

@@ -10,3 +10,13 @@ PLATEAU_SPL = tuple(f"{name} (plateau)" for name in SPL)
 ONE_STEP = "SPL hard"
 UNTIL_CONVERGENCE = "SPL hard until convergence"
 GRADIENT_KEPT = "LogitBoost (gradient kept)"
+TWO_SIDED = "RobustBoost (two-sided)"
+WHOLE_TREES = "AdaBoost (whole trees)", "SPL hard (whole trees)"
+EXTRAS = (
+    FOREST,
+    *PLATEAU_SPL,
+    UNTIL_CONVERGENCE,
+    GRADIENT_KEPT,
+    TWO_SIDED,
+    *WHOLE_TREES,
+)

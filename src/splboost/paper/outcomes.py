@@ -17,6 +17,7 @@ import pandas as pd
 
 from splboost.paper.names import PAPER, RIVALS, SPL
 from splboost.paper.statistics import (
+    DIGITS,
     Comparison,
     by_set,
     complete_cells,
@@ -140,4 +141,5 @@ def wins(cases: pd.DataFrame, candidates: Sequence[str]) -> int:
     """Number of cases in which one of the candidates errs less than all others."""
     rest = cases.columns.drop(list(candidates))
     best = cases[list(candidates)].min(axis=1)
-    return int((best.round(9) < cases[rest].min(axis=1).round(9)).sum())
+    others = cases[rest].min(axis=1)
+    return int((best.round(DIGITS) < others.round(DIGITS)).sum())

@@ -77,6 +77,8 @@ class Protocol:
                     f"sets={name!r} is unknown; the data sets are "
                     f"{', '.join(UCI_CATALOGUE)}."
                 )
+            if self.sets.count(name) > 1:
+                raise ValueError(f"sets names {name!r} twice; name each set once.")
         for percent in self.noise:
             if not 0 <= percent <= 100:
                 raise ValueError(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ COLUMNS = (
     "chosen",
     "n_fits",
     "fit_seconds",
+    "source",
     "protocol",
     "version",
     "settings",
@@ -60,8 +63,10 @@ def read_results(
         A row for each cell: ``data``, ``n_train``, ``noise`` (percent), ``repeat``,
         ``method``, ``error`` (on the test rows), ``cv_error`` (of the choice),
         ``n_estimators`` (rounds chosen), ``chosen`` (other parameters, as JSON),
-        ``n_fits``, ``fit_seconds`` (processor time), ``protocol`` ("small" or "large"),
-        ``version``, ``settings`` (a digest of all that the result depends on).
+        ``n_fits``, ``fit_seconds`` (processor time), ``source`` of the data (the
+        "catalogue" file, a "copy" with the same counts, or "generated" anew),
+        ``protocol`` ("small" or "large"), ``version``, ``settings`` (a digest of all
+        that the result depends on).
     """
     version = current_version() if version is None else version
     opened = _open_existing(store)
@@ -69,6 +74,7 @@ def read_results(
         rows = [
             {
                 **row,
+                "source": json.loads(row["settings"])["source"],
                 "protocol": protocol.kind(name),
                 "version": version,
                 "settings": _digest(row["settings"]),
@@ -116,8 +122,8 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
     store : path
         Made where there is none. What it has of these cells stays.
     protocol : Protocol
-        That of the results. All of them must be of its settings and of the versions
-        that are here; else nothing is imported.
+        That of the results. All of them must be of its settings, else nothing is
+        imported. A run goes on only from results of the versions that are here.
 
     Returns
     -------
@@ -126,6 +132,12 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
     """
     rows = _read_export(path)
     cells = [_cell_of(row, protocol, path) for row in rows]
+    twice = [cell for cell, n in Counter(cells).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"{path} has {twice[0].method} on {twice[0].data}, noise {twice[0].noise}, "
+            f"repeat {twice[0].repeat} more than once; remove all but one."
+        )
     opened = open_store(store)
     try:
         return opened.adopt(
@@ -140,7 +152,14 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
     try:
         frame = pd.read_csv(path, dtype={"settings": str})
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
-        raise ValueError(f"{path} cannot be read as CSV ({error}).") from error
+        raise ValueError(
+            f"{path} cannot be read as CSV ({error}); give a file that splboost paper "
+            "export has written."
+        ) from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{path} is not there; give a file that splboost paper export has written."
+        ) from error
     missing = [name for name in COLUMNS if name not in frame]
     if missing:
         raise ValueError(
@@ -158,20 +177,39 @@ def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
     name, method = row["data"], row["method"]
     what = f"{path} has {method} on {name}"
     if name not in UCI_CATALOGUE or method not in METHODS:
-        raise ValueError(f"{what}, which this version does not know.")
-    if row["version"] != current_version():
         raise ValueError(
-            f"{what} by {row['version']}, but here is {current_version()}; results of "
-            "different versions are not mixed. Install those, or measure anew."
+            f"{what}, which {current_version()} does not know; remove it, or install "
+            f"{row['version']}."
         )
-    for source in SOURCES:
-        settings = settings_of(method, protocol.for_set(name), source)
-        if row["settings"] == _digest(settings):
-            return Cell(settings, name, int(row["noise"]), int(row["repeat"]), method)
+    _check_figures(row, what)
+    own = protocol.for_set(name)
+    settings = settings_of(method, own, row["source"], row["version"])
+    if row["settings"] == _digest(settings):
+        return Cell(settings, name, int(row["noise"]), int(row["repeat"]), method)
     raise ValueError(
         f"{what} with other settings than these; give the preset and the options of "
         "the run that it comes from."
     )
+
+
+def _check_figures(row: dict[str, Any], what: str) -> None:
+    """Refuse what no run can have measured."""
+    most = {"noise": 100, "repeat": math.inf, "error": 1, "cv_error": 1}
+    for column, highest in most.items():
+        value = row[column]
+        if value is None and column == "cv_error":  # of a method that chooses nothing
+            continue
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        may_be_part = column in ("error", "cv_error")
+        if (
+            not is_number
+            or not 0 <= value <= highest
+            or not (may_be_part or float(value).is_integer())
+        ):
+            raise ValueError(
+                f"{what} with {column}={value!r}, which cannot be; give the file as "
+                "splboost paper export has written it."
+            )
 
 
 def _digest(settings: str) -> str:

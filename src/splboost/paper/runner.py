@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +75,7 @@ def run(
     dask: str | None = None,
     retry: bool = False,
     download: bool = False,
+    tell_absent: Callable[[dict[str, Exception]], None] | None = None,
     verbose: int = 1,
 ) -> Summary:
     """Measure what a store does not have yet.
@@ -94,6 +95,8 @@ def run(
         Whether to try again what failed before.
     download : bool, default=False
         Whether to fetch sets from OpenML that are not in the data folder.
+    tell_absent : callable, default=None
+        Called before anything is measured, with what is in ``absent`` of the summary.
     verbose : int, default=1
         Whether to show how far it is.
 
@@ -127,6 +130,8 @@ def run(
             f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
         )
     data, absent = _read_sets(protocol.sets, download)
+    if absent and tell_absent is not None:
+        tell_absent(absent)
     sources = {name: each.source for name, each in data.items()}
     cells = plan(protocol, methods, sources)
     opened = open_store(store)
@@ -222,7 +227,11 @@ class _Run:
         try:
             for cell, outcome in parallel(
                 joblib.delayed(attempt)(
-                    self._data[cell.data], self._protocol, cell, parent
+                    self._data[cell.data],
+                    self._protocol,
+                    cell,
+                    parent,
+                    current_version(),
                 )
                 for cell in self._claim(missing)
             ):

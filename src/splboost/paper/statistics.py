@@ -17,8 +17,21 @@ import pandas as pd
 from scipy import stats
 
 ALPHA = 0.05
-FEWEST_SETS = 6  # with five, no signed-rank test can reach 5%
 DIGITS = 9  # what differs less is equal: means of the same figures differ by rounding
+
+
+def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
+    """Data sets without which no signed-rank test can reach the level.
+
+    If all n differences have one sign, the two-sided p is 2 / 2ⁿ, and Holm's correction
+    takes as many times that as there are tests.
+
+    Examples
+    --------
+    >>> [fewest_sets(n_tests) for n_tests in (1, 5, 8)]
+    [6, 8, 9]
+    """
+    return math.floor(math.log2(2 * n_tests / alpha)) + 1
 
 
 def complete_cells(
@@ -101,12 +114,15 @@ def holm(probabilities: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def signed_rank(differences: np.ndarray) -> float:
-    """Wilcoxon's test: probability if the differences were as often up as down."""
+def signed_rank(differences: np.ndarray, alternative: str = "two-sided") -> float:
+    """Wilcoxon's test: probability if the differences were as often up as down.
+
+    ``alternative="greater"`` asks only whether they are up.
+    """
     rounded = np.round(differences, DIGITS)
     if not rounded.any():
         return 1.0
-    return float(stats.wilcoxon(rounded).pvalue)
+    return float(stats.wilcoxon(rounded, alternative=alternative).pvalue)
 
 
 def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int, int]:
@@ -174,4 +190,4 @@ class Comparison:
 
     @property
     def is_testable(self) -> bool:
-        return self.n_sets >= FEWEST_SETS
+        return self.n_sets >= fewest_sets()

@@ -12,14 +12,15 @@ from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.figures.looks import look_of, make_figure, tidy
 from splboost.paper.names import PAPER
 from splboost.paper.outcomes import check_results
+from splboost.paper.statistics import complete_cells
 
-COLUMNS = 4
+COLUMNS = 4, 3  # whichever leaves fewer places empty
 PANEL = 2.65, 2.15  # inches
 FAN = 1.6  # percent of noise over which the methods of a level are spread
 
 
 def draw_errors(results: pd.DataFrame) -> Any:
-    """Figure 4, of all cells that have finished.
+    """Figure 4, of the cells of each set that all methods on it have finished.
 
     Parameters
     ----------
@@ -33,22 +34,24 @@ def draw_errors(results: pd.DataFrame) -> Any:
     """
     table = check_results(results)
     table = table[table["method"].isin(PAPER)]
+    methods = [name for name in PAPER if name in set(table["method"])]
     present = set(table["data"])
     sets = [name for name in UCI_CATALOGUE if name in present]
     sets += sorted(present.difference(sets))
-    methods = [name for name in PAPER if name in set(table["method"])]
     if not sets:
         raise ValueError(
             "results has no finished cell of a method of the paper; run some first."
         )
-    n_columns = min(COLUMNS, len(sets) + 1)
-    n_rows = math.ceil((len(sets) + 1) / n_columns)  # one place for the legend
+    n_panels = len(sets) + 1  # one for the legend
+    n_columns = min(n_panels, min(COLUMNS, key=lambda n: -n_panels % n))
+    n_rows = math.ceil(n_panels / n_columns)
     size = max(n_columns, 2) * PANEL[0], n_rows * PANEL[1]
     figure = make_figure(*size)
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     lines: dict[str, Any] = {}
     for name, axes in zip(sets, panels, strict=False):
         own = table[table["data"] == name]
+        own = complete_cells(own, own["method"].unique().tolist())
         _draw_set(axes, name, own, methods, lines)
     _draw_legend(panels[len(sets) :], lines)
     figure.supxlabel("wrong training labels (%)", fontsize=9)

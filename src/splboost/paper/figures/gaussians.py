@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from splboost.datasets import gaussians_log_odds
 from splboost.display.style import CLASS_COLOURS, INK, tint
 from splboost.paper.figures.looks import make_figure
-from splboost.paper.gaussians import BOOSTERS, ROUNDS, Fit, Sample, fit, test_error
+from splboost.paper.gaussians import BOOSTERS, ROUNDS, Fit, Sample, error_on_new, fit
 
 FloatArray = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def _summary(fitted: Fit, sample: Sample, seed: int) -> str:
     wrong = int(fitted.is_given_up[sample.is_wrong].sum())
     right = int(fitted.is_given_up[~sample.is_wrong].sum())
     rounds = "1 round" if n == 1 else f"{n} rounds"
-    error = test_error(fitted.booster, seed)
+    error = error_on_new(fitted.booster, seed)
     return f"{rounds}, error {error:.1%}, drops {wrong} wrong, {right} right"
 
 

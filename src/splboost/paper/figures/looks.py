@@ -20,8 +20,8 @@ LOOKS = {
     "SPL linear": (BLUE, 0.8, "--", "X"),
     "SPL lower convex": (BLUE, 0.65, "-.", "<"),
     "SPL upper convex": (BLUE, 0.5, ":", ">"),
-    CHOSEN_SPL: (BLUE, 1.0, "-", "P"),
-    BEST_SPL: (BLUE, 1.0, "-", "P"),
+    CHOSEN_SPL: (BLUE, 1.0, "-", "*"),
+    BEST_SPL: (BLUE, 1.0, "-", "*"),
 }
 
 
@@ -43,7 +43,7 @@ def look_of(method: str) -> dict[str, Any]:
         "linestyle": dash,
         "marker": marker,
         "linewidth": 1.8 if colour == BLUE else 1.3,
-        "markersize": 4,
+        "markersize": 8 if marker == "*" else 4,
         "markeredgewidth": 0,
     }
 

@@ -1,7 +1,7 @@
 """One page with all results of the paper's experiments.
 
-`sections` says what stands on it, with the `tables`, the `pictures` and what is
-`missing`; `html` and style.css say how it looks. The page needs no network.
+`sections` says what stands on it, with the `comparisons`, the `tables`, the `pictures`
+and what is `missing`; `html` and style.css say how it looks. The page needs no network.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from splboost.paper.outcomes import check_results
+from splboost.paper.protocol import Protocol
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import palette
 from splboost.paper.report.sections import SECTIONS, Material
@@ -30,6 +31,7 @@ def write_report(
     about: Mapping[str, Any],
     path: str | os.PathLike[str],
     *,
+    protocol: Protocol | None = None,
     data_home: str | os.PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Path:
@@ -46,6 +48,8 @@ def write_report(
         dicts, lists or texts. What it has under "missing" stands among what is missing.
     path : str or path
         The HTML file to write.
+    protocol : Protocol, default=None
+        What was planned, so that the page can say what is missing of it.
     data_home : str or path, default=None
         The folder with the data, as in `load_uci`, to compare Table I with.
     verbose : int, default=0
@@ -56,7 +60,7 @@ def write_report(
     Path
         That of the file.
     """
-    material = Material(check_results(results), dict(about), data_home)
+    material = Material(check_results(results), dict(about), protocol, data_home)
     parts, links = [], []
     with make_report(verbose, len(SECTIONS), "report") as report:
         for n, (title, make) in enumerate(SECTIONS.items()):

@@ -1,24 +1,40 @@
-"""What a table of results lacks, in words."""
+"""How much of a protocol a table of results has, and what it lacks, in words."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import FOREST, PAPER, PLATEAU_SPL, UNTIL_CONVERGENCE
-from splboost.paper.protocol import NOISE
+from splboost.paper.names import EXTRAS, PAPER
+from splboost.paper.protocol import NOISE, PAPER_SETS, Protocol
 
 
-def find_missing(results: pd.DataFrame) -> list[str]:
+def describe_basis(results: pd.DataFrame) -> str:
+    """On how much of the paper's protocol verdicts rest; empty without results."""
+    own = results[results["method"].isin(PAPER) & results["data"].isin(PAPER_SETS)]
+    if own.empty:
+        return ""
+    repeats = own.groupby("data")["repeat"].nunique()
+    least, most = repeats.min(), repeats.max()
+    times = f"{most}" if least == most else f"{least} to {most}"
+    return (
+        f"{len(repeats)} of the paper's {len(PAPER_SETS)} data sets, {times} of its "
+        f"{Protocol().repeats} repeats"
+    )
+
+
+def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:
     """Sentences on what would complete the table.
 
     A data set is complete when it has every method of the paper at every level of
-    noise, as often as the repeats that were begun.
+    noise, as often as was planned.
 
     Parameters
     ----------
     results : frame
         The table of results.
+    protocol : Protocol, default=None
+        What was planned; None is as many repeats as were begun.
 
     Returns
     -------
@@ -26,25 +42,25 @@ def find_missing(results: pd.DataFrame) -> list[str]:
         Empty where nothing is missing.
     """
     there = set(results["data"])
-    sets = [name for name, entry in UCI_CATALOGUE.items() if entry.paper is not None]
     found = []
-    absent = [name for name in sets if name not in there]
+    absent = [name for name in PAPER_SETS if name not in there]
     if absent:
         found.append(f"No results on {', '.join(absent)}.")
     methods = set(results["method"])
-    others = (FOREST, *PLATEAU_SPL, UNTIL_CONVERGENCE)
-    absent = [name for name in (*PAPER, *others) if name not in methods]
+    absent = [name for name in (*PAPER, *EXTRAS) if name not in methods]
     if absent:
         found.append(f"No results of {', '.join(absent)}.")
     own = results[results["method"].isin(PAPER) & results["noise"].isin(NOISE)]
-    for name in [*(s for s in sets if s in there), *sorted(there.difference(sets))]:
+    for name in [n for n in UCI_CATALOGUE if n in there]:
         of_set = own[own["data"] == name]
         n_repeats = of_set["repeat"].nunique()
+        if protocol is not None:
+            n_repeats = max(n_repeats, protocol.for_set(name).repeats)
         wanted = n_repeats * len(NOISE) * len(PAPER)
         lacking = wanted - len(of_set)
         if lacking:
             found.append(
                 f"{name}: {lacking} of {wanted} results are missing "
-                f"({n_repeats} repeat{'s' if n_repeats != 1 else ''} begun)."
+                f"({n_repeats} repeat{'s' if n_repeats != 1 else ''})."
             )
     return found

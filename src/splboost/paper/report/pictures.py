@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from splboost.paper.report.html import Markup
+from splboost.paper.report.html import Markup, element
 
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 PATH = re.compile(r'(?<= d=")[^"]+')
@@ -137,3 +138,16 @@ def darken(colour: str) -> str:
         linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055
     )
     return "#" + "".join(f"{round(255 * each):02x}" for each in part)
+
+
+def picture(name: str, draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
+    """A figure with its caption; where it cannot be drawn, a sentence why."""
+    try:
+        figure = draw()
+    except ValueError as why:
+        title = caption.partition(".")[0]
+        return element("p", f"{title} is not drawn: {why}", class_="note")
+    drawn = inline_svg(figure, name, caption)
+    box = element("div", drawn, class_="wide", tabindex="0")
+    words = element("figcaption", f"{caption} {note}".strip())
+    return element("figure", box, words)

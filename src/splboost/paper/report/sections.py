@@ -22,18 +22,17 @@ from splboost.paper.claims import (
     judge_weights,
 )
 from splboost.paper.figures import (
-    draw_critical_difference,
     draw_figure,
     draw_gaussians,
     draw_long_servedio,
 )
-from splboost.paper.names import FOREST, GRADIENT_KEPT, PAPER
-from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
+from splboost.paper.outcomes import Outcomes
+from splboost.paper.protocol import LARGE, Protocol
 from splboost.paper.report import tables
+from splboost.paper.report.comparisons import compare
 from splboost.paper.report.html import Markup, element
-from splboost.paper.report.missing import find_missing
-from splboost.paper.report.pictures import inline_svg
-from splboost.paper.statistics import ALPHA
+from splboost.paper.report.missing import describe_basis, find_missing
+from splboost.paper.report.pictures import picture
 
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 
@@ -48,12 +47,15 @@ class Material:
         The table of results.
     about : dict
         How these came about.
+    protocol : Protocol or None
+        What was planned.
     data_home : str or path
         The folder with the data; None is the usual one.
     """
 
     results: pd.DataFrame
     about: dict[str, Any]
+    protocol: Protocol | None = None
     data_home: str | os.PathLike[str] | None = None
 
     @cached_property
@@ -66,16 +68,16 @@ class Material:
 
     @property
     def summary(self) -> str:
-        """One sentence on how much there is."""
+        """How much there is."""
         if self.results.empty:
             return "There are no results of the protocol yet."
         judged = [verdict.verdict for verdict in self.verdicts]
         words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
-        table = self.results
+        table, basis = self.results, describe_basis(self.results)
         return (
             f"{len(table)} results on {table['data'].nunique()} data sets at "
             f"{table['noise'].nunique()} levels of noise. Verdicts on {len(judged)} "
-            f"claims: {', '.join(words)}."
+            f"claims{f', from {basis}' if basis else ''}: {', '.join(words)}."
         )
 
 
@@ -83,12 +85,17 @@ def claims(material: Material) -> list[Markup]:
     """A card for each verdict."""
     cards = []
     for verdict in material.verdicts:
+        basis = []
+        if verdict.of_results and verdict.table is not None:
+            text = f"From {describe_basis(material.results)}."
+            basis.append(element("p", text, class_="note"))
         cards.append(
             element(
                 "li",
                 element("span", verdict.verdict, class_="badge"),
                 element("h3", verdict.claim),
                 element("p", " ".join(verdict.findings)),
+                *basis,
                 element("p", f"Rule: {verdict.rule}", class_="note"),
                 class_=TONES[verdict.verdict],
             )
@@ -118,9 +125,11 @@ def figures(material: Material) -> list[Markup]:
             "gaussians",
             lambda: draw_figure(3),
             "Figure 3. Two Gaussians with 15% wrong labels; the area of a marker is in "
-            "proportion to the weight of the sample after at most 60 rounds.",
+            "proportion to the weight of the sample after at most 60 rounds, up to "
+            "nine times the mean, beyond which it grows no more.",
             "The paper does not say how many rounds it took. RobustBoost's goal was "
-            "chosen by cross-validation.",
+            "chosen by cross-validation. C4.5 grows whole trees here, and CART trees "
+            "three deep.",
         ),
         picture(
             "chosen",
@@ -132,7 +141,8 @@ def figures(material: Material) -> list[Markup]:
             "errors",
             lambda: draw_figure(4, results),
             "Figure 4. Test error against the share of wrong training labels. Means "
-            "over the repeats, with standard errors; methods are drawn a little apart.",
+            "over the repeats that all methods have finished, with standard errors; "
+            "methods are drawn a little apart.",
         ),
         picture(
             "top",
@@ -147,107 +157,14 @@ def figures(material: Material) -> list[Markup]:
     ]
 
 
-def statistics(material: Material) -> list[Markup]:
-    """Ranks and tests, over data sets and over cases."""
-    outcomes = material.outcomes
-    comparison = outcomes.compare("Mean rank of the test error, all levels of noise")
-    if comparison is None:
-        return [element("p", "There is nothing to compare yet.", class_="note")]
-    parts = [
-        element(
-            "p",
-            "Compared are the cells that all methods have finished. Errors of a data "
-            "set are averaged over noise and repeats, since these are not independent "
-            "of each other; the tests take the data set as the unit. The counts of "
-            "cases are the paper's: there are five from each data set, so that they "
-            "look like more evidence than they are.",
-        ),
-        tables.rank_table(outcomes),
-    ]
-    if comparison.is_testable:
-        p, difference = comparison.friedman, comparison.critical_difference
-        parts += [
-            element(
-                "p",
-                f"Friedman's test over {comparison.n_sets} data sets, by Iman and "
-                f"Davenport's F, has a p of {tables.probability(p)}. By Nemenyi's "
-                f"test, mean ranks more than {difference:.2f} apart differ at "
-                f"{ALPHA:.0%}.",
-            ),
-            picture(
-                "ranks",
-                lambda: draw_critical_difference(comparison),
-                "Mean ranks over data sets, the best on the left. Bars join what "
-                "Nemenyi's test cannot tell apart.",
-            ),
-        ]
-    else:
-        parts.append(
-            element(
-                "p",
-                f"{comparison.n_sets} data sets are too few for a test.",
-                class_="note",
-            )
-        )
-    parts += _against_rivals(outcomes)
-    parts += _forest(material.results)
-    parts += _gradient_kept(material.results)
-    return parts
-
-
-def _against_rivals(outcomes: Outcomes) -> list[Markup]:
-    chosen = outcomes.with_one_spl(CHOSEN_SPL)
-    if CHOSEN_SPL not in chosen.methods or len(chosen.methods) < 2:
-        return []
-    best = tables.count_of_wins(outcomes.with_one_spl(BEST_SPL), BEST_SPL)
-    return [
-        element("h3", "SPLBoost against its rivals"),
-        element(
-            "p",
-            "SPLBoost as one entry, with the regulariser that cross-validation has "
-            f"chosen, is best alone in {tables.count_of_wins(chosen, CHOSEN_SPL)}. "
-            f"With the best regulariser of each case, which nobody can know, it would "
-            f"be in {best}.",
-        ),
-        tables.rival_table(chosen, CHOSEN_SPL),
-    ]
-
-
-def _forest(results: pd.DataFrame) -> list[Markup]:
-    """SPLForest as a tenth entry."""
-    outcomes = Outcomes.of(results, (*PAPER, FOREST))
-    if FOREST not in outcomes.methods or not len(outcomes.sets):
-        return []
-    if len(outcomes.methods) < 2:
-        return []
-    return [
-        element("h3", "With SPLForest as a tenth entry"),
-        element(
-            "p",
-            "SPLForest is this library's own, and no method of the paper; here it is "
-            "ranked among its nine.",
-        ),
-        tables.rank_table(outcomes),
-        tables.rival_table(outcomes, FOREST),
-    ]
-
-
-def _gradient_kept(results: pd.DataFrame) -> list[Markup]:
-    """The other way to clip in LogitBoost, which the paper leaves open."""
-    outcomes = Outcomes.of(results, ("LogitBoost", GRADIENT_KEPT))
-    if len(outcomes.methods) < 2 or not len(outcomes.sets):
-        return []
-    return [
-        element("h3", "LogitBoost, clipped in two ways"),
-        element(
-            "p",
-            "LogitBoost must bound the response of samples that it has badly wrong. "
-            "Among the nine it does so with the weights as they are, by which such "
-            "samples count for less; here it is compared with one that raises the "
-            "weights to keep the gradient.",
-        ),
-        tables.rival_table(outcomes, GRADIENT_KEPT),
-    ]
+def _large_ones(results: pd.DataFrame) -> str:
+    """Which sets got less, as a sentence."""
+    if "protocol" not in results:
+        return ""
+    names = sorted(set(results.loc[results["protocol"] == LARGE, "data"]))
+    if not names:
+        return ""
+    return f" With fewer repeats, ages and depths: {', '.join(names)}."
 
 
 def numbers(material: Material) -> list[Markup]:
@@ -274,9 +191,22 @@ def numbers(material: Material) -> list[Markup]:
         parts += [
             element("h3", "Test errors (%) of all cases"),
             element(
-                "p", "Means over the repeats with standard errors; the least is bold."
+                "p",
+                "Means over the repeats that all methods have finished, with standard "
+                f"errors; the least is bold.{_large_ones(material.results)}",
             ),
-            tables.error_table(material.results),
+            tables.error_table(material.outcomes),
+        ]
+    if {"chosen", "n_estimators"} <= set(material.results) and len(material.results):
+        parts += [
+            element("h3", "What was chosen"),
+            element(
+                "p",
+                "Medians of what cross-validation has chosen, over all cells, and the "
+                "share of the cells at the ends of a grid. Where it is large, a wider "
+                "grid might do better.",
+            ),
+            tables.choice_table(material.results),
         ]
     if {"n_fits", "fit_seconds"} <= set(material.results) and len(material.results):
         parts += [
@@ -307,8 +237,9 @@ def long_and_servedio(material: Material) -> list[Markup]:
         tables.long_servedio_table(summary),
         element(
             "p",
-            "Figures agree if they are within two standard errors of their "
-            "difference, one draw of the other's varying as ours do.",
+            "The other implementation has one draw; its figure agrees if it is among "
+            "those of our draws. RobustBoost, whose goal is fixed here, reaches it in "
+            "some draws and gets stuck in others.",
             class_="note",
         ),
     ]
@@ -319,7 +250,7 @@ def first_table(material: Material) -> list[Markup]:
     found = table_one(data_home=material.data_home)
     text = (
         "Table I of the paper, beside the data as they are here. Sets without figures "
-        "were not found."
+        "were not found, or cannot be read."
     )
     return [element("p", text), tables.table_one_table(found)]
 
@@ -334,6 +265,10 @@ def how(material: Material) -> list[Markup]:
         of_sets = material.results.groupby("protocol")["data"].unique()
         for protocol, names in of_sets.items():
             about[f"sets with the {protocol} protocol"] = ", ".join(sorted(names))
+    if "source" in material.results:
+        of_sets = material.results.groupby("source")["data"].unique()
+        for source, names in of_sets.items():
+            about[f"data: {source}"] = ", ".join(sorted(names))
     if not about:
         return [element("p", "Nothing is recorded.", class_="note")]
     texts = {k: v for k, v in about.items() if not isinstance(v, Mapping)}
@@ -348,7 +283,7 @@ def missing(material: Material) -> list[Markup]:
     """What would complete the page."""
     given = material.about.get("missing") or []
     said = [given] if isinstance(given, str) else [str(each) for each in given]
-    found = find_missing(material.results) + said
+    found = find_missing(material.results, material.protocol) + said
     if not found:
         return [element("p", "Nothing.")]
     return [element("ul", *(element("li", each) for each in found))]
@@ -357,26 +292,13 @@ def missing(material: Material) -> list[Markup]:
 SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
     "Claims": claims,
     "Figures": figures,
-    "Statistics": statistics,
+    "Statistics": lambda material: compare(material.results),
     "Numbers": numbers,
     "Long and Servedio": long_and_servedio,
     "Table I": first_table,
     "How it was run": how,
     "What is missing": missing,
 }
-
-
-def picture(name: str, draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
-    """A figure with its caption; where it cannot be drawn, a sentence why."""
-    try:
-        figure = draw()
-    except ValueError as why:
-        title = caption.partition(".")[0]
-        return element("p", f"{title} is not drawn: {why}", class_="note")
-    drawn = inline_svg(figure, name, caption)
-    box = element("div", drawn, class_="wide", tabindex="0")
-    words = element("figcaption", f"{caption} {note}".strip())
-    return element("figure", box, words)
 
 
 def _definitions(values: Mapping[Any, Any]) -> Markup:

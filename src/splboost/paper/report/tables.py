@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,13 +15,16 @@ from splboost.paper.names import PAPER
 from splboost.paper.outcomes import Outcomes, wins
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.statistics import (
-    FEWEST_SETS,
+    DIGITS,
     against,
+    fewest_sets,
     ranks,
+    signed_rank,
     wins_ties_losses,
 )
 
 NOTHING = "–"
+GREEK = {"age": "λ", "epsilon": "ε", "theta": "θ", "plateau": "κ"}
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -53,6 +57,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "mean error": ("mean error (%)", lambda e: percent(e, 2)),
     "mean rank": ("mean rank", number),
     "wrong_given_up": ("wrong labels given up (%)", percent),
+    "standard error": ("standard error", percent),
     "right_given_up": ("right labels given up (%)", percent),
     "median weight_ratio": ("weight of wrong over right, median", number),
     "rounds": ("rounds", lambda n: number(n, 1)),
@@ -97,13 +102,11 @@ def rank_table(outcomes: Outcomes) -> Markup:
 
 def rival_table(outcomes: Outcomes, reference: str) -> Markup:
     """A method against each other one: by data set with tests, by case as a count."""
-    is_testable = len(outcomes.sets) >= FEWEST_SETS
-    rows = []
+    is_testable = len(outcomes.sets) >= fewest_sets()
+    rows, cases = [], outcomes.cases
     for row in against(outcomes.sets, reference, ()).to_dict("records"):
-        cases = outcomes.cases
-        counts = wins_ties_losses(
-            cases[reference].to_numpy(), cases[row["rival"]].to_numpy()
-        )
+        own, other = (cases[name].to_numpy() for name in (reference, row["rival"]))
+        counts = wins_ties_losses(own, other)
         rows.append(
             [
                 row["rival"],
@@ -112,6 +115,7 @@ def rival_table(outcomes: Outcomes, reference: str) -> Markup:
                 probability(row["p"]) if is_testable else NOTHING,
                 probability(row["p_holm"]) if is_testable else NOTHING,
                 " / ".join(map(str, counts)),
+                probability(signed_rank(own - other)) if is_testable else NOTHING,
             ]
         )
     header = [
@@ -121,31 +125,57 @@ def rival_table(outcomes: Outcomes, reference: str) -> Markup:
         "Wilcoxon's p",
         "Holm's p",
         f"better / equal / worse, of {len(outcomes.cases)} cases",
+        "p as if cases were independent",
     ]
     return table(header, rows)
 
 
-def error_table(results: pd.DataFrame) -> Markup:
+def error_table(outcomes: Outcomes) -> Markup:
     """Mean test errors of each case, with standard errors; the least in bold."""
-    own = results[results["method"].isin(PAPER)]
-    grouped = own.groupby(["data", "noise", "method"])["error"]
+    grouped = outcomes.cells.groupby(["data", "noise", "method"])["error"]
     mean, spread = grouped.mean().unstack(), grouped.sem().unstack()
-    methods = [name for name in PAPER if name in mean]
+    methods = list(outcomes.methods)
     place = {name: k for k, name in enumerate(UCI_CATALOGUE)}
     rows = []
     for data, noise in sorted(mean.index, key=lambda c: (place.get(c[0], 99), *c)):
         errors = mean.loc[(data, noise), methods]
-        least = errors.round(9).min()
+        least = errors.round(DIGITS).min()
         cells = []
         for name in methods:
             error, deviation = errors[name], spread.loc[(data, noise), name]
-            kind = "best" if round(error, 9) == least else "other"
+            kind = "best" if round(error, DIGITS) == least else "other"
             cell = [element("span", percent(error), class_=kind)]
             if not math.isnan(deviation):
                 cell.append(element("small", f" ±{percent(deviation)}"))
             cells.append(Markup("".join(cell)))
         rows.append([data, noise, *cells])
     return table(["data", "noise (%)", *methods], rows, class_="dense")
+
+
+def choice_table(results: pd.DataFrame) -> Markup:
+    """What cross-validation has chosen, by method."""
+    rows = []
+    for name, own in results.groupby("method", sort=False):
+        chosen = pd.DataFrame([json.loads(text) for text in own["chosen"]])
+        if chosen.empty or own["n_estimators"].isna().all():
+            continue
+        depth = chosen["depth"].value_counts(normalize=True).sort_index()
+        depths = ", ".join(f"{int(d)}: {share:.0%}" for d, share in depth.items())
+        grids = [c for c in chosen if c != "depth" and chosen[c].nunique() > 1]
+        words = [_describe_choice(column, chosen[column]) for column in grids]
+        rounds = number(own["n_estimators"].astype(float).median(), 0)
+        rows.append([name, rounds, depths or "whole", "; ".join(words) or NOTHING])
+    return table(["method", "rounds", "depth of trees", "parameter"], rows)
+
+
+def _describe_choice(column: str, values: pd.Series) -> str:
+    """Median of a parameter, and how often it is at an end of what was chosen."""
+    low, high = values.min(), values.max()
+    at_low, at_high = (values == low).mean(), (values == high).mean()
+    return (
+        f"{GREEK.get(column, column)} {values.median():g} ({at_low:.0%} at {low:g}, "
+        f"{at_high:.0%} at {high:g})"
+    )
 
 
 def cost_table(results: pd.DataFrame) -> Markup:

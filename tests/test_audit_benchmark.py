@@ -273,8 +273,8 @@ def test_report_of_a_made_up_store(made_up, tmp_path, capsys):
     assert len(table) == len(SETS) * len(LEVELS) * len(MADE_UP)
 
 
-def test_report_says_which_means_leave_cells_out(made_up, tmp_path):
-    path, store, cells = made_up
+def test_report_says_which_means_leave_cells_out(made_up):
+    _, store, cells = made_up
     results = results_of(store.rows({cell.settings for cell in cells}), LEVELS)
     assert "leave out" not in "".join(_audit_report._means(results))
     own = results.averaged

@@ -262,6 +262,18 @@ def test_detail_shows_beliefs_reasons_and_what_differs(visit):
     assert visible == ["column 0", "column 1", "column 3"]
 
 
+def test_there_is_no_choice_of_columns_where_all_differ(visit):
+    report = make_report(2)
+    cells = [f"other {each}" for each in report["suspects"][0]["cells"]]
+    for suspect in report["suspects"]:
+        suspect["similar"] = [{"row": 8, "id": None, "label": 1, "cells": cells}]
+    report["suspects"][1]["cells"] = [*cells[:-1], "own"]
+    tab = visit(report)
+    assert tab.page.locator(".detail input[type=checkbox]").count() == 0
+    tab.press("j")
+    assert tab.page.locator(".detail input[type=checkbox]").count() == 1
+
+
 # Odd data
 
 
@@ -285,7 +297,6 @@ def test_hostile_data_are_text(visit):
     tab.press("f Shift+K")
     tab.page.fill("#search", "<img src=x onerror")
     assert tab.rows()
-    tab.page.uncheck(".detail input[type=checkbox]")
     cells = tab.page.locator(".cells tbody tr")
     assert cells.count() == 300
     assert cells.nth(2).locator("th").inner_text() == HOSTILE[2]

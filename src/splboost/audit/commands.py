@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from splboost.audit.decisions import DROP, FLIP, KEEP, read_decisions, write_cleaned
 from splboost.audit.files import FileError, read_file
 from splboost.audit.label_audit import LabelAudit
+from splboost.audit.noise_model import MOST_CERTAIN
 from splboost.audit.outputs import spare_decisions, write_findings
 from splboost.audit.plan import Plan
 from splboost.audit.terminal import show_columns, show_findings
@@ -109,9 +110,10 @@ def audit(
     """Rank labels by how likely they are wrong, and write a page to review them."""
     if top is not None and precision is not None:
         raise typer.BadParameter("--top and --precision both say how many; give one.")
-    if precision is not None and not 0 < precision < 1:
+    if precision is not None and not 0 < precision <= MOST_CERTAIN:
         raise typer.BadParameter(
-            f"--precision {precision:g} is no share; give one between 0 and 1, as 0.9."
+            f"--precision {precision:g} is no share that can be stated; give one "
+            f"above 0 and up to {MOST_CERTAIN}, as 0.9."
         )
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():

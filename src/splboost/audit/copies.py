@@ -69,7 +69,9 @@ def _copied(
     of_class = np.bincount(codes)
     n_different = np.bincount(one_of, ~differs, minlength=of_class.size)
     enough = np.maximum(FEWEST, of_class / MOST_COPIES)
-    is_copied = ~differs & (n_different >= enough)[one_of]
+    is_copied = has_copies & ~differs & (n_different >= enough)[one_of]
+    if not is_copied.any():
+        return None
     # Rows on their own get numbers beyond those of the copied.
     own = np.where(is_copied[like], like, n_copies.size + np.arange(like.size))
     return np.unique(own, return_inverse=True)[1]

@@ -163,7 +163,7 @@ def fit_to_undoubted(
     for others in (undoubted, np.arange(y.size)):
         lost = np.setdiff1d(y, y[rows])
         rows = np.union1d(rows, others[np.isin(y[others], lost)])
-    return clone(judge).fit(_safe_indexing(X, rows), y[rows])
+    return clone(judge).fit(_take(X, rows), y[rows])
 
 
 def explain(
@@ -270,6 +270,14 @@ def _go(
                 reasons.append(Reason(j, value, usual, mean))
         found[row] = sorted(reasons, key=lambda reason: -reason.taken)
     return found
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of X."""
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows.tolist()].to_native()
+    return _safe_indexing(X, rows)
 
 
 def _gather(X: Any, index: NDArray[np.intp]) -> Any:

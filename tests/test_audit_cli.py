@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from review_page import HOSTILE, Visit
 from splboost import cli
-from splboost.audit import commands
+from splboost.audit import terminal
 from splboost.audit.label_audit import LabelAudit
 
 N_ROWS = 150
@@ -635,17 +635,33 @@ def test_apply_refuses_what_does_not_fit(data, tmp_path):
 
 def test_help(data):
     said = call("--help")
-    assert "splboost audit FILE --target COLUMN" in said
-    assert "apply" in said
-    said = call("run", "--help")
+    assert " audit [OPTIONS] " in said
+    assert "splboost audit apply" in said
     for option in (
         *("--target", "--id", "--ignore", "--categorical", "--groups", "--top"),
         *("--precision", "--reviewed", "--out", "--quick", "--seed", "--jobs"),
         *("--json", "--quiet"),
     ):
         assert option in said
-    assert "all else stays as it is" in call("apply", "--help")
+    assert call() == call("--help")
+    said = call("apply", "--help")
+    assert "all else stays as it is" in said
+    assert " audit apply [OPTIONS] " in said
+    assert "--top" not in said
+    said = call(data, code=2)
+    assert "Missing option '--target'" in said
+    assert "audit run" not in said
     assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
+
+
+def test_cell_that_keeps_a_column_out_is_named(data):
+    rows = people()
+    rows[17]["income"] = "12,5 thousand"
+    data.write_text(text_of(rows))
+    said = audit(data, "--ignore", "name")
+    assert "left out: income (numbers, but '12,5 thousand' in row 17 is none;" in said
+    said = audit(data, "--ignore", "home,shoe", code=1)
+    assert "'income': numbers, but '12,5 thousand' in row 17 is none" in said
 
 
 def test_interrupt_ends_in_a_word(data, monkeypatch):
@@ -738,7 +754,7 @@ def test_hostile_data_are_text(tmp_path):
 
 
 def test_control_characters_are_made_visible():
-    text = commands._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
+    text = terminal._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
     assert text.plain == "a\\x1b[31m\\x07\\x9b\\x7f\tb\nc \U0001f468\u200d\U0001f469"
 
 

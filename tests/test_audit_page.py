@@ -114,6 +114,7 @@ def test_digest_is_of_the_data_not_of_the_run(tmp_path):
     assert digest(made="later", version="9") == digest()
     assert digest(source=None) != digest()
     assert digest(suspects=[]) != digest()
+    assert digest(fingerprint="of other settings") != digest()
 
 
 def test_report_that_is_no_json_leaves_the_file_alone(tmp_path):
@@ -342,6 +343,18 @@ def test_sparse_reports_are_shown(visit, changed):
     assert tab.page.locator("#facts dt").count() >= 3
     assert "NaN" not in tab.page.content()
     assert not re.search("undefined|null%", tab.text("main"))
+
+
+def test_page_does_not_say_what_nobody_has_looked_for(visit):
+    report = make_report()
+    report["suspects"][0]["reasons"], report["suspects"][1]["reasons"] = None, []
+    tab = visit(report)
+    assert "Nobody has looked" in tab.text(".detail")
+    assert "No single column" not in tab.text(".detail")
+    tab.press("j")
+    assert "No single column" in tab.text(".detail")
+    tab.page.fill("#search", "because of 2")
+    assert tab.page.locator("#suspects tr[data-rank]").count() >= 1
 
 
 def test_many_classes_are_listed_by_number(visit):

@@ -39,8 +39,10 @@ function beliefs({ given, predicted, belief }) {
 }
 
 function reasons(suspect) {
-  if (!suspect.reasons.length) {
-    return make("p", { class: "muted" }, "No single column; the row as a whole does not fit.");
+  if (!suspect.reasons?.length) {
+    return make("p", { class: "muted" }, suspect.reasons
+      ? "No single column; the row as a whole does not fit."
+      : "Nobody has looked: reasons are worked out for the worst suspects alone, and by a model.");
   }
   return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, taken }) =>
     make("li", {}, make("b", {}, brief(columns[column].name, 40)), " ",
@@ -50,7 +52,7 @@ function reasons(suspect) {
 
 /** A line for each column, with the similar rows beside the suspect. */
 function comparison({ given, cells, reasons, similar }) {
-  const speaks = new Set(reasons.map(({ column }) => column));
+  const speaks = new Set(reasons?.map(({ column }) => column));
   const heading = (words, index) => make("th", { scope: "col" }, words, make("br"),
     label(index, index === given ? "given" : "predicted"));
   const head = make("tr", {}, make("th", { scope: "col" }, "Column"), heading("This row", given),

@@ -35,6 +35,11 @@ from splboost.display import (
 )
 from splboost.display.margin_curves import MarginCurve
 from splboost.display.shapes import ShapeFunction
+from splboost.engines import (
+    DaskSPLXGBClassifier,
+    SPLLGBMClassifier,
+    SPLXGBClassifier,
+)
 from splboost.selection import PacePath
 from splboost.selection.path import Setting
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
@@ -163,6 +168,21 @@ def test_attributes_of_the_display_of_a_search():
     plt.close(display.figure_)
     assert set(vars(display)) == in_page(PaceSearchDisplay)
     assert in_docstring(PaceSearchDisplay) == learned(display)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "cls", [SPLXGBClassifier, SPLLGBMClassifier, DaskSPLXGBClassifier]
+)
+def test_attributes_of_engines(cls):
+    """What they have beside the parent's; on Dask see test_engines_dask.py."""
+    assert in_docstring(cls) == in_page(cls)
+    if cls is not DaskSPLXGBClassifier:
+        X, y = iris()
+        quiet = {"verbose": -1} if cls is SPLLGBMClassifier else {}
+        own = cls(n_estimators=3, n_jobs=1, **quiet).fit(X, y)
+        parents = learned(own.to_plain())
+        assert learned(own) - parents == in_page(cls)
 
 
 def test_tables_of_trees():

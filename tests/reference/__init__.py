@@ -23,6 +23,7 @@ from reference.c45 import (
     predict_proba_c45,
 )
 from reference.c45_gain import C45Node, c45_attribute_gains
+from reference.engines import paced_gradient, sample_loss
 from reference.exponential import gentle_boost, real_boost
 from reference.logit import logit_boost
 from reference.paces import age_from_plateau, pace_latent, pace_penalty, pace_weight
@@ -70,6 +71,7 @@ __all__ = [
     "pace_loss",
     "pace_penalty",
     "pace_weight",
+    "paced_gradient",
     "predict_c45",
     "predict_proba_c45",
     "predict_proba_tree",
@@ -81,6 +83,7 @@ __all__ = [
     "residual_scale",
     "rival_score",
     "robust_boost",
+    "sample_loss",
     "savage_boost",
     "tree_learner",
     "tree_leaves",

@@ -98,19 +98,29 @@ def describe_dropped_classes(
     weight: FloatArray,
     labels: Sequence[Any],
 ) -> str | None:
-    """What to tell the user if rare classes are dropped far more than the rest.
-
-    The rarer a class, the likelier it is the pace: without any wrong label, classes of
-    5 to 20% of the data lost 20 to 50% of their samples, those of a third 5%. Where
-    classes are of about one size, wrong labels alone can make the shares differ
-    threefold; so of a class that is not very rare more is asked.
-    """
+    """What to tell the user if rare classes are dropped far more than the rest."""
     dropped = v == 0
     if not dropped.any():
         return None
     mass = np.bincount(codes, weight, minlength=len(labels))
     lost = np.bincount(codes[dropped], weight[dropped], minlength=len(labels))
     n_lost = np.bincount(codes[dropped], minlength=len(labels))
+    return describe_lost_classes(mass, lost, n_lost, labels)
+
+
+def describe_lost_classes(
+    mass: NDArray[Any],
+    lost: NDArray[Any],
+    n_lost: NDArray[Any],
+    labels: Sequence[Any],
+) -> str | None:
+    """The same, from the weight of each class, what of it is dropped, and how many.
+
+    The rarer a class, the likelier it is the pace: without any wrong label, classes of
+    5 to 20% of the data lost 20 to 50% of their samples, those of a third 5%. Where
+    classes are of about one size, wrong labels alone can make the shares differ
+    threefold; so of a class that is not very rare more is asked.
+    """
     share = lost / np.maximum(mass, np.finfo(float).tiny)
     rare = mass < RARE * mass.mean()
     common = lost[~rare].sum() / mass[~rare].sum()

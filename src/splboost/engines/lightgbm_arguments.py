@@ -1,0 +1,75 @@
+"""What LightGBM is told: what it must not be told, seeds and metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from splboost.engines.lightgbm_metrics import ProbabilityMetrics
+from splboost.engines.lightgbm_rounds import PacedTraining
+
+OBJECTIVES = "binary", "multiclass", "softmax"
+METRICS = "metric", "metrics", "metric_types"
+SUMS = (
+    "min_child_weight",
+    "min_sum_hessian_in_leaf",
+    "min_sum_hessian_per_leaf",
+    "min_sum_hessian",
+    "min_hessian",
+)
+
+
+def check_lightgbm(estimator: Any) -> None:
+    """Refuse what would crash LightGBM, or mean something else than it says."""
+    params = estimator.get_params()
+    for name in SUMS:
+        if params.get(name, 1.0) is not None and not params.get(name, 1.0) > 0:
+            raise ValueError(
+                f"{name} must be above 0 for a self-paced LightGBM, got "
+                f"{name}={params[name]!r}: a leaf of rows that no longer count would "
+                "crash it. The default is 0.001."
+            )
+    for name in ("boosting_type", "boosting", "boost"):
+        if params.get(name) in ("rf", "random_forest"):
+            raise ValueError(
+                f"{name}={params[name]!r} takes no objective but LightGBM's own; use "
+                'boosting_type="gbdt".'
+            )
+    if params.get("sigmoid", 1.0) != 1:
+        raise ValueError(f"sigmoid must be 1, got sigmoid={params['sigmoid']!r}.")
+
+
+def check_objective(params: dict[str, Any]) -> None:
+    if params["objective"] not in OBJECTIVES:
+        raise ValueError(
+            "SPLLGBMClassifier has a logistic or softmax loss; leave objective as it "
+            f"is, or give one of {', '.join(map(repr, OBJECTIVES))}, got "
+            f"objective={params['objective']!r}."
+        )
+
+
+def list_seeds(seed: Any, n: int) -> list[Any]:
+    """A seed for each model; the first is the given one."""
+    if n == 1:
+        return [seed]
+    if isinstance(seed, np.random.RandomState):
+        seed = seed.randint(2**30)
+    elif isinstance(seed, np.random.Generator):
+        seed = int(seed.integers(2**30))
+    return [seed, *((seed or 0) + number for number in range(1, n))]
+
+
+def read_metrics(
+    eval_metric: Any, params: dict[str, Any], training: PacedTraining
+) -> ProbabilityMetrics:
+    """The metrics that a fit asks for, in LightGBM's order."""
+    given = eval_metric if isinstance(eval_metric, list) else [eval_metric]
+    names = [each for each in given if isinstance(each, str)]
+    functions = [each for each in given if callable(each)]
+    told = [params[name] for name in METRICS if params.get(name) is not None]
+    for each in told:
+        names += each.split(",") if isinstance(each, str) else list(each)
+    return ProbabilityMetrics(
+        names, functions, training.probability, default_too=not told
+    )

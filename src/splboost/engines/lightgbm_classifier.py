@@ -1,0 +1,352 @@
+"""LightGBM's classifier with a pace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightgbm
+import numpy as np
+from lightgbm.basic import LightGBMError
+from numpy.typing import NDArray
+
+from splboost.engines.lightgbm_arguments import (
+    METRICS,
+    check_lightgbm,
+    check_objective,
+    list_seeds,
+    read_metrics,
+)
+from splboost.engines.lightgbm_model import complete_model
+from splboost.engines.lightgbm_rounds import (
+    EARLY_STOPPING,
+    PacedTraining,
+    count_rounds,
+    patient_callbacks,
+)
+from splboost.engines.settings import (
+    NEVER_CALLED,
+    as_parent,
+    check_settings,
+    count_warm_rounds,
+    one_or_all,
+    unchanged_on_error,
+    warn_of_dropped_classes,
+    warn_of_empty_rounds,
+    warn_of_warm_rounds,
+    without_own,
+)
+from splboost.pace import Pace
+
+DEFAULT_RATE = 0.1
+NO_FEATURES = "num_features() > 0"
+
+
+class SPLLGBMClassifier(lightgbm.LGBMClassifier):
+    """LightGBM that is not fooled by wrong labels.
+
+    It is ``lightgbm.LGBMClassifier``, with other defaults and four parameters more:
+    from a certain round on, samples whose label the model finds improbable no longer
+    count. Everything else is the parent's, before and after ``fit``: early stopping,
+    SHAP, saving, callbacks, categories. A saved model is an ordinary one of LightGBM.
+
+    Where it differs: metrics are computed here, because LightGBM gets its own wrong
+    under an objective that it does not know, and a few (``auc_mu`` and those of other
+    tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
+    count would crash LightGBM; ``boosting_type="rf"`` and ``sigmoid`` are refused.
+
+    Parameters
+    ----------
+    p_min : float or None, default=None
+        Labels to which the model gives a lower probability have weight 0, whatever the
+        pace. 0 is off. None is 0.37 for two classes, 0.74 / K for K; or what the pace
+        says, if it has an age or plateau of its own.
+    pace : Pace, str, dict or None, default="hard"
+        How belief falls until then: an object of ``splboost.pace``, or the name of one.
+        "hard" believes all or nothing; with "linear" choose a smaller ``p_min``, such
+        as 0.2. ``Hard(prior_corrected=True)`` is for rare classes. A dict has one for
+        each label; None believes all.
+    warm_rounds : int or None, default=None
+        Rounds before the pace sets in, which do not count for early stopping either.
+        None is 1.5 / ``learning_rate``.
+    n_seeds : int, default=1
+        Models to fit, each with a seed of its own, and to average into one, which has
+        the trees of all. 5 did better than 1, at five times the cost.
+    n_estimators : int, default=100
+        Rounds.
+    max_depth : int, default=3
+        Depth of the trees.
+    num_leaves : int, default=8
+        Most leaves of a tree.
+    learning_rate : float, default=0.1
+        Factor of every step.
+    subsample : float in (0, 1], default=0.5
+        Share of the samples that trees are fitted on. Below 1 it adds much to what a
+        pace does.
+    subsample_freq : int, default=1
+        Rounds until the next draw. LightGBM's own default of 0 ignores ``subsample``.
+    **kwargs
+        Those of ``lightgbm.LGBMClassifier``.
+
+    Attributes
+    ----------
+    sample_pace_ : array of shape (n_samples,)
+        v of each training sample at the final scores, which one more round would use:
+        0 means dropped as an outlier. NaN for samples of weight zero.
+    n_selected_ : array of shape (n_rounds,)
+        Number of samples with v > 0 in each round; a list of such arrays, one for each
+        seed, if there are several.
+    latent_objective_ : array of shape (n_rounds,)
+        Summed latent loss after each round; a list likewise.
+    paces_ : dict
+        The pace of each class by its label, in units of the logistic loss; None where
+        it has none.
+
+    See Also
+    --------
+    SPLXGBClassifier : The same of XGBoost.
+
+    Examples
+    --------
+    >>> from splboost.datasets import flip_labels, make_twonorm
+    >>> from splboost.engines import SPLLGBMClassifier
+    >>> X, y = make_twonorm(1000, random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
+    >>> clf = SPLLGBMClassifier(random_state=0, verbose=-1).fit(X, y_noisy)
+    >>> dropped = clf.sample_pace_ == 0
+    >>> bool(dropped[flipped].mean() > 0.6), bool(dropped[~flipped].mean() < 0.05)
+    (True, True)
+    """
+
+    sample_pace_: NDArray[np.float64]
+    paces_: dict[Any, Pace | None]
+    random_state: Any
+    _fit_now: Any
+    _Booster: Any
+
+    def __init__(
+        self,
+        *,
+        p_min: float | None = None,
+        pace: Pace | str | dict[Any, Any] | None = "hard",
+        warm_rounds: int | None = None,
+        n_seeds: int = 1,
+        n_estimators: int = 100,
+        max_depth: int = 3,
+        num_leaves: int = 8,
+        learning_rate: float = 0.1,
+        subsample: float = 0.5,
+        subsample_freq: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            max_depth=max_depth,
+            num_leaves=num_leaves,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            subsample_freq=subsample_freq,
+            **kwargs,
+        )
+        self.p_min = p_min
+        self.pace = pace
+        self.warm_rounds = warm_rounds
+        self.n_seeds = n_seeds
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        eval_set: Any = None,
+        eval_names: list[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_class_weight: Any = None,
+        eval_init_score: Any = None,
+        eval_metric: Any = None,
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: list[Any] | None = None,
+        init_model: Any = None,
+        *,
+        eval_X: Any = None,
+        eval_y: Any = None,
+    ) -> SPLLGBMClassifier:
+        """Fit the model; all arguments are those of ``LGBMClassifier.fit``.
+
+        With ``init_model`` the rounds of that model count as done, so that no warm
+        rounds may be left.
+
+        Returns
+        -------
+        self
+        """
+        check_settings(self)
+        check_lightgbm(self)
+        given = {
+            "sample_weight": sample_weight,
+            "init_score": init_score,
+            "eval_set": eval_set,
+            "eval_names": eval_names,
+            "eval_sample_weight": eval_sample_weight,
+            "eval_class_weight": eval_class_weight,
+            "eval_init_score": eval_init_score,
+            "feature_name": feature_name,
+            "categorical_feature": categorical_feature,
+            "init_model": init_model,
+        }
+        if eval_X is not None or eval_y is not None:  # younger than the others
+            given |= {"eval_X": eval_X, "eval_y": eval_y}
+        with unchanged_on_error(self):
+            trainings = self._fit_seeds(X, y, given, eval_metric, callbacks)
+            self._keep(trainings, X, init_score)
+        return self
+
+    def to_plain(self) -> lightgbm.LGBMClassifier:
+        """The fitted model as a plain ``LGBMClassifier``.
+
+        For tools that go by the class, such as converters to ONNX.
+        """
+        return as_parent(self, lightgbm.LGBMClassifier)
+
+    def _fit_seeds(
+        self, X: Any, y: Any, given: dict[str, Any], eval_metric: Any, callbacks: Any
+    ) -> list[PacedTraining]:
+        own_seed = self.random_state
+        params = self.get_params()
+        n_done = count_rounds(given["init_model"])
+        warm_rounds = count_warm_rounds(self, DEFAULT_RATE)
+        trainings = []
+        for seed in list_seeds(own_seed, int(self.n_seeds)):
+            training = PacedTraining(
+                self,
+                warm_rounds=warm_rounds,
+                n_done=n_done,
+                has_start=n_done > 0 or given["init_score"] is not None,
+            )
+            metrics = read_metrics(eval_metric, params, training)
+            patient = patient_callbacks(
+                callbacks, dict(params), max(warm_rounds - n_done, 0)
+            )
+            self._fit_now = training, metrics
+            self.random_state = seed
+            try:
+                super().fit(X, y, eval_metric=metrics, callbacks=patient, **given)
+            except LightGBMError as error:
+                if NO_FEATURES not in str(error):
+                    raise
+                # LightGBM finds no column to split on: nothing to learn but the prior
+                self._fit_now = None
+                super().fit(X, y, **given)
+            training.booster = self._Booster
+            trainings.append(training)
+        self.random_state = own_seed
+        del self._fit_now
+        return trainings
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        """What LightGBM is to see; in a fit of ours, with the paced objective."""
+        params = without_own(super()._process_params(stage))
+        now = vars(self).get("_fit_now")
+        if stage != "fit" or now is None:
+            return params
+        training, metrics = now
+        check_objective(params)
+        metrics.prepare(
+            self._n_classes,
+            params["objective"],
+            int(params.get("multi_error_top_k", 1)),
+        )
+        training.prepare(self._classes.tolist(), dict(params))
+        for name in (*EARLY_STOPPING, *METRICS):
+            params.pop(name, None)
+        params.setdefault("feature_pre_filter", False)  # else few rows are fatal
+        return {**params, "objective": training, "metric": "None"}
+
+    def _keep(self, trainings: list[PacedTraining], X: Any, init_score: Any) -> None:
+        """What there is to know of the fits, and one model of all, made complete."""
+        first = trainings[0]
+        if first.rounds is None:
+            self._keep_constant(X, first)
+            return
+        scores = [self._finish(training, X, init_score) for training in trainings]
+        self.paces_ = first.paces
+        self.sample_pace_ = first.rounds.final_weight(np.mean(scores, axis=0))
+        rounds = [training.rounds for training in trainings if training.rounds]
+        self.n_selected_ = one_or_all([np.array(each.n_selected) for each in rounds])
+        self.latent_objective_ = one_or_all([np.array(each.latent) for each in rounds])
+        self._Booster = self._complete(trainings)
+        if not first.rounds.loss.is_plain:
+            n_rounds = first.n_done + max(len(each.latent) for each in rounds)
+            warn_of_warm_rounds(n_rounds, first.warm_rounds)
+            warn_of_empty_rounds([each.n_selected for each in rounds])
+            if n_rounds > first.warm_rounds:
+                warn_of_dropped_classes(
+                    self, self.sample_pace_, first.y, first.weight, first.labels
+                )
+
+    def _keep_constant(self, X: Any, training: PacedTraining) -> None:
+        """The same where LightGBM has made a model without any split."""
+        self._fit_now = None
+        n_rounds = self._Booster.current_iteration()
+        if n_rounds > 1:
+            raise RuntimeError(
+                NEVER_CALLED.format(
+                    package="LightGBM",
+                    version=lightgbm.__version__,
+                    versions="4.6 and 4.7",
+                )
+            )
+        del self._fit_now
+        self.paces_ = dict.fromkeys(training.labels)
+        self.sample_pace_ = np.ones(np.shape(X)[0])
+        self.n_selected_ = np.zeros(0, dtype=np.intp)
+        self.latent_objective_ = np.zeros(0)
+
+    def _finish(
+        self, training: PacedTraining, X: Any, init_score: Any
+    ) -> NDArray[np.float64]:
+        """The final scores: those of the round that early stopping has chosen."""
+        rounds, booster = training.rounds, training.booster
+        assert rounds is not None
+        n_asked = len(rounds.latent)
+        n_trees = booster.current_iteration()
+        best = booster.best_iteration
+        n_kept = n_asked if best is None or best <= 0 else best - training.n_done
+        options: dict[str, Any] = {"raw_score": True, "num_iteration": -1}
+        base: Any = training.start if training.start.size > 1 else training.start[0]
+        if n_kept == n_asked == n_trees - training.n_done and self._keeps_trees():
+            base = training.scores
+            options |= {"start_iteration": n_trees - 1, "num_iteration": 1}
+        elif n_kept != n_asked:
+            options["num_iteration"] = best
+        self._Booster = booster
+        scores = base + lightgbm.LGBMModel.predict(self, X, **options)
+        if base is not training.scores and init_score is not None:
+            scores += np.reshape(init_score, scores.shape, order="F")
+        rounds.finish(scores, n_kept)
+        return scores
+
+    def _keeps_trees(self) -> bool:
+        """Whether a round leaves the trees before it as they are."""
+        return self.get_params().get("boosting_type") == "gbdt"
+
+    def _complete(self, trainings: list[PacedTraining]) -> Any:
+        """The booster as LightGBM itself would have made it."""
+        first = trainings[0]
+        k = len(first.labels)
+        objective = f"multiclass num_class:{k}" if k > 2 else "binary sigmoid:1"
+        kept = -1 if len(trainings) == 1 else None  # None are those of the best round
+        text = complete_model(
+            [each.booster.model_to_string(num_iteration=kept) for each in trainings],
+            objective,
+            first.start.tolist(),
+            add_start=first.adds_start,
+        )
+        booster = lightgbm.Booster(model_str=text)
+        if len(trainings) == 1:
+            booster.best_iteration = first.booster.best_iteration
+            booster.best_score = first.booster.best_score
+        else:
+            self._best_iteration = -1
+        return booster

@@ -1,0 +1,429 @@
+"""The objective alone, and in the hands of both packages."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import warnings
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.special import expit, softmax
+
+from reference import paced_gradient
+from splboost.datasets import flip_labels, make_twonorm
+from splboost.engines import SelfPacedObjective
+from splboost.pace import Hard, Linear, Logarithmic, Mixture, Pace, Polynomial
+
+PACES = {
+    "hard": ("hard", {}),
+    "linear": ("linear", {}),
+    "polynomial": ("polynomial", {"t": 1.3}),
+    "mixture": ("mixture", {}),
+    "logarithmic": ("logarithmic", {"zeta": 0.1}),
+}
+
+
+def data(n=600, n_classes=2, share=0.2):
+    X, y = make_twonorm(n, random_state=0)
+    codes = (y > 0).astype(int)
+    if n_classes == 3:
+        codes = codes + (X[:, 2] > 0.8)
+    noisy, flipped = flip_labels(codes, share, random_state=0)
+    return X, noisy, flipped
+
+
+def train_xgboost(X, y, objective, n_rounds=40, weight=None, n_classes=2, **more):
+    params = {
+        "objective": "binary:logistic" if n_classes == 2 else "multi:softprob",
+        "max_depth": 3,
+        "learning_rate": 0.1,
+        "base_score": 0.5,
+        "nthread": 1,
+    }
+    if n_classes > 2:
+        params["num_class"] = n_classes
+    matrix = xgboost.DMatrix(X, y, weight=weight, nthread=1)
+    model = xgboost.train(params, matrix, n_rounds, obj=objective, **more)
+    return model.predict(matrix, output_margin=True)
+
+
+def train_lightgbm(X, y, objective, n_rounds=40, weight=None, n_classes=2, **more):
+    params = {
+        "objective": objective,
+        "num_leaves": 8,
+        "boost_from_average": False,
+        "num_threads": 1,
+        "verbose": -1,
+    }
+    if n_classes > 2:
+        params["num_class"] = n_classes
+    matrix = lightgbm.Dataset(X, y, weight=weight)
+    model = lightgbm.train(params, matrix, n_rounds, **more)
+    return model.predict(X, raw_score=True)
+
+
+TRAIN = {"xgboost": train_xgboost, "lightgbm": train_lightgbm}
+both = pytest.mark.parametrize("package", TRAIN)
+
+
+# ------------------------------------------------------------------- against formulas
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    loss=st.sampled_from(["logistic", "exponential", "softmax"]),
+    pace=st.sampled_from(sorted(PACES)),
+    p_min=st.floats(0.02, 0.6),
+    scores=arrays.arrays(np.float64, (12, 4), elements=st.floats(-8, 8)),
+    labels=arrays.arrays(np.int64, 12, elements=st.integers(0, 3)),
+    weights=arrays.arrays(np.float64, 12, elements=st.floats(0, 3)),
+)
+def test_gradient_and_hessian_are_those_of_the_reference(
+    loss, pace, p_min, scores, labels, weights
+):
+    if loss != "softmax":
+        scores, labels = scores[:, 0], labels % 2
+    objective = SelfPacedObjective(
+        loss, pace, p_min=p_min, warm_rounds=0, start_round=0
+    )
+    cut = np.sqrt((1 - p_min) / p_min) if loss == "exponential" else -np.log(p_min)
+    kind, shape = PACES[pace]
+    age = np.sqrt(cut) if pace == "mixture" else cut
+    options = {"kind": kind, "age": age, **shape}
+    gradient, hessian = objective(labels, scores, weights)
+    expected = paced_gradient(loss, scores, labels, weights, factor=4 / 3, **options)
+    near_cut = np.zeros(len(labels), dtype=bool)
+    if pace == "hard":
+        losses = -np.log(np.maximum(_own(loss, scores, labels), 1e-300))
+        if loss == "exponential":
+            losses = np.sqrt(np.expm1(np.minimum(losses, 700)))
+        near_cut = np.isclose(losses, cut, rtol=1e-9)
+    for found, wanted in zip((gradient, hessian), expected[:2], strict=True):
+        np.testing.assert_allclose(
+            found[~near_cut], wanted[~near_cut], rtol=1e-7, atol=1e-9
+        )
+
+
+def _own(loss, scores, labels):
+    """The probability of each label."""
+    if loss == "softmax":
+        return softmax(scores, axis=1)[np.arange(len(labels)), labels]
+    return expit(np.where(labels == 1, scores, -scores))
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_p_min_is_the_cut_of_every_pace(pace, loss):
+    objective = SelfPacedObjective(loss, pace, p_min=0.2, warm_rounds=0, start_round=0)
+    p = np.array([0.19999, 0.20001])
+    gradient, hessian = objective(np.ones(2), np.log(p / (1 - p)))
+    assert gradient[0] == hessian[0] == 0
+    assert gradient[1] < 0 < hessian[1]
+
+
+def test_gamma_of_a_mixture_stays_as_given():
+    objective = SelfPacedObjective(
+        "logistic", Mixture(gamma=0.5), p_min=0.1, warm_rounds=0, start_round=0
+    )
+    scores = np.linspace(-3, 3, 7)
+    age = np.sqrt(-np.log(0.1))
+    wanted = paced_gradient(
+        "logistic", scores, np.ones(7), np.ones(7), kind="mixture", age=age, gamma=0.5
+    )
+    np.testing.assert_allclose(objective(np.ones(7), scores)[0], wanted[0], rtol=1e-9)
+
+
+def test_a_pace_of_the_users_own_and_one_with_an_age():
+    class Welsch(Pace):
+        def weight(self, loss):
+            return np.exp(-np.asarray(loss, dtype=float))
+
+    scores, y = np.array([0.0, -1.0, 2.0]), np.array([1.0, 1.0, 0.0])
+    losses = np.log1p(np.exp(np.where(y > 0, -scores, scores)))
+    plain = expit(scores) - y
+    for pace, v in ((Welsch(), np.exp(-losses)), (Hard(age=1.0), losses < 1.0)):
+        found, _ = SelfPacedObjective(pace=pace, warm_rounds=0, start_round=0)(
+            y, scores
+        )
+        np.testing.assert_allclose(found, v * plain, rtol=1e-12)
+
+
+def test_rare_classes_are_believed_longer_with_prior_corrected():
+    scores = np.zeros(100) + np.log(0.15 / 0.85)  # P(1) = 0.15, as rare as it is
+    y = (np.arange(100) < 15).astype(float)
+    for corrected, kept in ((False, False), (True, True)):
+        pace = Hard(prior_corrected=corrected)
+        objective = SelfPacedObjective(pace=pace, p_min=0.3, warm_rounds=0)
+        gradient, _ = objective(y, scores)
+        assert (gradient[y > 0] != 0).all() == kept
+    given = SelfPacedObjective(
+        pace=Hard(prior_corrected=True), p_min=0.3, warm_rounds=0, priors=[0.5, 0.5]
+    )
+    assert (given(y, scores)[0][y > 0] == 0).all()
+
+
+# ---------------------------------------------------------------- in both packages
+
+
+@both
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_infinite_plateau_is_the_built_in_objective(package, n_classes):
+    X, y, _ = data(n_classes=n_classes)
+    weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
+    loss = "logistic" if n_classes == 2 else "softmax"
+    objective = SelfPacedObjective(loss, Linear(plateau=np.inf), warm_rounds=3)
+    options = {"weight": weight, "n_classes": n_classes}
+    own = TRAIN[package](X, y, objective, **options)
+    name = {2: "binary", 3: "multiclass"}[n_classes] if package == "lightgbm" else None
+    plain = TRAIN[package](X, y, name, **options)
+    assert np.abs(own - plain).max() <= {"xgboost": 1.5e-6, "lightgbm": 1e-8}[package]
+    paced = SelfPacedObjective(loss, "hard", warm_rounds=3)
+    assert np.abs(TRAIN[package](X, y, paced, **options) - plain).max() > 0.1
+
+
+@both
+def test_a_second_fit_with_the_same_object_is_equal(package):
+    X, y, _ = data()
+    objective = SelfPacedObjective(warm_rounds=10)
+    train = TRAIN[package]
+    first = train(X, y, objective)
+    np.testing.assert_array_equal(train(X, y, objective), first)
+    np.testing.assert_array_equal(train(X, y, copy.deepcopy(objective)), first)
+    other = X[::2], y[::2]
+    alone = train(*other, SelfPacedObjective(warm_rounds=10))
+    np.testing.assert_array_equal(train(*other, objective), alone)
+
+
+@pytest.mark.parametrize("n_done", [1, 4, 25])
+def test_a_fit_after_an_interrupted_one_is_equal(n_done):
+    X, y, _ = data()
+    objective = SelfPacedObjective(warm_rounds=10)
+
+    class Interrupt(xgboost.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            if epoch + 1 == n_done:
+                raise KeyboardInterrupt
+            return False
+
+    with pytest.raises(KeyboardInterrupt):
+        train_xgboost(X, y, objective, callbacks=[Interrupt()])
+    again = train_xgboost(X, y, objective)
+    np.testing.assert_array_equal(
+        again, train_xgboost(X, y, SelfPacedObjective(warm_rounds=10))
+    )
+
+
+def test_another_start_score_on_the_same_data_starts_anew():
+    y = np.array([0.0, 1.0, 1.0, 0.0])
+    objective = SelfPacedObjective(p_min=0.45, warm_rounds=2)
+    for start in (0.0, 1.0):
+        counted = []
+        for k in range(5):
+            scores = start + k * np.array([0.3, -0.6, 0.4, -0.2])
+            counted.append(int((objective(y, scores)[0] == 0).sum()))
+        assert counted[:2] == [0, 0]
+        assert counted[3] > 0
+
+
+def test_a_constant_tree_does_not_restart_the_count():
+    """As on a worker whose rows all share a leaf."""
+    objective = SelfPacedObjective(p_min=0.45, warm_rounds=2)
+    y = np.array([1.0, 1.0, 0.0])
+    found = [objective(y, np.full(3, -0.4 * k))[0][0] for k in range(4)]
+    assert found[1] != 0  # second warm round
+    assert found[2] == found[3] == 0
+
+
+def test_cross_validation_counts_for_each_fold():
+    X, y, _ = data()
+    objective = SelfPacedObjective(warm_rounds=5)
+    params = {"objective": "binary:logistic", "base_score": 0.5, "nthread": 1}
+    matrix = xgboost.DMatrix(X, y)
+    folds = [(np.arange(0, 600, 2), np.arange(1, 600, 2))]
+    folds.append((folds[0][1], folds[0][0]))
+    found = xgboost.cv(params, matrix, 12, folds=folds, obj=objective, as_pandas=False)[
+        "test-logloss-mean"
+    ]
+    single = []
+    for train, test in folds:
+        log = {}
+        xgboost.train(
+            params,
+            matrix.slice(train),
+            12,
+            obj=SelfPacedObjective(warm_rounds=5),
+            evals=[(matrix.slice(test), "test")],
+            evals_result=log,
+            verbose_eval=False,
+        )
+        single.append(log["test"]["logloss"])
+    np.testing.assert_allclose(found, np.mean(single, axis=0), atol=1e-5)
+
+
+def test_differing_first_scores_need_start_round():
+    X, y, _ = data()
+    margin = np.random.default_rng(0).normal(size=len(y))
+    matrix = xgboost.DMatrix(X, y, base_margin=margin)
+    params = {"objective": "binary:logistic", "nthread": 1}
+    with pytest.raises(ValueError, match="start_round"):
+        xgboost.train(params, matrix, 3, obj=SelfPacedObjective())
+    cold = SelfPacedObjective(warm_rounds=5, start_round=5)
+    first = xgboost.train(params, matrix, 8, obj=cold).predict(matrix)
+    np.testing.assert_array_equal(
+        xgboost.train(params, matrix, 8, obj=cold).predict(matrix), first
+    )
+    warm = SelfPacedObjective(warm_rounds=5, start_round=0)
+    assert (xgboost.train(params, matrix, 8, obj=warm).predict(matrix) != first).any()
+
+
+def test_continued_training_is_that_of_one_run():
+    X, y, _ = data()
+    matrix = xgboost.DMatrix(X, y)
+    params = {"objective": "binary:logistic", "base_score": 0.5, "nthread": 1}
+    whole = xgboost.train(params, matrix, 30, obj=SelfPacedObjective(warm_rounds=10))
+    half = xgboost.train(params, matrix, 15, obj=SelfPacedObjective(warm_rounds=10))
+    rest = xgboost.train(
+        params,
+        matrix,
+        15,
+        obj=SelfPacedObjective(warm_rounds=10, start_round=15),
+        xgb_model=half,
+    )
+    np.testing.assert_allclose(rest.predict(matrix), whole.predict(matrix), atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", ["xgboost", "lightgbm"])
+def test_the_objective_of_an_estimator(estimator):
+    X, y, flipped = data()
+    weight = np.where(flipped, 0.5, 1.0)
+    objective = SelfPacedObjective(warm_rounds=10)
+    if estimator == "xgboost":
+        model = xgboost.XGBClassifier(
+            objective=objective, n_estimators=40, max_depth=3, learning_rate=0.1,
+            base_score=0.5, n_jobs=1,
+        ).fit(X, y, sample_weight=weight)  # fmt: skip
+        found = model.predict(X, output_margin=True)
+    else:
+        model = lightgbm.LGBMClassifier(
+            objective=objective, n_estimators=40, num_leaves=8, n_jobs=1, verbose=-1,
+        ).fit(X, y, sample_weight=weight)  # fmt: skip
+        found = model.predict(X, raw_score=True)
+    wanted = TRAIN[estimator](X, y, SelfPacedObjective(warm_rounds=10), weight=weight)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_start_score_and_probabilities_of_lightgbm():
+    X, y, _ = data()
+    y = y * (np.arange(600) % 3 == 0)
+    start = np.log(y.mean() / (1 - y.mean()))
+    objective = SelfPacedObjective(pace=None, start_score=start)
+    scores = train_lightgbm(X, y, objective)
+    params = {"objective": "binary", "num_leaves": 8, "num_threads": 1, "verbose": -1}
+    plain = lightgbm.train(params, lightgbm.Dataset(X, y), 40)
+    np.testing.assert_allclose(
+        objective.probability(scores)[:, 1], plain.predict(X), atol=1e-9
+    )
+    many = SelfPacedObjective("softmax").probability(np.zeros((2, 4)))
+    np.testing.assert_allclose(many, 0.25)
+
+
+# --------------------------------------------------------------- as a Python object
+
+
+def test_pickling_keeps_what_was_given_and_no_count():
+    objective = SelfPacedObjective("softmax", Linear(age=2.0), warm_rounds=4)
+    objective(np.array([0, 1, 2]), np.zeros((3, 3)))
+    copied = pickle.loads(pickle.dumps(objective))
+    assert copied == objective and hash(copied) == hash(objective)
+    assert copied != SelfPacedObjective("softmax", Linear(age=2.5), warm_rounds=4)
+    assert not copied._courses and objective._courses
+    assert repr(copied).startswith("SelfPacedObjective(loss='softmax', pace=Linear(")
+
+
+@pytest.mark.parametrize(
+    "given, error, match",
+    [
+        ({"loss": "squared"}, ValueError, "loss='squared' is unknown"),
+        ({"p_min": 1.0}, ValueError, "p_min=1.0"),
+        ({"p_min": "half"}, TypeError, "p_min='half'"),
+        ({"warm_rounds": -1}, ValueError, "warm_rounds=-1"),
+        ({"warm_rounds": 1.5}, TypeError, "warm_rounds=1.5"),
+        ({"start_round": True}, TypeError, "start_round=True"),
+        ({"pace": "stern"}, ValueError, "pace='stern'"),
+    ],
+)
+def test_wrong_arguments_are_named(given, error, match):
+    with pytest.raises(error, match=match):
+        SelfPacedObjective(**given)
+
+
+def test_wrong_data_are_named():
+    scores = np.zeros(3)
+    with pytest.raises(ValueError, match="labels from 0 to 1, got 2"):
+        SelfPacedObjective()(np.array([0, 1, 2]), scores)
+    with pytest.raises(ValueError, match='use loss="softmax"'):
+        SelfPacedObjective()(np.array([0, 1, 2]), np.zeros((3, 3)))
+    with pytest.raises(ValueError, match='use loss="logistic"'):
+        SelfPacedObjective("softmax")(np.array([0, 1, 1]), scores)
+    with pytest.raises(ValueError, match="both say how strict"):
+        SelfPacedObjective(pace=Hard(age=1.0), p_min=0.2)(np.array([0, 1, 1]), scores)
+    with pytest.raises(ValueError, match=r"pace of class 1: .*both say"):
+        SelfPacedObjective(pace={0: "hard", 1: Hard(age=1.0)}, p_min=0.2)(
+            np.array([0, 1, 1]), scores
+        )
+    with pytest.raises(ValueError, match="share for each of 2"):
+        SelfPacedObjective(priors=[1.0])(np.array([0, 1, 1]), scores)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_huge_scores_stay_finite(loss, dtype):
+    scores = np.array([-1e4, -200.0, 200.0, 1e4], dtype=dtype)
+    objective = SelfPacedObjective(loss, "linear", warm_rounds=0, start_round=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for y in (np.zeros(4), np.ones(4)):
+            for found in objective(y, scores):
+                assert np.isfinite(found).all() and found.dtype == dtype
+
+
+def test_importing_splboost_imports_neither_package():
+    code = (
+        "import sys, splboost, splboost.engines\n"
+        "found = {'xgboost', 'lightgbm', 'dask', 'distributed'} & set(sys.modules)\n"
+        "assert not found, found"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "missing, name, extra",
+    [
+        ("xgboost", "SPLXGBClassifier", r"splboost\[xgboost\]'.*xgboost-cpu"),
+        ("lightgbm", "SPLLGBMClassifier", r"splboost\[lightgbm\]"),
+        ("dask", "DaskSPLXGBClassifier", r"splboost\[xgboost,dask\]"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(missing, name, extra, monkeypatch):
+    import splboost.engines
+
+    for module in [m for m in sys.modules if m.startswith("splboost.engines.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=f"{name} needs {missing}.*{extra}"):
+        getattr(splboost.engines, name)
+    with pytest.raises(AttributeError, match="no attribute 'SPLCatBoost'"):
+        _ = splboost.engines.SPLCatBoost
+
+
+def test_logarithmic_and_polynomial_take_a_probability_too():
+    for pace in (Logarithmic(zeta=0.3), Polynomial(t=4.0)):
+        objective = SelfPacedObjective(pace=pace, p_min=0.1, warm_rounds=0)
+        gradient, _ = objective(np.array([0.0, 1.0]), np.zeros(2))
+        assert 0 < -gradient[1] < 0.5

@@ -207,9 +207,9 @@ def figures(noise, seed, method):
     }
 
 
-@pytest.fixture
-def made_up(tmp_path):
-    path = tmp_path / "store.sqlite"
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory):
+    path = tmp_path_factory.mktemp("made up") / "store.sqlite"
     store, cells = work.open_store(path), []
     settings = {m: settings_of(methods.METHODS[m], audit.ROWS) for m in MADE_UP}
     for d, n, s, m in itertools.product(SETS, LEVELS, (0, 1), MADE_UP):

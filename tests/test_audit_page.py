@@ -204,7 +204,7 @@ def test_list_never_shows_a_gap_while_it_scrolls(visit):
         const scroller = document.getElementById("scroller");
         scroller.scrollIntoView();
         const bad = [];
-        for (let top = 0; top < scroller.scrollHeight; top += 4321) {
+        for (let top = 0; top < scroller.scrollHeight; top += 11_111) {
             scroller.scrollTop = top;
             await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
             const box = scroller.getBoundingClientRect();
@@ -298,7 +298,7 @@ def test_hostile_data_are_text(visit):
     tab.page.fill("#search", "<img src=x onerror")
     assert tab.rows()
     cells = tab.page.locator(".cells tbody tr")
-    assert cells.count() == 300
+    assert cells.count() == 60
     assert cells.nth(2).locator("th").inner_text() == HOSTILE[2]
     for row in tab.page.locator("#suspects tbody tr:not(.spacer)").all():
         assert row.bounding_box()["height"] < 40

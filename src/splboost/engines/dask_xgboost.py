@@ -17,6 +17,7 @@ from splboost.engines.dask_rounds import (
     take_report,
     weigh_piece,
 )
+from splboost.engines.dask_watch import watch
 from splboost.engines.paced import PacedLoss
 from splboost.engines.settings import (
     check_settings,
@@ -190,24 +191,8 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
 
     async def _fit_async(self, X: Any, y: Any, **given: Any) -> DaskSPLXGBClassifier:
         with unchanged_on_error(self):
-            workers = await self._list_workers()
-            try:
-                await self._fit_seeds(X, y, given)
-            except Exception as error:
-                lost = workers - await self._list_workers()
-                if not lost:
-                    raise
-                raise RuntimeError(
-                    f"Lost {len(lost)} of {len(workers)} workers during fit "
-                    f"({', '.join(sorted(lost))}), and XGBoost cannot go on without "
-                    "their rows. Fit again when the cluster is whole; if workers were "
-                    "short of memory, give them more or smaller partitions."
-                ) from error
+            await watch(self.client, self._fit_seeds(X, y, given))
         return self
-
-    async def _list_workers(self) -> set[str]:
-        scheduler: Any = self.client.scheduler
-        return set((await scheduler.identity())["workers"])
 
     async def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         weight = given["sample_weight"]

@@ -76,10 +76,10 @@ class PacedFit:
 
     def _begin(self, data: Any) -> None:
         y, weight = data.get_label(), data.get_weight()
-        if y.ndim > 1:
+        if y.size != data.num_row():
             raise ValueError(
-                f"y has shape {y.shape}; SPLXGBClassifier takes one label for each "
-                "row. Fit a model for each column."
+                f"y has {y.size} labels for {data.num_row()} rows; SPLXGBClassifier "
+                "takes one label for each row. Fit a model for each column."
             )
         k = int(self.params.get("num_class") or 1)
         labels = list(range(max(k, int(self.estimator.n_classes_))))

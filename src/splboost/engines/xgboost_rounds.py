@@ -14,6 +14,8 @@ from xgboost.callback import EarlyStopping, TrainingCallback
 
 from splboost.engines.losses import probability
 
+LEAST_SHARE = 1e-6  # of a class that is not there
+
 
 class AfterWarmRounds(TrainingCallback):
     """Early stopping whose patience begins when the pace has set in.
@@ -102,7 +104,10 @@ def start_score(
     data = xgboost.DMatrix(
         np.zeros((len(label), 1), dtype=np.float32), label, weight=weight
     )
-    booster = xgboost.train({**given, "max_depth": 1}, data, 1)
+    try:
+        booster = xgboost.train({**given, "max_depth": 1}, data, 1)
+    except xgboost.core.XGBoostError:  # of one class, in versions before 3.1
+        return float(np.clip(np.mean(label), LEAST_SHARE, 1 - LEAST_SHARE))
     found = json.loads(read_start(booster))
     return found[0] if isinstance(found, list) and len(found) == 1 else found
 

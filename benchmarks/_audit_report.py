@@ -97,7 +97,27 @@ def _means(results: Results) -> list[str]:
             for part in results.parts()
         }
         page += [f"{title}:", by_method(results.methods, columns, form)]
+        page += _left_out(results, measure)
     return page
+
+
+def _left_out(results: Results, measure: str) -> list[str]:
+    """Of which cells there is no such figure, so that means are over the others."""
+    is_missing = results.averaged[measure].isna().groupby(results.averaged["method"])
+    lacking = [
+        f"{name} {is_missing.sum()[name]} of {is_missing.size()[name]}"
+        for name in results.methods
+        if is_missing.sum()[name]
+    ]
+    if not lacking:
+        return []
+    return [
+        paragraph(
+            "These means leave out cells in which a method suspects no label, so that "
+            f"there is no such figure, and are not over the same cells: "
+            f"{', '.join(lacking)}."
+        )
+    ]
 
 
 def _ranks(results: Results) -> list[str]:
@@ -221,10 +241,10 @@ def _stated(results: Results) -> list[str]:
             "All labels, by the stated chance that they are wrong; each cell counts "
             "the same:",
             _tally_table(results, "stated chance", bins, of_bins),
-            "Suspects by the precision that is asked for; means over sets, and the "
-            "set where it is lowest:",
+            "Suspects by the precision that is asked for; means over sets with "
+            "suspects, and the set where it is lowest:",
             _tally_table(results, "asked for", asked, of_cuts),
-            "Suspects by its own decision:",
+            "Suspects by its own decision, over sets with suspects:",
             _tally_table(results, "noise", levels, of_levels),
         ]
     return page

@@ -54,7 +54,7 @@ def main() -> None:
     cluster = LocalCluster(  # a real one is there already
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
     )
     with cluster, Client(cluster):

@@ -21,8 +21,8 @@ def eager_threads(monkeypatch):
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Only the frame libraries that are left in this set are found."""
-    libraries = {"pandas", "polars"}
+    """Only the libraries that are left in this set are found."""
+    libraries = {"pandas", "polars", "pyarrow"}
     monkeypatch.setattr(
         "splboost.frames.find_spec", lambda name: name if name in libraries else None
     )

@@ -7,6 +7,8 @@ imports the package under test.
 import math
 from fractions import Fraction
 
+import numpy as np  # for eigenvalues alone
+
 SUREST = 0.5
 STEP = 0.02
 LEAST_DEVIATION = 0.1
@@ -29,12 +31,19 @@ def noise_model(probability, codes):
         own = [i for i in range(n_rows) if likeliest[i] == k]
         if not own:
             continue
-        place = places([1 - max(probability[i]) for i in own])
+        doubts = [1 - max(probability[i]) for i in own]
+        place = places(doubts)
         first = min(place)
         half = [at for at, where in enumerate(place) if where <= max(SUREST, first)]
         x = [place[at] for at in half]
         labels = [codes[own[at]] for at in half]
         start, error, weight = line_start(x, [int(label != k) for label in labels])
+        # Of the other rows, how many are as sure as the surest: they cannot be ordered.
+        equal = sum(doubt - min(doubts) <= 1e-9 for doubt in doubts) - 1
+        tied = equal / max(len(own) - 1, 1)
+        lowest, highest = start * (1 - tied), start
+        error = math.sqrt(error**2 + ((highest - lowest) / 4) ** 2)
+        start = (lowest + highest) / 2
         others = [labels.count(j) if j != k else 0 for j in range(n_classes)]
         if not sum(others):
             others = [int(j != k) for j in range(n_classes)]
@@ -64,19 +73,30 @@ def places(doubts):
 def line_start(x, y):
     """Where the straight line starts, its standard error, and rows that tell as much.
 
-    A line that would fall is level; it starts no lower than 0. In exact fractions.
+    A line that would fall is level; it starts no lower than 0. That it does not fall is
+    known, so its slope is uncertain as what is left of a normal distribution above 0.
+    In exact fractions otherwise.
     """
     n = len(x)
     mean_x, mean_y = sum(x) / n, Fraction(sum(y), n)
     spread = sum((a - mean_x) ** 2 for a in x)
     along = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     start, variance = mean_y, Fraction(1, n)
-    if along > 0:
-        start = max(mean_y - along / spread * mean_x, 0)
-        variance += mean_x**2 / spread
+    if spread > 0:
+        start = max(mean_y - max(along, 0) / spread * mean_x, 0)
+        noise = max(math.sqrt(mean_y * (1 - mean_y)), LEAST_DEVIATION)
+        z = float(along / spread) / (noise / math.sqrt(spread))
+        variance += mean_x**2 / spread * Fraction(variance_above_zero(z))
     start, variance = float(start), float(variance)
     deviation = max(math.sqrt(start * (1 - start)), LEAST_DEVIATION)
     return start, deviation * math.sqrt(variance), 1 / variance
+
+
+def variance_above_zero(z):
+    """Of a normal distribution around z, of variance 1, cut off below 0."""
+    density = math.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    mean_above = density / (math.erfc(-z / math.sqrt(2)) / 2)
+    return 1 - z * mean_above - mean_above**2
 
 
 def transitions(count):
@@ -104,7 +124,26 @@ def transitions(count):
         found.append(
             [share * cell + (1 - share) * (j == k) for j, cell in enumerate(row)]
         )
-    return found
+    low, high = 0.0, 1.0  # of what may stay, with no eigenvalue below a tenth
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        if least_eigenvalue(mixed(found, middle)) < 0.1:
+            high = middle
+        else:
+            low = middle
+    return mixed(found, high)
+
+
+def mixed(matrix, share):
+    """With the identity."""
+    return [
+        [share * cell + (1 - share) * (j == k) for j, cell in enumerate(row)]
+        for k, row in enumerate(matrix)
+    ]
+
+
+def least_eigenvalue(matrix):
+    return min(np.linalg.eigvals(np.array(matrix, dtype=float)).real)
 
 
 def chance_wrong(probability, codes, all_transitions):

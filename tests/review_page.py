@@ -107,14 +107,14 @@ def hostile_cell(row, column):
 def hostile_report():
     report = make_report(
         len(HOSTILE),
-        300,
+        60,
         classes=("<b>no</b>", "</script><script>alert(8)</script>", HOSTILE[12]),
         n_rows=50,
         cell=hostile_cell,
         name="<i>'\"&</i></title><script>alert(9)</script>.csv",
     )
     report["target"] = "<u>income</u>"
-    for column, text in zip(report["columns"], 20 * HOSTILE, strict=True):
+    for column, text in zip(report["columns"], 4 * HOSTILE, strict=True):
         column["name"] = text
     for suspect, text in zip(report["suspects"], HOSTILE, strict=True):
         suspect["id"] = text

@@ -21,6 +21,7 @@ pytest.importorskip("matplotlib", reason="the picture needs the extra plot")
 sys.path.insert(0, str(BENCHMARKS))
 
 import _audit_methods as methods  # noqa: E402
+import _audit_report  # noqa: E402
 import _audit_work as work  # noqa: E402
 import _robustness_data as data  # noqa: E402
 import audit  # noqa: E402
@@ -206,9 +207,9 @@ def figures(noise, seed, method):
     }
 
 
-@pytest.fixture
-def made_up(tmp_path):
-    path = tmp_path / "store.sqlite"
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory):
+    path = tmp_path_factory.mktemp("made up") / "store.sqlite"
     store, cells = work.open_store(path), []
     settings = {m: settings_of(methods.METHODS[m], audit.ROWS) for m in MADE_UP}
     for d, n, s, m in itertools.product(SETS, LEVELS, (0, 1), MADE_UP):
@@ -270,6 +271,18 @@ def test_report_of_a_made_up_store(made_up, tmp_path, capsys):
     assert (tmp_path / "out" / "audit.png").read_bytes().startswith(b"\x89PNG")
     table = pd.read_csv(tmp_path / "out" / "audit.csv", dtype={"noise": str})
     assert len(table) == len(SETS) * len(LEVELS) * len(MADE_UP)
+
+
+def test_report_says_which_means_leave_cells_out(made_up):
+    _, store, cells = made_up
+    results = results_of(store.rows({cell.settings for cell in cells}), LEVELS)
+    assert "leave out" not in "".join(_audit_report._means(results))
+    own = results.averaged
+    mute = (own["method"] == "random forest") & (own["data"] == "bank")
+    own.loc[mute, "precision"] = np.nan
+    n, total = mute.sum(), (own["method"] == "random forest").sum()
+    (said,) = [each for each in _audit_report._means(results) if "leave out" in each]
+    assert " ".join(said.split()).endswith(f"cells: random forest {n} of {total}.")
 
 
 def test_report_of_nothing_says_so(tmp_path):

@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import re
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ from typer.testing import CliRunner
 
 from review_page import HOSTILE, Visit
 from splboost import cli
-from splboost.audit import commands
+from splboost.audit import terminal
 from splboost.audit.label_audit import LabelAudit
 
 N_ROWS = 150
@@ -157,14 +156,17 @@ def test_audit_writes_a_list_a_page_and_a_summary(data, tmp_path):
     assert "people.csv" in page
 
 
-def test_json_alone_is_printed_to_stdout(data, tmp_path):
-    command = [sys.executable, "-m", "splboost.cli", "audit", str(data)]
-    command += ["--target", "rich", "--quick", "--json", "--top", "3"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
+def test_json_alone_is_printed_to_stdout(data, tmp_path, monkeypatch, capfd):
+    options = ["--target", "rich", "--quick", "--json", "--top", "3", "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", ["splboost", "audit", str(data), *options])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code in (0, None)
+    done = capfd.readouterr()
+    found = json.loads(done.out)
     assert found["n_suspects"] == 3
     assert json.loads((tmp_path / "people-audit/summary.json").read_text()) == found
-    assert "150 rows" in done.stderr
+    assert "150 rows" in done.err
 
 
 def test_quiet_prints_nothing_else(data):
@@ -590,7 +592,11 @@ def test_files_that_will_not_do(tmp_path, content, said):
     "options, said",
     [
         (["--top", 3, "--precision", 0.9], "--top and --precision both say how many"),
-        (["--precision", 90], "--precision 90 is no share; give one between 0 and 1"),
+        (
+            ["--precision", 90],
+            "--precision 90 is no share that can be stated; give one",
+        ),
+        (["--precision", 0.995], "--precision 0.995 is no share"),
         (["--precision", 0], "--precision 0 is no share"),
         (["--top", 0], "--top"),
         (["--top", "many"], "--top"),
@@ -635,17 +641,33 @@ def test_apply_refuses_what_does_not_fit(data, tmp_path):
 
 def test_help(data):
     said = call("--help")
-    assert "splboost audit FILE --target COLUMN" in said
-    assert "apply" in said
-    said = call("run", "--help")
+    assert " audit [OPTIONS] " in said
+    assert "splboost audit apply" in said
     for option in (
         *("--target", "--id", "--ignore", "--categorical", "--groups", "--top"),
         *("--precision", "--reviewed", "--out", "--quick", "--seed", "--jobs"),
         *("--json", "--quiet"),
     ):
         assert option in said
-    assert "all else stays as it is" in call("apply", "--help")
+    assert call() == call("--help")
+    said = call("apply", "--help")
+    assert "all else stays as it is" in said
+    assert " audit apply [OPTIONS] " in said
+    assert "--top" not in said
+    said = call(data, code=2)
+    assert "Missing option '--target'" in said
+    assert "audit run" not in said
     assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
+
+
+def test_cell_that_keeps_a_column_out_is_named(data):
+    rows = people()
+    rows[17]["income"] = "12,5 thousand"
+    data.write_text(text_of(rows))
+    said = audit(data, "--ignore", "name")
+    assert "left out: income (numbers, but '12,5 thousand' in row 17 is none;" in said
+    said = audit(data, "--ignore", "home,shoe", code=1)
+    assert "'income': numbers, but '12,5 thousand' in row 17 is none" in said
 
 
 def test_interrupt_ends_in_a_word(data, monkeypatch):
@@ -672,7 +694,7 @@ def hostile_rows(n=60):
         "{}",
         "%s",
     ]
-    names = [f"{nasty[k % len(nasty)][:200]} {k}" for k in range(299)]
+    names = [f"{nasty[k % len(nasty)][:200]} {k}" for k in range(59)]
     labels = ["[/red] <b>no</b>", ":thumbs_up: \x1b[2J </script>yes"]
     rows = []
     for row in range(n):
@@ -738,7 +760,7 @@ def test_hostile_data_are_text(tmp_path):
 
 
 def test_control_characters_are_made_visible():
-    text = commands._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
+    text = terminal._plain("a\x1b[31m\x07\x9b\x7f\tb\nc \U0001f468\u200d\U0001f469")
     assert text.plain == "a\\x1b[31m\\x07\\x9b\\x7f\tb\nc \U0001f468\u200d\U0001f469"
 
 

@@ -1,13 +1,13 @@
 """Files of the audit: reading them, decisions on them, and writing them again."""
 
 import csv
+import gc
 import gzip
 import io
 import json
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +16,7 @@ from splboost.audit.csv_text import (
     change_rows,
     find_separator,
     is_open,
+    read_fields,
     read_records,
     write_field,
 )
@@ -26,14 +27,17 @@ from splboost.audit.decisions import (
     write_cleaned,
 )
 from splboost.audit.files import (
+    Column,
     FileError,
+    TableFile,
     as_column,
-    change_parquet,
+    find_odd_cell,
     labels_of,
     make_table,
     numbers_of,
     read_file,
 )
+from splboost.audit.plan import _is_constant
 from test_audit_page_csv import CSV_FILES
 
 SEPARATORS = [",", ";", "\t", "|"]
@@ -213,7 +217,7 @@ def test_tables_need_a_library(write, installed, tmp_path):
     installed.clear()
     with pytest.raises(ImportError, match="needs pandas or polars"):
         make_table(file, ["a"])
-    with pytest.raises(ImportError, match=r"some\.parquet needs pandas or polars"):
+    with pytest.raises(ImportError, match=r"some\.parquet needs pyarrow or polars"):
         read_file(tmp_path / "some.parquet")
 
 
@@ -480,154 +484,6 @@ def test_cleaned_file_is_compressed_by_its_name(write, tmp_path):
         assert content == b"a,label\r\n2,yes\r\n"
 
 
-# ----------------------------------------------------------------------------- Parquet
-
-
-def parquet_frame():
-    return pd.DataFrame(
-        {
-            "number": [1.5, np.nan, -2.0, 1e20],
-            "whole": pd.array([1, 2, None, 4], dtype="Int64"),
-            "text": ["a", "b", None, "a"],
-            "digits": ["1", "2", "1", "2"],
-            "flag": [True, False, True, False],
-            "maybe": pd.array([True, None, True, False], dtype="boolean"),
-            "day": pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-01-04"]),
-            "kind": pd.Categorical(["x", "y", "x", None]),
-            "list": [[1, 2], [3], None, []],
-            "label": ["no", "yes", "no", "yes"],
-        },
-        index=[3, 3, 7, 9],
-    )
-
-
-LIBRARIES = pytest.mark.parametrize("library", ["pandas", "polars"])
-
-
-@LIBRARIES
-def test_parquet(installed, tmp_path, library):
-    installed.intersection_update({library})
-    frame = pd.concat([parquet_frame()] * 3, ignore_index=True)
-    for name in ("data.parquet", "data.PQ"):
-        frame.to_parquet(tmp_path / name)
-        file = read_file(tmp_path / name, categorical=["whole"])
-        assert file.text is None
-        assert file.n_rows == 12
-    assert kinds_of(file) == {
-        "number": "number",
-        "whole": "category",
-        "text": "category",
-        "digits": "category",
-        "flag": "category",
-        "maybe": "category",
-        "day": "category",
-        "kind": "category",
-        "list": "category",
-        "label": "category",
-    }
-    cells = {name: own[:4] for name, own in cells_of(file).items()}
-    assert cells["number"] == ["1.5", None, "-2", "1e+20"]
-    assert cells["whole"] == ["1", "2", None, "4"]
-    assert cells["text"] == ["a", "b", None, "a"]
-    assert cells["flag"] == ["True", "False", "True", "False"]
-    assert cells["maybe"] == ["True", None, "True", "False"]
-    assert cells["day"][2] is None
-    assert cells["kind"] == ["x", "y", "x", None]
-    np.testing.assert_array_equal(
-        numbers_of(file.columns["number"]), frame["number"].to_numpy()
-    )
-    assert labels_of(file, "label") == ["no", "yes"] * 6
-
-
-@LIBRARIES
-def test_categories_of_parquet_are_so_by_their_type_or_by_name(
-    installed, tmp_path, library
-):
-    installed.intersection_update({library})
-    names = [f"name {row}" for row in range(20)]
-    columns = {"typed": pd.Categorical(names), "named": names, "text": names}
-    pd.DataFrame(columns).to_parquet(tmp_path / "data.parquet")
-    file = read_file(tmp_path / "data.parquet", categorical=["named"])
-    assert kinds_of(file) == {"typed": "category", "named": "category", "text": "text"}
-
-
-def test_infinite_numbers_of_parquet_stay_such(tmp_path):
-    """The audit then names the column; they are not taken for missing."""
-    pd.DataFrame({"a": [1.0, np.inf, 3.0]}).to_parquet(tmp_path / "data.parquet")
-    column = read_file(tmp_path / "data.parquet").columns["a"]
-    np.testing.assert_array_equal(numbers_of(column), [1, np.inf, 3])
-
-
-@LIBRARIES
-@pytest.mark.parametrize(
-    "target, first, second",
-    [
-        ("label", "no", "yes"),
-        ("digits", "1", "2"),
-        ("flag", "True", "False"),
-        ("code", "1", "2"),
-        ("share", "0.5", "2"),
-        ("type", "x", "y"),
-    ],
-)
-def test_cleaned_parquet(installed, tmp_path, library, target, first, second):
-    installed.intersection_update({library})
-    frame = parquet_frame().drop(columns="list")
-    frame["code"] = [1, 2, 1, 2]
-    frame["share"] = [0.5, 2.0, 0.5, 2.0]
-    frame["type"] = pd.Categorical(["x", "y", "x", "y"])
-    if library == "polars":
-        frame = frame.reset_index(drop=True)
-    source, path = tmp_path / "data.parquet", tmp_path / "cleaned.parquet"
-    frame.to_parquet(source)
-    decisions = [
-        Decision(0, first, "flip", second),
-        Decision(1, second, "keep", None),
-        Decision(2, first, "drop", None),
-        Decision(3, second, "flip", first),
-    ]
-    write_cleaned(read_file(source), target, decisions, path)
-    expected = frame.copy()
-    position = list(frame.columns).index(target)
-    expected.iloc[0, position], expected.iloc[3, position] = (
-        frame[target].iloc[1],
-        frame[target].iloc[0],
-    )
-    expected = expected.iloc[[0, 1, 3]]
-    if library == "pandas":
-        pd.testing.assert_frame_equal(pd.read_parquet(path), expected)
-    else:
-        expected = pl.read_parquet(source)[[0, 1, 3]]
-        found = pl.read_parquet(path)
-        assert found.schema == expected.schema
-        others = [name for name in found.columns if name != target]
-        assert found[others].equals(expected[others])
-        assert [str(x) for x in found[target].to_list()] == [
-            str(x) for x in pl.read_parquet(source)[target].gather([1, 1, 0]).to_list()
-        ]
-
-
-def test_broken_parquet(write):
-    with pytest.raises(FileError, match=r"bad\.parquet is no readable Parquet file"):
-        write(b"a,b\n1,2\n", "bad.parquet")
-
-
-@LIBRARIES
-def test_change_parquet_leaves_all_else(installed, tmp_path, library):
-    installed.intersection_update({library})
-    source, path = tmp_path / "in.parquet", tmp_path / "out.parquet"
-    frame = pl.DataFrame({"a": [[1], [2, 3], [4], []], "label": ["x", "y", "y", "x"]})
-    frame.write_parquet(source)
-    change_parquet(source, path, "label", {0: "y", 1: None})
-    found = pl.read_parquet(path)
-    assert found.to_dict(as_series=False) == {
-        "a": [[1], [4], []],
-        "label": ["y", "y", "x"],
-    }
-    change_parquet(source, path, "label", {})
-    assert pl.read_parquet(path).equals(frame)
-
-
 # --------------------------------------------------------------------------- decisions
 
 HEAD = "row,id,given,decision,new_label\n"
@@ -723,13 +579,25 @@ def test_decisions_of_several_files(decide):
         ("{}", "has no list of decisions"),
         ('{"decisions": [3]}', "has no list of decisions"),
         ('{"decisions": {"row": 3}}', "has no list of decisions"),
-        (HEAD + "1,,no,burn,\n", "decision 1: 'burn' is none of keep, flip, drop"),
-        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "decision 2: a flip needs a new_label"),
-        (HEAD + "x,,no,drop,\n", "decision 1: row 'x' is no number"),
-        (HEAD + "1.5,,no,drop,\n", "row '1.5' is no number"),
-        ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is no number"),
-        ('{"decisions": [{"row": true, "decision": "drop"}]}', "row True is no number"),
-        ('{"decisions": [{"decision": "drop"}]}', "row None is no number"),
+        (
+            HEAD + "1,,no,burn,\n",
+            "line 1 of the decisions: decision 'burn' is none of keep",
+        ),
+        (
+            HEAD + "0,,no,keep,\n1,,no,flip,\n",
+            "line 2 of the decisions: new_label '' is none, and a flip",
+        ),
+        (HEAD + "x,,no,drop,\n", "line 1 of the decisions: row 'x' is no whole number"),
+        (HEAD + "1.5,,no,drop,\n", "row '1.5' is no whole number"),
+        (
+            '{"decisions": [{"row": 1.5, "decision": "drop"}]}',
+            "row 1.5 is no whole number",
+        ),
+        (
+            '{"decisions": [{"row": true, "decision": "drop"}]}',
+            "row True is no whole number",
+        ),
+        ('{"decisions": [{"decision": "drop"}]}', "row None is no whole number"),
         (b"\xff\xfe", "not UTF-8"),
         (b"a\x00", "is no text"),
     ],
@@ -773,3 +641,48 @@ def test_kind_of_file_is_kept(write, tmp_path):
     with pytest.raises(FileError, match=r"data\.parquet is Parquet, and .*out\.csv"):
         write_cleaned(file, "label", [], tmp_path / "out.csv")
     assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "data.parquet"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(st.sampled_from('ab,;" \r\n\x0b\u2028é'), max_size=40),
+    st.sampled_from(",;"),
+)
+def test_fields_are_those_of_the_records(text, separator):
+    """However they were read, and with the collector of garbage as it was."""
+    records = list(read_records(text, separator))
+    fields, last = read_fields(text, separator)
+    assert fields == [each.fields for each in records if each.fields]
+    n_after = next((k for k, each in enumerate(records[::-1]) if each.fields), None)
+    kept = records if n_after is None else records[len(records) - n_after - 1 :]
+    assert last == "".join(each.text for each in kept)
+    assert gc.isenabled()
+
+
+def test_column_that_is_the_same_in_all_rows():
+    assert all(map(_is_constant, ([], [None], ["a", None, "a"], [None, "b"])))
+    assert not _is_constant([None, "a", "a", "b"])
+
+
+@pytest.mark.parametrize(
+    "cells, odd",
+    [
+        (["1", "2", None] * 10 + ["n.a.", "4", "n.a."], (30, "n.a.")),
+        (["1.5"] * 40 + ["inf"], (40, "inf")),
+        (["1"] * 40 + ["1_000"], (40, "1_000")),
+        (["1", "x"] * 20, None),
+        (["1", None] * 20, None),
+    ],
+)
+def test_odd_cell_in_a_column_of_numbers(cells, odd):
+    assert find_odd_cell(Column("a", "text", cells)) == odd
+    decimal = [cell and cell.replace(".5", ",5") for cell in cells]
+    assert find_odd_cell(Column("a", "text", decimal), ";") == odd
+
+
+def test_infinite_number_is_named_by_file_row_and_column(tmp_path):
+    column = Column("a", "number", ["1", None, "-inf"])
+    file = TableFile(tmp_path / "some.parquet", {"a": column}, 3)
+    said = r"some\.parquet, row 2, column 'a': '-inf' is no number.*--ignore"
+    with pytest.raises(FileError, match=said):
+        make_table(file, ["a"])

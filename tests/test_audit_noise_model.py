@@ -9,10 +9,13 @@ import reference_audit
 from splboost.audit.noise_model import (
     ALIKE,
     DEVIATIONS,
+    Floor,
+    allow_for_ties,
     as_transitions,
     chance_wrong,
     estimate_noise_model,
     find_floor,
+    share_of_variance,
 )
 
 several_examples = settings(max_examples=60, deadline=None)
@@ -98,8 +101,12 @@ def test_floor_of_a_level_share():
     surest, floor = find_floor(doubt, differs)
     assert surest.sum() == 400
     assert floor.rate == 0.25
-    assert floor.weight == pytest.approx(400)
-    assert floor.std == pytest.approx(np.sqrt(0.25 * 0.75 / 400))
+    # A level line is the mean, and for all that is known it may rise a little.
+    mean_only, with_slope = 400, 400 / (1 + 3 * (1 - 2 / np.pi))
+    assert with_slope == pytest.approx(floor.weight, rel=0.01)
+    assert floor.std == pytest.approx(np.sqrt(0.25 * 0.75 / floor.weight))
+    falling = np.sort(differs)[::-1]
+    assert find_floor(doubt, falling)[1].weight == pytest.approx(mean_only, rel=0.02)
 
 
 def test_floor_is_where_a_rising_share_starts():
@@ -133,16 +140,80 @@ def test_rows_of_the_same_doubt_count_all(n_rows):
     assert floor.weight == pytest.approx(n_rows)
 
 
-def test_rounding_does_not_decide_whether_a_share_rises():
+def test_start_among_ties_is_anywhere_up_to_their_share():
+    level = Floor(0.2, 0.0, 100.0)
+    assert allow_for_ties(level, np.arange(50) / 50) == level
+    assert allow_for_ties(level, np.full(1, 0.3)) == level
+    rate, std, weight = allow_for_ties(level, np.full(50, 0.3))
+    assert weight == 100
+    ends = rate + std * np.array([DEVIATIONS[0], DEVIATIONS[-1]])
+    np.testing.assert_allclose(ends, [0, 0.2], atol=1e-15)
+    rate, std, _ = allow_for_ties(level, np.r_[np.full(25, 0.3), 0.4, np.full(23, 0.5)])
+    np.testing.assert_allclose(rate + 2 * std, 0.2)
+    np.testing.assert_allclose(rate - 2 * std, 0.1)
+
+
+def test_error_changes_little_by_little_where_the_line_turns_level():
+    """One row after the other differs late instead of early."""
+    doubt, stds = np.arange(1200.0), []
+    for n_late in range(61):
+        differs = np.zeros(1200, dtype=bool)
+        differs[np.arange(60 - n_late) * 5] = True
+        differs[599 - np.arange(n_late) * 5] = True
+        stds.append(find_floor(doubt, differs)[1].std)
+    assert np.abs(np.diff(stds)).max() < 0.002
+    assert max(stds) > 1.4 * stds[0]
+
+
+@pytest.mark.parametrize("z", [-40.0, -29.9, -3.0, -0.5, 0.0, 1.0, 6.0])
+def test_share_of_variance_is_that_of_a_normal_distribution_cut_off(z):
+    x = np.linspace(0, max(z, 0) + 30 / (1 + max(-z, 0)), 200_001)
+    density = np.exp(-x * (x - 2 * z) / 2)
+    mean = np.average(x, weights=density)
+    expected = np.average((x - mean) ** 2, weights=density)
+    assert share_of_variance(z) == pytest.approx(expected, rel=5e-3)
+
+
+def test_rounding_does_not_decide_how_much_is_known():
     """The share is exactly level here, but not in floats, by the order of rows."""
     doubt = np.repeat([0.0, 6.0, 9.0], [5, 5, 10])
     differs = np.zeros(20, dtype=bool)
     differs[[0, 1, 2, 5, 6, 7]] = True
     rng = np.random.default_rng(0)
+    weights = []
     for _ in range(50):
         order = rng.permutation(20)
-        _, floor = find_floor(doubt[order], differs[order])
-        assert floor.weight == pytest.approx(10)
+        weights.append(find_floor(doubt[order], differs[order])[1].weight)
+    assert np.ptp(weights) < 1e-9
+
+
+@several_examples
+@given(st.integers(2, 8), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 1.0]))
+def test_classes_can_always_be_told_apart(n_classes, seed, sharpness):
+    """However often labels are wrong, and wherever they go, T can be undone."""
+    rng = np.random.default_rng(seed)
+    count = 1000 * rng.dirichlet(np.full(n_classes, sharpness), n_classes) + 0.01
+    found = as_transitions(count)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert found.min() >= 0
+    assert np.linalg.eigvals(found).real.min() > 0.1 - 1e-9
+    assert np.abs(np.linalg.inv(found)).max() < 1000
+    p = rng.dirichlet(np.ones(n_classes), 20)
+    chance = chance_wrong(p, rng.integers(0, n_classes, 20), found)
+    assert np.isfinite(chance).all()
+    assert chance.min() >= 0
+    assert chance.max() <= 1
+
+
+@pytest.mark.parametrize("stays", [400.0, 500.0])
+def test_classes_that_exchange_their_labels(stays):
+    """Half of each of two classes, of which labels then say nothing; or more."""
+    goes = 1000 - stays
+    count = np.array([[stays, goes, 0.01], [goes, stays, 0.01], [0.01, 0.01, 1000]])
+    found = as_transitions(count)
+    assert found[0, 0] > found[0, 1] > 0.4
+    assert found[1, 1] > found[1, 0] > 0.4
+    assert found[2, 2] > 0.99
 
 
 def test_classes_are_alike_until_they_differ_by_more_than_chance():

@@ -1,10 +1,14 @@
 """What a reviewer decides on the review page, by key and button, and what is kept."""
 
+import csv
+import io
 import json
+import re
 
 import pytest
 
 from review_page import make_report
+from splboost.audit.decisions import read_decisions
 
 
 def test_decisions_by_key_are_kept_and_saved(visit):
@@ -174,6 +178,49 @@ def test_saved_decisions_are_loaded_elsewhere(visit, button):
     assert second.save(button) == (name, text)
     second.press("u")
     assert second.text(".progress").startswith("0 of 30 reviewed")
+
+
+HOSTILE = (
+    "=1+1",
+    "'=1+1",
+    "+x",
+    "-x",
+    "@x",
+    "\tx",
+    "''-",
+    "-1",
+    "1e5",
+    "'a",
+    "é=",
+    "-1_0",
+)
+
+
+def test_no_saved_cell_is_a_formula_and_all_are_read_again(visit, tmp_path):
+    report = make_report(24, classes=HOSTILE)
+    for row, suspect in enumerate(report["suspects"]):
+        suspect["given"] = row % 12
+        suspect["predicted"] = (row + 1 + row // 12) % 12
+        suspect["id"] = f"={row}"
+    page = visit(report)
+    page.press("Shift+F " * 24)
+    name, text = page.save("save-csv")
+    with (path := tmp_path / name).open("w", newline="") as stream:
+        stream.write(text)
+    lines = list(csv.reader(io.StringIO(text)))[1:]
+    assert len(lines) == 24
+    for cell in (cell for line in lines for cell in line):
+        assert not re.match("[=+@\t\r]|-[^\\d]|-1_", cell), cell
+    found = read_decisions([path])
+    expected = [
+        (suspect["row"], HOSTILE[suspect["given"]], HOSTILE[suspect["predicted"]])
+        for suspect in report["suspects"]
+    ]
+    assert [(each.row, each.given, each.label) for each in found] == sorted(expected)
+    assert visit(report).load(name, text) == "24 decisions loaded."
+    name, text = page.save("save-json")
+    (tmp_path / name).write_text(text)
+    assert read_decisions([tmp_path / name]) == found
 
 
 def test_what_does_not_fit_is_not_loaded(visit):

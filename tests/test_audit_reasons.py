@@ -7,10 +7,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 import reference_audit
 from splboost.audit import LabelAudit, reasons
 from splboost.audit.reasons import Explanation, Reason
+from splboost.selection import SPLForestClassifier
+from splboost.selection.quick_forest import QuickForest
 from splboost.trees.columns import read_table
 
 SLOPES = np.array([0.02, 0.3, 0.08, 0.15, 0.05, 0.2])
@@ -168,7 +171,7 @@ def test_likeness_of_categories_and_missing_cells():
     believed = audit.belief_.argmax(axis=1) == y
     assert 0 < (~believed).sum() < n / 2
     for row, why, similar in audit.explain(n_similar=4):
-        assert why == []
+        assert why is None  # nobody can be asked
         apart = {
             other: reference_audit.distance(
                 (colour[row], size[row]),
@@ -287,7 +290,8 @@ def test_as_many_as_asked_for():
     audit, _, y = audited(additive)
     for row, why, similar in audit.explain([3, 0, 3], n_reasons=0, n_similar=0):
         assert row in (0, 3)
-        assert why == similar == []
+        assert why is None
+        assert similar == []
     found = audit.explain([5], n_similar=10_000)[0]
     assert len(found.similar) == len(set(found.similar)) > 40
     assert 5 not in found.similar
@@ -304,10 +308,10 @@ def test_blocks_leave_no_trace(monkeypatch):
 
 def test_few_rows_are_compared_of_many(monkeypatch):
     monkeypatch.setattr(reasons, "MOST_COMPARED", 10)
-    some = reasons._some(np.arange(95))
+    some = reasons._some(np.arange(95), 10)
     assert_array_equal(some, np.arange(0, 95, 10))
-    assert_array_equal(reasons._some(np.arange(10)), np.arange(10))
-    assert reasons._some(np.arange(0)).size == 0
+    assert_array_equal(reasons._some(np.arange(10), 10), np.arange(10))
+    assert reasons._some(np.arange(0), 10).size == 0
     audit, _, _ = audited(additive)
     assert all(each.reasons and each.similar for each in audit.explain())
 
@@ -372,3 +376,59 @@ def test_masked_cells_are_missing():
 def test_reason_names_its_parts():
     assert Reason._fields == ("column", "value", "usual", "taken")
     assert Explanation._fields == ("row", "reasons", "similar")
+
+
+def test_reasons_are_of_a_model_that_has_not_seen_doubted_labels():
+    """One that learns by heart would believe in every label that it has seen."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] > 0).astype(int)
+    wrong = np.flatnonzero(np.abs(X[:, 0]) > 0.7)[:20]
+    y[wrong] = 1 - y[wrong]
+    pred = np.clip(0.5 + X[:, 0], 0.03, 0.97) + rng.uniform(-0.01, 0.01, 300)
+    by_heart = KNeighborsClassifier(1)
+    audit = LabelAudit(by_heart, top=20, random_state=0).fit(X, y)
+    given = LabelAudit(top=20).fit(X, y, pred_probs=np.column_stack([1 - pred, pred]))
+    audit.issues_, audit.belief_ = given.issues_, given.belief_  # who is suspect
+    suspects = [each.row for each in audit.explain()]
+    assert set(suspects) == set(wrong)
+    for _, why, _ in audit.explain():
+        assert why[0].column == 0
+        assert sum(each.taken for each in why) > 0.9
+    assert audit.estimator_.score(X, y) == 1
+
+
+def test_every_class_is_known_to_the_model_that_is_asked():
+    X = random_cells()
+    y = np.repeat(["a", "b", "c"], 40)
+    doubted = y == "b"
+    judge = SPLForestClassifier(random_state=0, n_jobs=1)
+    model = reasons.fit_to_undoubted(judge, X, y, doubted)
+    assert type(model) is QuickForest
+    assert_array_equal(model.classes_, ["a", "b", "c"])
+    seen = []
+
+    def belief(cells):
+        return additive(cells)
+
+    class Watched(Given):
+        def fit(self, X, y):
+            seen.append(X)
+            return super().fit(X, y)
+
+    doubted[:10] = True
+    reasons.fit_to_undoubted(Watched(belief), X, y, doubted)
+    assert_array_equal(seen[0], X[10:])
+
+
+def test_model_that_is_asked_learns_from_some_of_many_rows(monkeypatch):
+    monkeypatch.setattr(reasons, "MOST_LEARNED", 50)
+    X, y = random_cells(), np.arange(120) % 2
+    judge = QuickForest(random_state=0, n_jobs=1)
+    model = reasons.fit_to_undoubted(judge, X, y, y > 1)
+    assert len(model.oob_decision_function_) == 40
+    y[[1, 2]] = 2  # whom the draw would miss
+    doubted = np.arange(120) == 2
+    model = reasons.fit_to_undoubted(judge, X, y, doubted)
+    assert_array_equal(model.classes_, [0, 1, 2])
+    assert len(model.oob_decision_function_) == 41

@@ -1,6 +1,7 @@
 """What an audit of a file has found, as the review page takes it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_worst_alone_are_explained(file, monkeypatch):
     some = reported(file, top=9)[0]["suspects"]
     assert some[:4] == whole[:4]
     assert any(each["reasons"] for each in whole[4:])
-    assert not any(each["reasons"] for each in some[4:])
+    assert all(each["reasons"] is None for each in some[4:])  # nobody has looked
     for key in ("row", "similar", "wrong"):
         assert [each[key] for each in some] == [each[key] for each in whole]
 
@@ -160,3 +161,18 @@ def test_long_names_are_shortened():
     assert brief("x" * 60) == "x" * 60
     assert brief("x" * 61) == "x" * 59 + "…"
     assert len(say(Reason(0, "v" * 999, "u" * 999, 0.1), "n" * 999, "l" * 999)) < 400
+
+
+def test_fingerprint_is_of_data_and_settings(file):
+    report = reported(file, top=9)[0]
+    assert reported(file, top=9)[0]["fingerprint"] == report["fingerprint"]
+    assert reported(file, top=8)[0]["fingerprint"] != report["fingerprint"]
+    cells = list(file.columns["size"].cells)
+    cells[-1] = "other"
+    changed = replace(
+        file,
+        columns={**file.columns, "size": replace(file.columns["size"], cells=cells)},
+    )
+    audit = reported(file, top=9)[1]
+    found = module._fingerprint(audit, changed)
+    assert module._fingerprint(audit, file) == report["fingerprint"] != found

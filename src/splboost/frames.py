@@ -9,8 +9,13 @@ from typing import Any
 
 def frame_library() -> Any:
     """The module pandas; without pandas that of polars; else None."""
-    for name in ("pandas", "polars"):
-        if find_spec(name) is not None:
+    return first_installed("pandas", "polars")
+
+
+def first_installed(*names: str) -> Any:
+    """The first of some modules that is there; None without any."""
+    for name in names:
+        if find_spec(name.partition(".")[0]) is not None:
             return import_module(name)
     return None
 

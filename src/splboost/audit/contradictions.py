@@ -24,10 +24,9 @@ class Contradiction(NamedTuple):
 
 
 def find_contradictions(
-    table: Table, codes: NDArray[np.integer]
+    like: NDArray[np.intp], codes: NDArray[np.integer]
 ) -> list[Contradiction]:
-    """All of them; missing cells are equal to each other."""
-    like = number_likes(table)
+    """All of them, by the numbers of ``number_likes``."""
     order = np.argsort(like, kind="stable")
     ends = np.flatnonzero(np.diff(like[order])) + 1
     found = []
@@ -39,7 +38,7 @@ def find_contradictions(
 
 
 def number_likes(table: Table) -> NDArray[np.intp]:
-    """A number for each row; equal rows have the same."""
+    """A number for each row; equal rows have the same. Missing cells are equal."""
     like = np.zeros(table.n_rows, dtype=np.intp)
     for j in range(table.n_features):
         own = table.category(j)[1]

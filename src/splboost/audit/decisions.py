@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +21,17 @@ from splboost.audit.files import (
     PARQUET,
     FileError,
     TableFile,
-    change_parquet,
     labels_of,
     read_text,
 )
+from splboost.audit.parquet import change_parquet
 
 KEEP, FLIP, DROP = "keep", "flip", "drop"
 DECISIONS = KEEP, FLIP, DROP
-FORMULA = "=", "+", "-", "@", "\t", "\r"  # with which one may begin
+# What a spreadsheet takes for a formula; and so that it can be taken off again, what
+# looks as if it were guarded already
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 GUARD = "'"
 FIELDS = "row", "id", "given", "decision", "new_label"
 
@@ -91,7 +95,9 @@ def _lines_of_json(path: Path, text: str, n_rows: int | None) -> list[dict[str, 
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise FileError(f"{path} is no readable JSON ({error}).") from None
+        raise FileError(
+            f"{path} is no readable JSON ({error}); save the decisions once more."
+        ) from None
     lines, reviewed = document.get("decisions"), document.get("n_rows", n_rows)
     if n_rows is not None and reviewed != n_rows:
         raise FileError(
@@ -99,7 +105,9 @@ def _lines_of_json(path: Path, text: str, n_rows: int | None) -> list[dict[str, 
             "the file that was audited."
         )
     if not isinstance(lines, list) or not all(isinstance(x, dict) for x in lines):
-        raise FileError(f"{path} has no list of decisions.")
+        raise FileError(
+            f"{path} has no list of decisions; save them on the review page once more."
+        )
     return lines
 
 
@@ -112,7 +120,9 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
             if each.fields
         ]
     except csv.Error as error:
-        raise FileError(f"{path} is no readable CSV ({error}).") from None
+        raise FileError(
+            f"{path} is no readable CSV ({error}); save the decisions once more."
+        ) from None
     names, *lines = records or [[]]
     absent = [name for name in FIELDS if name not in names]
     if absent:
@@ -123,7 +133,7 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
     place = [names.index(name) for name in FIELDS]  # columns of data may come after
     return [
         {
-            name: line[at]
+            name: without_guard(line[at])
             for name, at in zip(FIELDS, place, strict=True)
             if at < len(line)
         }
@@ -132,41 +142,44 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
-    kind, label = str(line["decision"]), _without_guard(line.get("new_label"))
+    kind, label = str(line["decision"]), line.get("new_label")
     if kind not in DECISIONS:
         raise FileError(
-            f"{path}, decision {number}: {kind!r} is none of {', '.join(DECISIONS)}."
+            f"{path}, line {number} of the decisions: decision {kind!r} is none of "
+            f"{', '.join(DECISIONS)}; write one of these, or nothing."
         )
     try:
         row = int(str(line["row"]))
     except (KeyError, ValueError):
         raise FileError(
-            f"{path}, decision {number}: row {line.get('row')!r} is no number."
+            f"{path}, line {number} of the decisions: row {line.get('row')!r} is no "
+            "whole number; give that of the row in the data, from 0."
         ) from None
     if kind == FLIP and label in (None, ""):
-        raise FileError(f"{path}, decision {number}: a flip needs a new_label.")
-    given = str(_without_guard(line.get("given", "")))
+        raise FileError(
+            f"{path}, line {number} of the decisions: new_label {label!r} is none, and "
+            "a flip needs one; name a label, or keep the row."
+        )
+    given = str(line.get("given", ""))
     return Decision(row, given, kind, str(label) if kind == FLIP else None)
 
 
 def guarded(cell: str | None) -> str | None:
-    """A text that no spreadsheet takes for a formula."""
-    if cell is None or not cell.startswith(FORMULA) or _is_number(cell):
+    """A text that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> print(guarded("=1+1"), guarded("-1.5"), guarded("'=1"), without_guard("''=1"))
+    '=1+1 -1.5 ''=1 '=1
+    """
+    if cell is None or not FORMULA.match(cell) or NUMBER.fullmatch(cell):
         return cell
     return GUARD + cell
 
 
-def _without_guard(cell: Any) -> Any:
-    is_guarded = isinstance(cell, str) and cell.startswith(GUARD)
-    return cell[1:] if is_guarded and cell[1:].startswith(FORMULA) else cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def without_guard(cell: str) -> str:
+    """The text that was guarded, or any other as it is."""
+    return cell[1:] if cell.startswith(GUARD) and FORMULA.match(cell) else cell
 
 
 def check_decisions(

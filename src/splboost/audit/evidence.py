@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -14,11 +15,11 @@ from sklearn.model_selection import (
 )
 
 from splboost.advice import warn
-from splboost.audit.quick import QuickForest
 from splboost.selection.bags import check_groups
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
+from splboost.selection.quick_forest import QuickForest
 from splboost.trees.labels import weights_of_classes
 
 FloatArray = NDArray[np.float64]
@@ -38,6 +39,34 @@ class Evidence(NamedTuple):
 
     probability: FloatArray
     model: Any
+
+
+def find_evidence(
+    judge: Any,
+    X: Any,
+    y: NDArray[Any],
+    codes: NDArray[np.integer],
+    groups: NDArray[np.intp] | None,
+    trusted: Any,
+    seed: int,
+    n_jobs: int | None,
+) -> Evidence:
+    """By the bags of a forest, or by folds.
+
+    Parameters
+    ----------
+    judge : classifier
+    X, y : all rows
+    codes : class of each row's label
+    groups : by row; those of one group do not judge each other
+    trusted : by row, whether a label is known to be right; or None
+    seed, n_jobs : of the folds
+    """
+    if isinstance(judge, QuickForest):
+        return from_quick_forest(judge, X, y, groups)
+    if isinstance(judge, SPLForestClassifier):
+        return from_forest(judge, X, y, codes, groups, trusted)
+    return from_folds(judge, X, y, codes, groups, seed, n_jobs)
 
 
 def from_forest(
@@ -114,8 +143,8 @@ def from_folds(
 def from_given(
     pred_probs: Any, classes: NDArray[Any], codes: NDArray[np.integer]
 ) -> Evidence:
-    """As they were given, calibrated."""
-    given = np.asarray(pred_probs, dtype=np.float64)
+    """As they were given, calibrated; the columns of a frame by their names."""
+    given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
         raise ValueError(
             f"pred_probs is of shape {given.shape}; give a probability for each of the "
@@ -132,3 +161,22 @@ def from_given(
             "classes, not scores."
         )
     return Evidence(calibrate(given, codes, np.ones(codes.size)).apply(given), None)
+
+
+def _in_order(pred_probs: Any, classes: NDArray[Any]) -> Any:
+    """The columns of a frame in the order of the classes that they are named after."""
+    if not isinstance(nw.from_native(pred_probs, pass_through=True), nw.DataFrame):
+        return pred_probs
+    names, labels = list(pred_probs.columns), classes.tolist()
+    numbers = range(len(names))
+    if names in (list(numbers), [f"column_{j}" for j in numbers]) and (
+        set(names) != set(labels)
+    ):
+        return pred_probs  # nobody has named them
+    for said, sought in ((names, labels), ([*map(str, names)], [*map(str, labels)])):
+        if len(said) == len(sought) and set(said) == set(sought):
+            return np.asarray(pred_probs)[:, [said.index(each) for each in sought]]
+    raise ValueError(
+        f"pred_probs has the columns {names}, and the classes are {labels}; name each "
+        "column after its class, or give an array with columns in this order."
+    )

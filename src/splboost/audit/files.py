@@ -7,7 +7,7 @@ import gzip
 import io
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.audit.csv_text import MARK, find_separator, is_open, read_records
+from splboost.audit.csv_text import MARK, find_separator, is_open, read_fields
+from splboost.audit.parquet import FileError, as_text, read_parquet
 from splboost.frames import frame_library
-from splboost.trees.cells import is_missing
 from splboost.trees.columns import Table
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
@@ -26,11 +26,8 @@ MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
 PARQUET = ".parquet", ".pq"  # endings of names
 MOST_CATEGORIES = 100
 MOST_NAMED = 30  # columns, in an error
+MOST_ODD = 0.1  # of the cells of a column, where these are odd and not the column
 MANY_VALUES = 0.5  # of the rows, from which on a text tells rows apart, not kinds
-
-
-class FileError(ValueError):
-    """What is wrong with a file, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ def columns_of(names: Sequence[str], table: Table) -> list[Column]:
             columns.append(Column(name, CATEGORY, texts))
         else:
             numbers = table.numeric(j).tolist()
-            texts = [None if x != x else _as_text(x) for x in numbers]
+            texts = [None if x != x else as_text(x) for x in numbers]
             columns.append(Column(name, NUMBER, texts))
     return columns
 
@@ -166,19 +163,17 @@ def _parse_csv(
 ) -> tuple[list[str], list[list[str]]]:
     """Names and cells of the columns."""
     try:
-        records = [
-            record
-            for record in read_records(text.removeprefix(MARK), separator)
-            if record.fields
-        ]
+        records, last = read_fields(text.removeprefix(MARK), separator)
     except csv.Error as error:
-        raise FileError(f"{path} is no readable CSV ({error}).") from None
-    if records and is_open(records[-1].text, separator):
+        raise FileError(
+            f"{path} is no readable CSV ({error}); save it as CSV in UTF-8."
+        ) from None
+    if records and is_open(last, separator):
         raise FileError(
             f"{path} has quotes that never close, in row {len(records) - 2}; close "
             "them, or double quotes that are part of a field."
         )
-    names, *rows = [record.fields for record in records] or [[]]
+    names, *rows = records or [[]]
     if not names:
         raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -193,40 +188,60 @@ def _parse_csv(
                 f"fields; mend that row, or put fields that hold {separator!r} in "
                 "quotes."
             )
-    return names, [list(own) for own in zip(*rows, strict=True)] or [[] for _ in names]
+    return names, [[fields[j] for fields in rows] for j in range(len(names))]
 
 
 def as_column(
     name: str, cells: Sequence[str], separator: str = ",", *, is_category: bool = False
 ) -> Column:
     """A column of a CSV, with its kind."""
-    known: list[str | None] = [
-        None if cell.strip().lower() in MISSING else cell for cell in cells
-    ]
-    return Column(name, kind_of(known, separator, is_category), known)
-
-
-def kind_of(
-    cells: Sequence[str | None], separator: str = ",", is_category: bool = False
-) -> str:
-    """Numbers, categories, or texts that tell rows apart and not kinds of them."""
-    there = [cell for cell in cells if cell is not None]
-    distinct = set(there)
+    distinct = set(cells)
+    missing = {cell for cell in distinct if cell.strip().lower() in MISSING}
+    known: list[str | None] = list(cells)
+    if missing:
+        known = [None if cell in missing else cell for cell in cells]
     if is_category:
-        return CATEGORY
+        return Column(name, CATEGORY, known)
+    n_there = len(known) - known.count(None)
+    return Column(name, kind_of(distinct - missing, n_there, separator), known)
+
+
+def kind_of(distinct: Set[str], n_there: int, separator: str = ",") -> str:
+    """Numbers, categories, or texts that tell rows apart and not kinds of them.
+
+    Parameters
+    ----------
+    distinct : the cells of a column, each once
+    n_there : how many there are
+    separator : of the fields
+    """
     if _are_numbers(distinct, separator):
         return NUMBER
-    many = len(distinct) > max(MANY_VALUES * len(there), 1)
+    many = len(distinct) > max(MANY_VALUES * n_there, 1)
     return TEXT if many or len(distinct) > MOST_CATEGORIES else CATEGORY
 
 
 def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
     """The cells of a column of numbers; NaN where they are missing."""
-    values: dict[str | None, float] = {
-        cell: math.nan if cell is None else _as_number(cell, separator)
-        for cell in set(column.cells)
+    values = [
+        math.nan if cell is None else _as_number(cell, separator)
+        for cell in column.cells
+    ]
+    return np.array(values, dtype=np.float64)
+
+
+def find_odd_cell(column: Column, separator: str = ",") -> tuple[int, str] | None:
+    """Row and text of the first cell that keeps a column from being one of numbers.
+
+    None if these are no exception, but many.
+    """
+    odd = {
+        cell for cell in column.cells if cell and not _are_numbers([cell], separator)
     }
-    return np.array([values[cell] for cell in column.cells], dtype=np.float64)
+    rows = [row for row, cell in enumerate(column.cells) if cell in odd]
+    if not rows or len(rows) > MOST_ODD * len(column.cells):
+        return None
+    return rows[0], str(column.cells[rows[0]])
 
 
 def _are_numbers(cells: Iterable[str], separator: str) -> bool:
@@ -257,7 +272,7 @@ def labels_of(file: TableFile, target: str) -> list[str]:
         )
     if column.kind == NUMBER:
         numbers = numbers_of(column, file.separator).tolist()
-        return [str(_as_text(number)) for number in numbers]
+        return [str(as_text(number)) for number in numbers]
     return [str(cell).strip() for cell in column.cells]
 
 
@@ -271,6 +286,14 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
         column = file.columns[name]
         if column.kind == NUMBER:
             found[name] = numbers_of(column, file.separator)
+            infinite = np.flatnonzero(np.isinf(found[name]))
+            if infinite.size:
+                row = int(infinite[0])
+                raise FileError(
+                    f"{file.path}, row {row}, column {name!r}: {column.cells[row]!r} "
+                    "is no number to compare with; leave such cells empty, or leave "
+                    "the column out (--ignore)."
+                )
         elif library.__name__ == "pandas":
             found[name] = library.Categorical(column.cells)
         else:
@@ -281,67 +304,20 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
 def _parse_parquet(
     path: Path, categorical: Sequence[str]
 ) -> tuple[dict[str, Column], int]:
-    library = frame_library()
-    if library is None:
-        raise ImportError(f"{path} needs pandas or polars to be read; install one.")
-    try:
-        frame = nw.from_native(library.read_parquet(path), eager_only=True)
-    except ImportError as error:
-        raise ImportError(
-            f"{path} cannot be read ({error}); install pyarrow or polars."
-        ) from None
-    except Exception as error:
-        raise FileError(f"{path} is no readable Parquet file ({error}).") from None
+    frame = read_parquet(path)
     columns = {}
     for name in frame.columns:
         own = frame[name]
         kind = own.dtype
-        texts = [_as_text(cell) for cell in own.to_list()]
+        texts = [as_text(cell) for cell in own.to_list()]
         if kind.is_numeric() and name not in categorical:
             columns[name] = Column(name, NUMBER, texts)
         else:
             forced = name in categorical or kind in (nw.Categorical, nw.Enum)
-            of_texts = CATEGORY if forced else kind_of(texts)
+            there = [text for text in texts if text is not None]
+            of_texts = CATEGORY if forced else kind_of(set(there), len(there))
             # What looks like a number was saved as a text on purpose.
             columns[name] = Column(
                 name, CATEGORY if of_texts == NUMBER else of_texts, texts
             )
     return columns, frame.shape[0]
-
-
-def _as_text(cell: Any) -> str | None:
-    """A cell as in a CSV; None if it is missing."""
-    if not isinstance(cell, np.ndarray) and is_missing(cell):
-        return None
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
-        return str(int(cell))
-    return str(cell)
-
-
-def change_parquet(
-    source: Path, path: Path, target: str, changes: Mapping[int, str | None]
-) -> None:
-    """Write a Parquet file again, with other labels and without some rows.
-
-    Parameters
-    ----------
-    source : the file
-    path : where to
-    target : name of the column of labels
-    changes : by row: the text of the new label, which another row has, or None to
-        leave the row out
-    """
-    frame = nw.from_native(frame_library().read_parquet(source), eager_only=True)
-    labels = frame[target].to_list()
-    value_of = {_as_text(label): label for label in labels}
-    for row, text in changes.items():
-        if text is not None:
-            labels[row] = value_of[text]
-    backend = frame.implementation
-    column = nw.new_series(target, labels, frame.schema[target], backend=backend)
-    left_out = {row for row, text in changes.items() if text is None}
-    kept = [row for row in range(len(labels)) if row not in left_out]
-    changed = frame.with_columns(column)[kept]
-    if type(nw.maybe_get_index(frame)).__name__ == "RangeIndex":
-        changed = nw.maybe_reset_index(changed)  # else it becomes a column
-    changed.write_parquet(path)

@@ -29,7 +29,8 @@ def find_label_issues(
 
     Parameters
     ----------
-    X : array-like or frame of shape (n_samples, n_features)
+    X : array-like or frame of shape (n_samples, n_features), or None
+        None if ``pred_probs`` are all that there is.
     y : array-like of shape (n_samples,)
     estimator, precision, top, quick : as for ``LabelAudit``
     categorical_features, n_jobs, random_state, verbose : as for ``LabelAudit``

@@ -13,24 +13,24 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.audit.contradictions import Contradiction, find_contradictions
-from splboost.audit.evidence import (
-    Evidence,
-    from_folds,
-    from_forest,
-    from_given,
-    from_quick_forest,
+from splboost.audit.contradictions import (
+    Contradiction,
+    find_contradictions,
+    number_likes,
 )
+from splboost.audit.copies import join_copies
+from splboost.audit.evidence import Evidence, find_evidence, from_given
+from splboost.audit.issues import MORE_LIKELY_THAN_NOT, choose, make_issues
 from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
 from splboost.audit.page import write_page
-from splboost.audit.quick import QuickForest
-from splboost.audit.reasons import Explanation, explain
+from splboost.audit.reasons import Explanation, explain, fit_to_undoubted
 from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
 from splboost.boosting.families.parameters import check_parameters
-from splboost.frames import make_frame
+from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
-from splboost.trees.columns import read_table
+from splboost.selection.quick_forest import QuickForest
+from splboost.trees.columns import Table, read_table
 from splboost.trees.labels import (
     all_or_nothing,
     check_trusted,
@@ -39,9 +39,6 @@ from splboost.trees.labels import (
 )
 
 FloatArray = NDArray[np.float64]
-
-MORE_LIKELY_THAN_NOT = 0.5
-TYPES = {"i": int, "u": int, "f": float, "b": bool, "U": str}  # of labels
 
 
 class LabelAudit(BaseEstimator):
@@ -164,6 +161,7 @@ class LabelAudit(BaseEstimator):
     transitions_: FloatArray
     contradictions_: list[Contradiction]
     estimator_: Any
+    _explainer: Any
 
     def fit(
         self,
@@ -178,15 +176,20 @@ class LabelAudit(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN is a missing value.
+        X : array-like or frame of shape (n_samples, n_features), or None
+            NaN is a missing value. None, with ``pred_probs`` alone, is for rows that
+            are no table, as images are: there are no similar rows and no contradictions
+            then.
         y : array-like of shape (n_samples,)
             Labels, numbers or strings.
-        pred_probs : array-like of shape (n_samples, n_classes), default=None
-            Probabilities of the classes, in sorted order, by models that have not seen
-            the row; nothing is fitted then.
+        pred_probs : array-like or frame of shape (n_samples, n_classes), default=None
+            Probabilities of the classes, by models that have not seen the row; nothing
+            is fitted then, and there are no reasons. In sorted order of the classes, or
+            a frame whose columns are named after them.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group, say of one person, do not judge each other.
+            Rows of one group, say of one person, do not judge each other. Nor do copies
+            of a row, unless equal rows often have different labels, and so were
+            labelled one by one.
         trusted : array-like of bool of shape (n_samples,), default=None
             Labels known to be right, for instance because a person has reviewed them.
 
@@ -206,10 +209,15 @@ class LabelAudit(BaseEstimator):
                 "suspects to take; give one of them."
             )
         rng = check_random_state(self.random_state)
-        table = read_table(self, X, self.categorical_features, reset=True)
-        self.classes_, codes = encode_labels(self, y, np.ones(table.n_rows))
-        known = check_trusted(trusted, table.n_rows)
-        found = self._find_evidence(X, codes, pred_probs, groups, trusted, rng)
+        table = self._read(X, pred_probs)
+        n_rows = read_target(y).size if table is None else table.n_rows
+        self.classes_, codes = encode_labels(self, y, np.ones(n_rows))
+        known = check_trusted(trusted, n_rows)
+        like = np.arange(n_rows) if table is None else number_likes(table)
+        if groups is not None:
+            groups = check_groups(groups, n_rows)
+        units = join_copies(like, codes, groups)
+        found = self._find_evidence(X, codes, pred_probs, units, trusted, rng)
         probability, self.estimator_ = found
         there = ~np.isnan(probability).any(axis=1)
         asked = there & ~known
@@ -224,25 +232,42 @@ class LabelAudit(BaseEstimator):
             self.noise_rate_ = float(wrong[there].mean())
             self.noise_rate_std_ = model.rate_std * float(asked.sum() / there.sum())
         self.belief_ = probability
-        self.contradictions_ = find_contradictions(table, codes)
-        self._set_issues(probability, codes, wrong, asked)
+        self.contradictions_ = find_contradictions(like, codes)
+        n_suspects = choose(wrong[asked], self.top, self.precision)
+        self.issues_ = make_issues(
+            self.classes_, codes, probability, wrong, asked, n_suspects
+        )
+        suspects = np.asarray(self.issues_["is_label_issue"])
+        self.expected_precision_ = (
+            float(wrong[suspects].mean()) if n_suspects else float("nan")
+        )
         index = getattr(X, "index", None)
         if hasattr(self.issues_, "index") and hasattr(index, "size"):
             self.issues_.index = index  # pandas puts rows together by it
-        self._data = table, table.native(X), codes
+        self._data = table, None if table is None else table.native(X), codes
+        self._explainer = None
+
+    def _read(self, X: Any, pred_probs: Any) -> Table | None:
+        if X is not None:
+            return read_table(self, X, self.categorical_features, reset=True)
+        if pred_probs is None:
+            raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):  # from an earlier fit
+                delattr(self, name)
+        return None
 
     def _find_evidence(
         self,
         X: Any,
         codes: NDArray[np.integer],
         pred_probs: Any,
-        groups: Any,
+        groups: NDArray[np.intp] | None,
         trusted: Any,
         rng: np.random.RandomState,
     ) -> Evidence:
         if pred_probs is not None:
             return from_given(pred_probs, self.classes_, codes)
-        y = self.classes_[codes]
         judge, seed = self.estimator, rng.randint(2**31 - 1)
         if judge is None:
             kind = QuickForest if self.quick else SPLForestClassifier
@@ -252,55 +277,8 @@ class LabelAudit(BaseEstimator):
                 random_state=seed,
                 verbose=self.verbose,
             )
-        if isinstance(judge, QuickForest):
-            return from_quick_forest(judge, X, y, groups)
-        if isinstance(judge, SPLForestClassifier):
-            return from_forest(judge, X, y, codes, groups, trusted)
-        return from_folds(judge, X, y, codes, groups, seed, self.n_jobs)
-
-    def _set_issues(
-        self,
-        probability: FloatArray,
-        codes: NDArray[np.integer],
-        wrong: FloatArray,
-        asked: NDArray[np.bool_],
-    ) -> None:
-        every = np.arange(codes.size)
-        quality = probability[every, codes]
-        by_chance, by_quality = -np.nan_to_num(wrong), np.nan_to_num(quality, nan=1)
-        order = np.lexsort((by_quality, by_chance, ~asked))
-        rank = np.empty(codes.size, dtype=int)
-        rank[order] = np.arange(1, codes.size + 1)
-        n_suspects = self._cut(np.sort(wrong[asked])[::-1])
-        is_issue = rank <= n_suspects
-        self.expected_precision_ = (
-            float(wrong[is_issue].mean()) if n_suspects else float("nan")
-        )
-        doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
-        options = np.nan_to_num(probability)
-        options[every[doubted], codes[doubted]] = -1
-        likeliest = np.where(np.isnan(quality), codes, options.argmax(axis=1))
-        label = TYPES.get(self.classes_.dtype.kind, object)
-        self.issues_ = make_frame(
-            {
-                "is_label_issue": (bool, is_issue),
-                "label_quality": (float, quality),
-                "given_label": (label, self.classes_[codes]),
-                "predicted_label": (label, self.classes_[likeliest]),
-                "confidence": (float, probability[every, likeliest]),
-                "chance_wrong": (float, wrong),
-                "rank": (int, rank),
-            }
-        )
-
-    def _cut(self, wrong: FloatArray) -> int:
-        """Number of suspects among labels that may be suspect; ``wrong`` falls."""
-        if self.top is not None:
-            return min(self.top, wrong.size)
-        if self.precision is None:
-            return int(np.count_nonzero(wrong > MORE_LIKELY_THAN_NOT))
-        mean = np.cumsum(wrong) / np.arange(1, wrong.size + 1)
-        return int(np.count_nonzero(mean >= self.precision))
+        y = self.classes_[codes]
+        return find_evidence(judge, X, y, codes, groups, trusted, seed, self.n_jobs)
 
     def clean(
         self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"
@@ -352,7 +330,9 @@ class LabelAudit(BaseEstimator):
             ``row``; ``reasons``, each with the ``column``, its ``value``, what is
             ``usual`` in similar rows whose label, the same, is believed, and how much
             of the belief in the label is ``taken`` by that; and ``similar``, numbers of
-            rows. Without a model that can be asked, there are no reasons.
+            rows. Reasons are those of a model that has not seen labels that are
+            doubted, fitted when first asked for; where there is none, because
+            probabilities were given, they are None.
         """
         check_is_fitted(self)
         table, X, codes = self._data
@@ -366,17 +346,36 @@ class LabelAudit(BaseEstimator):
             raise ValueError(
                 f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
             )
+        if table is None:
+            return [Explanation(row, None, []) for row in asked.tolist()]
         likeliest = np.nan_to_num(self.belief_).argmax(axis=1)
+        even = np.ones(table.n_features)
+        importance = getattr(self.estimator_, "feature_importances_", even)
         return explain(
             asked.tolist(),
             table,
             X,
             codes,
             likeliest == codes,
-            self.estimator_,
+            self._find_explainer() if n_reasons else None,
+            np.asarray(importance, dtype=np.float64),
             n_reasons=n_reasons,
             n_similar=n_similar,
         )
+
+    def _find_explainer(self) -> Any:
+        """A model like the judge that has not seen doubted labels; None without one."""
+        if self._explainer is None and self.estimator_ is not None:
+            _, X, codes = self._data
+            is_issue, wrong = (
+                np.asarray(self.issues_[name])
+                for name in ("is_label_issue", "chance_wrong")
+            )
+            doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
+            self._explainer = fit_to_undoubted(
+                self.estimator_, X, self.classes_[codes], doubted
+            )
+        return self._explainer
 
     def write_page(
         self,

@@ -13,6 +13,11 @@ surest rows on; what wrong labels explain of it is no more than its start. And a
 that is hardly rarer among the surest rows of another class than anywhere, or whose
 class is likeliest nowhere, tells little or nothing: the columns do not know that class.
 
+A model with few different probabilities, such as a single tree, does not tell of which
+rows it is surest. Of those that share its least doubt some differ because it is
+mistaken, and nobody knows how many: the start lies anywhere between none of them and
+all.
+
 How many labels are wrong is uncertain by that estimate, and the chance that a single
 one is wrong is the mean over what it may be.
 """
@@ -23,11 +28,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 
 FloatArray = NDArray[np.float64]
 
 SUREST = 0.5  # of the rows of a class, along which the share of others may rise
 SMALLEST_DOUBT = 0.02  # in steps of which doubt is told apart
+EQUAL = 1e-9  # doubts that differ by no more than this were the same
 DEVIATIONS = -2.0, -1.0, 0.0, 1.0, 2.0  # of the share of wrong labels, in std errors
 ALIKE = 4.0  # how many times more than chance classes have to differ
 RARER = 0.2  # than anywhere a label must be among the surest of another class, in full
@@ -85,7 +92,8 @@ def estimate_noise_model(
     """
     n_classes = probability.shape[1]
     likeliest = probability.argmax(axis=1)
-    doubt = np.round((1 - probability.max(axis=1)) / SMALLEST_DOUBT)
+    doubt = 1 - probability.max(axis=1)
+    step = np.round(doubt / SMALLEST_DOUBT)
     share = np.bincount(codes, minlength=n_classes) / codes.size
     is_known = np.bincount(likeliest, minlength=n_classes) > 0
     shape = len(DEVIATIONS), n_classes, n_classes
@@ -93,7 +101,8 @@ def estimate_noise_model(
     count += FEWEST * np.eye(n_classes)
     for k in np.flatnonzero(is_known):
         own = likeliest == k
-        surest, floor = find_floor(doubt[own], codes[own] != k)
+        surest, floor = find_floor(step[own], codes[own] != k)
+        floor = allow_for_ties(floor, doubt[own])
         others = np.bincount(codes[own][surest], minlength=n_classes).astype(float)
         others[k] = 0
         if not others.any():
@@ -122,21 +131,52 @@ def find_floor(
     differs : whether a row has another label
     """
     order = np.sort(doubt)
-    # Twice the number of rows ahead; equals share theirs.
+    # Twice the number of rows ahead; equals share theirs. Whole, so exactly equal.
     ahead = np.searchsorted(order, doubt) + np.searchsorted(order, doubt, side="right")
     place = ahead / (2 * doubt.size)
     surest = place <= max(SUREST, place.min())
     x, y, ahead = place[surest], differs[surest], ahead[surest]
-    n = y.size
-    rate, variance = float(y.mean()), 1 / n
-    # In whole numbers, so that rounding never decides whether the line rises.
-    if n * int(ahead[y].sum()) > int(ahead.sum()) * int(y.sum()):
-        spread = float(np.var(x))
-        slope = float(np.mean((x - x.mean()) * y)) / spread
-        rate = max(rate - slope * float(x.mean()), 0.0)
-        variance += float(x.mean()) ** 2 / (n * spread)
+    n, mean, middle = y.size, float(y.mean()), float(x.mean())
+    spread = float(np.var(x))
+    rate, variance = mean, 1 / n
+    if ahead.min() < ahead.max():
+        slope = float(np.mean((x - middle) * y)) / spread
+        of_slope = 1 / (n * spread)  # its variance, but for that of y
+        error = max(np.sqrt(mean * (1 - mean)), LEAST_SPREAD) * np.sqrt(of_slope)
+        rate = max(mean - max(slope, 0.0) * middle, 0.0)
+        variance += middle**2 * of_slope * share_of_variance(slope / error)
     deviation = max(np.sqrt(rate * (1 - rate)), LEAST_SPREAD)
     return surest, Floor(rate, float(deviation * np.sqrt(variance)), 1 / variance)
+
+
+def share_of_variance(z: float) -> float:
+    """How much of its variance a number keeps that is known not to be negative.
+
+    That of the normal distribution, z standard deviations above 0, cut off there: from
+    next to none, far below, it rises to all, far above.
+    """
+    if z < -30:
+        return 1 / z**2  # where the formula loses its digits
+    hazard = float(np.exp(-(z**2) / 2 - log_ndtr(z)) / np.sqrt(2 * np.pi))
+    return 1 - hazard * (z + hazard)
+
+
+def allow_for_ties(floor: Floor, doubt: FloatArray) -> Floor:
+    """The same, as cautious as rows of equal doubt ask for.
+
+    Where all are equal, the share is anywhere from none of those that differ to all of
+    them, each as likely: ``DEVIATIONS`` then go from end to end.
+
+    Parameters
+    ----------
+    floor : as ``find_floor`` finds it
+    doubt : of the rows of a class
+    """
+    n_equal = np.count_nonzero(doubt <= doubt.min() + EQUAL)
+    tied = (n_equal - 1) / max(doubt.size - 1, 1)
+    spread = floor.rate * tied / (2 * DEVIATIONS[-1])
+    rate = floor.rate * (1 - tied / 2)
+    return Floor(rate, float(np.hypot(floor.std, spread)), floor.weight)
 
 
 def as_transitions(count: FloatArray) -> FloatArray:
@@ -158,12 +198,21 @@ def as_transitions(count: FloatArray) -> FloatArray:
 
 
 def _bounded(transitions: FloatArray) -> FloatArray:
-    """The same, mixed with right labels where classes could not be told apart."""
+    """The same, mixed with right labels where classes could not be told apart.
+
+    Neither by how often a label is wrong, nor, from three classes on, because some of
+    them get each other's labels: the smallest eigenvalue is 0 where labels of different
+    classes are drawn alike, and below where they are rather exchanged.
+    """
     n_classes = transitions.shape[0]
     most = MOST_WRONG * (n_classes - 1) / n_classes
     wrong = 1 - np.diag(transitions)
     scale = np.minimum(1, most / np.maximum(wrong, most))[:, None]
-    return scale * transitions + (1 - scale) * np.eye(n_classes)
+    mixed = scale * transitions + (1 - scale) * np.eye(n_classes)
+    smallest = np.linalg.eigvals(mixed).real.min()
+    share = min(1.0, MOST_WRONG / max(1 - smallest, MOST_WRONG))
+    bounded: FloatArray = share * mixed + (1 - share) * np.eye(n_classes)
+    return bounded
 
 
 def chance_wrong(

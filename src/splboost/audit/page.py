@@ -61,11 +61,13 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
           (or None), ``given``, ``predicted`` (never the given), ``quality``, ``wrong``
           (the chance that the given is wrong), ``belief`` in each class, ``cells``
           (texts, None where missing), ``reasons`` (dicts with ``column``, ``text`` and
-          ``taken``, of the belief in the given label) and ``similar`` (dicts with
-          ``row``, ``id``, ``label``, ``cells``).
+          ``taken``, of the belief in the given label; None if nobody has looked for
+          them) and ``similar`` (dicts with ``row``, ``id``, ``label``, ``cells``).
         - ``source``: the CSV file as text, its line ends and byte-order mark as they
           were; None where it is too large or no CSV. The page then exports decisions
           alone.
+        - ``fingerprint``, which may be left out: a text that differs where other data,
+          or other settings, were audited.
     path : str or path-like
         Where to write the page. A file there is replaced.
 

@@ -5,6 +5,9 @@ it with, and those of its own label that are believed. On the way from one of th
 to the suspect, feature by feature and in an order that is drawn, belief in the label
 falls; by how much each feature lowers it, in the mean over several such ways, is how
 much it speaks against the label (Shapley's value).
+
+The model that is asked on the way has not seen the labels that are doubted: one that
+has, believes in them, and finds something that speaks for them.
 """
 
 from __future__ import annotations
@@ -16,7 +19,11 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
+from splboost.selection.forest import SPLForestClassifier
+from splboost.selection.quick_forest import QuickForest
 from splboost.trees.binning import Binned, bin_table
 from splboost.trees.columns import Table
 
@@ -26,6 +33,7 @@ N_BELIEVED = 4  # similar rows of the same label from which ways start
 N_ASKED = 8  # features of a suspect that are told apart: those that differ most
 BLOCK = 500  # suspects at a time
 MOST_COMPARED = 4000  # rows among which similar ones are looked for
+MOST_LEARNED = 20_000  # rows, for a model that is asked for reasons alone
 LEAST_SHARE = 0.01  # of belief, that a reason takes
 
 
@@ -52,12 +60,12 @@ class Explanation(NamedTuple):
     Attributes
     ----------
     row : its number
-    reasons : list of Reason, the strongest first
+    reasons : list of Reason, the strongest first; None if nobody has looked for them
     similar : numbers of the most similar rows of other labels, the nearest first
     """
 
     row: int
-    reasons: list[Reason]
+    reasons: list[Reason] | None
     similar: list[int]
 
 
@@ -130,6 +138,34 @@ class Way(NamedTuple):
     order: list[int]
 
 
+def fit_to_undoubted(
+    judge: Any, X: Any, y: NDArray[Any], doubted: NDArray[np.bool_]
+) -> Any:
+    """A model that has not seen the labels that are doubted.
+
+    Of a forest a quick one is fitted, to some of the rows where there are many. A class
+    of which all labels are doubted keeps them, so that the model knows it.
+
+    Parameters
+    ----------
+    judge : the classifier by which labels were judged
+    X, y : all rows
+    doubted : by row, whether its label is
+    """
+    rows = undoubted = np.flatnonzero(~doubted)
+    if isinstance(judge, SPLForestClassifier | QuickForest):
+        rows = _some(undoubted, MOST_LEARNED)
+        judge = QuickForest(
+            categorical_features=judge.categorical_features,
+            n_jobs=judge.n_jobs,
+            random_state=judge.random_state,
+        )
+    for others in (undoubted, np.arange(y.size)):
+        lost = np.setdiff1d(y, y[rows])
+        rows = np.union1d(rows, others[np.isin(y[others], lost)])
+    return clone(judge).fit(_take(X, rows), y[rows])
+
+
 def explain(
     rows: Sequence[int],
     table: Table,
@@ -137,6 +173,7 @@ def explain(
     codes: NDArray[np.integer],
     believed: NDArray[np.bool_],
     model: Any,
+    importance: FloatArray,
     *,
     n_reasons: int,
     n_similar: int,
@@ -149,16 +186,15 @@ def explain(
     table, X : all rows
     codes : class of each row's label
     believed : whether the label is believed
-    model : has ``predict_proba``; without one there are no reasons
+    model : has ``predict_proba``, and has not seen doubted labels; or None
+    importance : of the features, for which rows are similar
     n_reasons, n_similar : at most so many for a row
     """
-    importance = np.asarray(
-        getattr(model, "feature_importances_", np.ones(table.n_features)), dtype=float
-    )
     likeness, cells = Likeness(table, importance), Cells(table)
     n_classes = int(codes.max()) + 1
-    own = [_some(np.flatnonzero((codes == k) & believed)) for k in range(n_classes)]
-    other = [_some(np.flatnonzero((codes != k) & believed)) for k in range(n_classes)]
+    of_class = [codes == k for k in range(n_classes)]
+    own = [_some(np.flatnonzero(one & believed), MOST_COMPARED) for one in of_class]
+    other = [_some(np.flatnonzero(~one & believed), MOST_COMPARED) for one in of_class]
     with_reasons = model is not None and n_reasons > 0
     explanations = []
     for start in range(0, len(rows), BLOCK):
@@ -171,14 +207,14 @@ def explain(
         reasons = _go(ways, cells, X, codes, model)
         for row in block:
             similar = likeness.nearest(row, other[codes[row]], n_similar)
-            found = reasons.get(row, [])[:n_reasons]
+            found = reasons.get(row, [])[:n_reasons] if with_reasons else None
             explanations.append(Explanation(int(row), found, similar.tolist()))
     return explanations
 
 
-def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """No more than can be compared with every suspect, from all over the data."""
-    return rows[:: -(-rows.size // MOST_COMPARED)] if rows.size else rows
+def _some(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """No more than so many, from all over the data."""
+    return rows[:: -(-rows.size // most)] if rows.size else rows
 
 
 def _plan(row: int, likeness: Likeness, own: NDArray[np.intp]) -> list[Way]:
@@ -234,6 +270,14 @@ def _go(
                 reasons.append(Reason(j, value, usual, mean))
         found[row] = sorted(reasons, key=lambda reason: -reason.taken)
     return found
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of X."""
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows.tolist()].to_native()
+    return _safe_indexing(X, rows)
 
 
 def _gather(X: Any, index: NDArray[np.intp]) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from importlib.metadata import version
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +80,7 @@ def make_report(
         ],
         "suspects": suspects,
         "source": None if too_large else file.text,
+        "fingerprint": _fingerprint(audit, file),
     }
 
 
@@ -135,7 +139,7 @@ class _Audited:
 
 def make_report_on_table(
     audit: LabelAudit,
-    table: Table,
+    table: Table | None,
     codes: NDArray[np.integer],
     name: str,
     target: str,
@@ -146,14 +150,16 @@ def make_report_on_table(
     Parameters
     ----------
     audit : LabelAudit
-    table : what it was fitted to
+    table : what it was fitted to, or None
     codes : class of each row's label
     name : what the page calls the data
     target : what it calls the labels
     ids : by row: what people call it; or None
     """
-    numbered = [f"x{j}" for j in range(table.n_features)]
-    features = [str(each) for each in getattr(audit, "feature_names_in_", numbered)]
+    features: list[str] = []
+    if table is not None:
+        numbered = [f"x{j}" for j in range(table.n_features)]
+        features = [str(each) for each in getattr(audit, "feature_names_in_", numbered)]
     if target in features:
         raise ValueError(
             f"target={target!r} is the name of a column of X; give another."
@@ -167,8 +173,20 @@ def make_report_on_table(
             )
     names = [str(label) for label in audit.classes_.tolist()]
     labels = [names[code] for code in codes]
-    file = as_file(name, columns_of(features, table), target, labels)
+    columns = [] if table is None else columns_of(features, table)
+    file = as_file(name, columns, target, labels)
     return make_report(audit, file, target, features, ids=known)
+
+
+def _fingerprint(audit: LabelAudit, file: TableFile) -> str:
+    """Of the data and of how they were audited: decisions are on these alone."""
+    seed = audit.random_state if isinstance(audit.random_state, Integral) else None
+    judge = type(audit.estimator).__name__
+    settings = judge, audit.precision, audit.top, audit.quick, seed
+    found = hashlib.sha256(repr(settings).encode())
+    for name, column in file.columns.items():
+        found.update(json.dumps([name, column.cells]).encode())
+    return found.hexdigest()
 
 
 def _explain(audit: LabelAudit) -> list[Explanation]:
@@ -198,7 +216,9 @@ def _histogram(quality: np.ndarray, is_suspect: np.ndarray) -> dict[str, Any]:
 
 def _words(
     found: Explanation, label: str, features: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]] | None:
+    if found.reasons is None:
+        return None
     return [
         {
             "column": reason.column,

@@ -42,6 +42,19 @@ function writeField(value, separator = ",", quoted = false) {
   return needed ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
+// What a spreadsheet takes for a formula, or what looks as if it were guarded against that.
+const FORMULA = /^'*[=+\-@\t\r]/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/** A text that no spreadsheet takes for a formula; `splboost audit` reads it as it was. */
+function guarded(text) {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
+function withoutGuard(text) {
+  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
+}
+
 /** The separator that makes the target a column, and the position of that column. */
 function findTarget(text, target) {
   for (const separator of [",", ";", "\t", "|"]) {

@@ -57,7 +57,7 @@ function decisionLines() {
 
 function decisionsCsv() {
   const lines = decisionLines().map((line) => FIELDS.map((name) => String(line[name] ?? "")));
-  const written = [FIELDS, ...lines].map((line) => line.map((value) => writeField(value)).join(","));
+  const written = [FIELDS, ...lines].map((line) => line.map((value) => writeField(guarded(value))).join(","));
   return `${written.join("\n")}\n`;
 }
 
@@ -89,6 +89,6 @@ function csvLines(text) {
     .map(({ fields }) => fields.map((field) => readField(text, field)));
   const places = FIELDS.map((name) => names?.indexOf(name) ?? -1);
   if (places.includes(-1)) throw new Error(`its columns must be ${FIELDS.join(", ")}`);
-  const named = (line) => FIELDS.map((name, index) => [name, line[places[index]]]);
+  const named = (line) => FIELDS.map((name, index) => [name, withoutGuard(line[places[index]] ?? "")]);
   return lines.map((line) => Object.fromEntries(named(line)));
 }

@@ -14,7 +14,7 @@ function caseOf(suspect) {
       make("span", { class: "muted" }, ` (label quality ${suspect.quality.toFixed(2)}).`)),
     make("h3", {}, "What the model believes"),
     beliefs(suspect),
-    make("h3", {}, "What speaks against the label"),
+    make("h3", {}, "What speaks against the label, and how much belief it takes"),
     reasons(suspect),
     make("h3", {}, suspect.similar.length ? "The row and those most like it" : "The row"),
     comparison(suspect),
@@ -39,18 +39,21 @@ function beliefs({ given, predicted, belief }) {
 }
 
 function reasons(suspect) {
-  if (!suspect.reasons.length) {
-    return make("p", { class: "muted" }, "No single column; the row as a whole does not fit.");
+  if (!suspect.reasons?.length) {
+    return make("p", { class: "muted" }, suspect.reasons
+      ? "No single column; the row as a whole does not fit."
+      : "Nobody has looked: reasons are worked out for the worst suspects alone, and by a model.");
   }
+  const points = "of 100, by which this lowers the belief in the label";
   return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, taken }) =>
     make("li", {}, make("b", {}, brief(columns[column].name, 40)), " ",
-      make("span", { class: "taken" }, `−${Math.round(100 * taken)} points`),
+      make("span", { class: "taken", title: points }, `−${Math.round(100 * taken)} points`),
       make("p", {}, brief(text, LONGEST)))));
 }
 
 /** A line for each column, with the similar rows beside the suspect. */
 function comparison({ given, cells, reasons, similar }) {
-  const speaks = new Set(reasons.map(({ column }) => column));
+  const speaks = new Set(reasons?.map(({ column }) => column));
   const heading = (words, index) => make("th", { scope: "col" }, words, make("br"),
     label(index, index === given ? "given" : "predicted"));
   const head = make("tr", {}, make("th", { scope: "col" }, "Column"), heading("This row", given),
@@ -64,7 +67,8 @@ function comparison({ given, cells, reasons, similar }) {
   });
   const table = make("div", { class: "scroller" },
     make("table", { class: "cells" }, make("thead", {}, head), make("tbody", {}, ...lines)));
-  return similar.length ? make("div", {}, differingChoice(lines), table) : table;
+  const choice = similar.length ? differingChoice(lines) : null;
+  return choice ? make("div", {}, choice, table) : table;
 }
 
 function cell(value, kind, differs = false) {
@@ -74,9 +78,10 @@ function cell(value, kind, differs = false) {
   return make("td", { class: `${kind} differs` }, shown, note);
 }
 
-/** The choice to see all lines, or those alone that differ or speak against the label. */
+/** The choice to see all lines, or those alone that differ or speak against the label; null if all do. */
 function differingChoice(lines) {
   const others = lines.filter((line) => !line.matches(".speaks, :has(.differs)"));
+  if (!others.length) return null;
   const choice = make("input", { type: "checkbox" });
   const show = () => others.forEach((line) => (line.hidden = onlyDiffering));
   choice.checked = onlyDiffering;

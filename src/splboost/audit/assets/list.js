@@ -23,7 +23,7 @@ const LIST = [
   { name: "wrong", title: "Wrong", by: (one) => one.wrong,
     show: (one) => make("span", { class: "chance" }, bar(one.wrong), percent(one.wrong)) },
   { name: "quality", title: "Quality", show: (one) => one.quality.toFixed(2), by: (one) => one.quality },
-  { name: "reason", title: "Strongest reason", show: (one) => brief(one.reasons[0]?.text ?? "", 300) },
+  { name: "reason", title: "Strongest reason", show: (one) => brief(one.reasons?.[0]?.text ?? "", 300) },
   { name: "decision", title: "Decision", show: decisionMark,
     by: (one) => ["open", ...Object.keys(DONE)].indexOf(decisionOn(one)) },
 ].filter(({ name }) => name !== "id" || suspects.some(({ id }) => id !== null));
@@ -43,7 +43,7 @@ function decisionMark(suspect) {
 
 function textOf(suspect) {
   return [rowName(suspect), classes[suspect.given], classes[suspect.predicted], ...suspect.cells,
-    ...suspect.reasons.map(({ text }) => text)].join("\n").toLowerCase();
+    ...(suspect.reasons ?? []).map(({ text }) => text)].join("\n").toLowerCase();
 }
 
 /** Filter and sort anew, and keep the suspect at hand if it is still there. */

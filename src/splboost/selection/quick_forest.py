@@ -1,4 +1,4 @@
-"""A forest for audits in a hurry: nothing is chosen, and every bag is used once."""
+"""A forest in a hurry: nothing is chosen, and every bag is used once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting.fit.data import Samples
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.calibration import calibrate
+from splboost.selection.calibration import Calibration, calibrate
 from splboost.trees.columns import read_table
-from splboost.trees.labels import encode_labels
+from splboost.trees.labels import all_or_nothing, encode_labels
 from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
@@ -27,8 +28,8 @@ LEAST_LEAF = 3  # rows
 class QuickForest(ClassifierMixin, BaseEstimator):
     """Random and extremely randomised trees in equal parts, judged out of bag.
 
-    What ``LabelAudit(quick=True)`` uses; ``SPLForestClassifier`` is the one to predict
-    with.
+    What ``LabelAudit(quick=True)`` judges by, and what every audit by a forest asks for
+    its reasons. ``SPLForestClassifier`` takes ten times as long, and predicts better.
 
     Parameters
     ----------
@@ -43,6 +44,18 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         Probabilities by the bags without a row, calibrated.
     feature_importances_ : array of shape (n_features,)
     classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from splboost.datasets import make_twonorm
+    >>> from splboost.selection.quick_forest import QuickForest
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> forest = QuickForest(random_state=0).fit(X, y)
+    >>> bool(forest.score(X, y) > 0.9)
+    True
     """
 
     def __init__(
@@ -58,6 +71,19 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    classes_: NDArray[Any]
+    oob_decision_function_: FloatArray
+    feature_importances_: FloatArray
+    _mixture: Any
+    _calibration: Calibration
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
     def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
         """Fit the trees.
 
@@ -72,6 +98,11 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        with all_or_nothing(self):
+            self._fit(X, y, groups)
+        return self
+
+    def _fit(self, X: Any, y: ArrayLike, groups: Any) -> None:
         from splboost.selection.members import Forest, Ground
         from splboost.selection.pool import SHARES, Bag, Candidate, Choice, grow
 
@@ -108,7 +139,6 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         self._calibration = calibrate(oob, codes, weight)
         self.oob_decision_function_ = self._calibration.apply(oob)
         self.feature_importances_ = self._mixture.importances(self.n_features_in_)
-        return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class.
@@ -121,6 +151,21 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
+        check_is_fitted(self)
         table = read_table(self, X, self._mixture.categorical_features, reset=False)
         mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
         return self._calibration.apply(mean)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(axis=1)]

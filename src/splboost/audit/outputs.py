@@ -1,0 +1,83 @@
+"""The files that an audit leaves: the page, a list of suspects, a summary."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from splboost.audit.decisions import FIELDS, guarded, read_decisions
+from splboost.audit.files import FileError
+from splboost.audit.page import write_page
+
+SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
+
+
+def write_findings(report: dict[str, Any], folder: Path) -> str:
+    """Write all of them, and give the summary."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_page(report, folder / PAGE)
+    _write_suspects(report, folder / SUSPECTS)
+    summary = json.dumps(_summarise(report, folder), indent=1)
+    (folder / SUMMARY).write_text(summary + "\n")
+    return summary
+
+
+def spare_decisions(folder: Path) -> None:
+    """Refuse to write over a list that somebody has filled in."""
+    path = folder / SUSPECTS
+    try:
+        decided = read_decisions([path])
+    except FileError:
+        return
+    if decided:
+        raise FileError(
+            f"{path} has {len(decided)} decisions, which would be lost; give --out "
+            "another folder, or move it."
+        )
+
+
+def _write_suspects(report: dict[str, Any], path: Path) -> None:
+    """Those to review, the worst first; apply takes it with decisions filled in."""
+    names = report["classes"]
+    columns = [guarded(column["name"]) for column in report["columns"]]
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([*FIELDS, "chance_wrong", "label_quality", "because", *columns])
+        for each in report["suspects"]:
+            because = each["reasons"][0]["text"] if each["reasons"] else ""
+            writer.writerow(
+                [
+                    each["row"],
+                    guarded(each["id"]),
+                    guarded(names[each["given"]]),
+                    "",
+                    guarded(names[each["predicted"]]),
+                    each["wrong"],
+                    each["quality"],
+                    guarded(because),
+                    *map(guarded, each["cells"]),
+                ]
+            )
+
+
+def _summarise(report: dict[str, Any], folder: Path) -> dict[str, Any]:
+    kept = (
+        "name",
+        "target",
+        "version",
+        "classes",
+        "n_rows",
+        "noise_rate",
+        "noise_rate_std",
+        "expected_precision",
+        "confusion",
+        "contradictions",
+    )
+    return {
+        **{name: report[name] for name in kept},
+        "n_suspects": len(report["suspects"]),
+        "page": str(folder / PAGE),
+        "suspects": str(folder / SUSPECTS),
+    }

@@ -40,10 +40,14 @@ def logistic(scores: NDArray[Any], y: NDArray[Any]) -> Terms:
     """-log p(y) for two classes; ``y`` is 0 or 1, of the type of the scores."""
     small = np.exp(-np.abs(scores))  # exp of the smaller log-odds, at most 1
     total = 1 + small
-    p = np.where(scores >= 0, 1 / total, small / total)
     loss = np.log(total)
-    loss += np.maximum(np.where(y > 0, -scores, scores), 0)
-    return Terms(loss, p - y, np.maximum(p * (1 - p), LEAST_HESSIAN))
+    loss += np.maximum((1 - 2 * y) * scores, 0)
+    larger = np.divide(1, total, out=total)  # of the two probabilities
+    small *= larger
+    gradient = np.where(scores >= 0, larger, small)
+    gradient -= y
+    small *= larger
+    return Terms(loss, gradient, np.maximum(small, LEAST_HESSIAN, out=small))
 
 
 def exponential(scores: NDArray[Any], y: NDArray[Any]) -> Terms:

@@ -80,7 +80,7 @@ class PacedLoss:
             return self._curves.latent(loss.astype(np.float64), y.astype(np.intp))
         age, slope = self._ages(y)
         seen = np.minimum(loss, age)
-        return seen * (1 - slope * seen / age / 2)
+        return seen * (1 - slope * seen / age / 2) if np.any(slope) else seen
 
     def _ages(self, y: NDArray[Any]) -> Any:
         """Age and slope of each sample's line, or of all."""

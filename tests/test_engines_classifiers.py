@@ -19,7 +19,7 @@ from splboost.datasets import flip_labels, make_twonorm
 from splboost.engines import SPLLGBMClassifier, SPLXGBClassifier
 from splboost.pace import Hard, Linear
 
-QUIET = {"verbose": -1, "feature_pre_filter": False}
+QUIET = {"verbose": -1}
 OWN = {
     "xgboost": lambda **given: SPLXGBClassifier(n_jobs=1, **given),
     "lightgbm": lambda **given: SPLLGBMClassifier(n_jobs=1, **{**QUIET, **given}),
@@ -418,13 +418,54 @@ def test_rare_classes_are_warned_of_and_helped(package):
 
 
 @both
+def test_parameters_of_the_pace_can_be_set_and_searched(package):
+    X, y, _ = data(300)
+    model = OWN[package](pace=Linear(), n_estimators=30, warm_rounds=3)
+    assert model.set_params(pace__age=2.0, n_estimators=25) is model
+    assert model.pace.age == 2.0 and model.n_estimators == 25
+    search = GridSearchCV(
+        model, {"pace__age": [0.4, 6.0]}, cv=2, scoring="neg_log_loss"
+    )
+    one, other = search.fit(X, y).cv_results_["mean_test_score"]
+    assert abs(one - other) > 1e-3
+    with pytest.raises(ValueError, match=r"pace__age cannot be set in pace='hard'"):
+        OWN[package](pace="hard").set_params(pace__age=2.0)
+
+
+@both
+@pytest.mark.parametrize("name", ["learning_rate", "eta"])
+def test_warm_rounds_go_by_the_learning_rate_whatever_it_is_called(package, name):
+    X, y, _ = data(200)
+    model = OWN[package](n_estimators=60, **{name: 0.05}).fit(X, y)
+    assert (model.n_selected_[:30] == len(y)).all()
+    assert (model.n_selected_[30:] < len(y)).any()
+
+
+@pytest.mark.parametrize("options", [{"boosting": "dart"}, {"boosting_type": "dart"}])
+def test_paces_of_lightgbms_dart_are_those_of_the_model(options):
+    X, y, _ = data(400)
+    model = SPLLGBMClassifier(drop_rate=0.5, random_state=0, **options, **QUIET)
+    check_final_pace(model.fit(X, y), X, y)
+
+
+def test_paces_of_xgboosts_dart_are_those_of_the_model():
+    X, y, _ = data(400)
+    model = SPLXGBClassifier(booster="dart", rate_drop=0.5, random_state=0, n_jobs=1)
+    check_final_pace(model.fit(X, y), X, y)
+
+
+def check_final_pace(model, X, y):
+    p = model.predict_proba(X)[np.arange(len(y)), y]
+    pace = model.paces_[1]
+    clear = np.abs(-np.log(p) - pace.age) > 1e-3
+    expected = pace.weight(-np.log(p))
+    np.testing.assert_array_equal(model.sample_pace_[clear], expected[clear])
+
+
+@both
 def test_twenty_rows(package):
     X, y, _ = data(20, 0.1)
     model = OWN[package](warm_rounds=2, n_estimators=20)
-    if package == "lightgbm":
-        params = {**model.get_params(), "feature_pre_filter": True}
-        del params["feature_pre_filter"]
-        model = SPLLGBMClassifier(**params)
     proba = model.fit(X, y).predict_proba(X)
     assert np.isfinite(proba).all() and len(model.sample_pace_) == 20
 

@@ -62,7 +62,7 @@ class LabelAudit(BaseEstimator):
         Take so many suspects, the worst.
     quick : bool, default=False
         Whether a simpler forest judges where no estimator is given: it takes about a
-        tenth of the time, and ranks less well.
+        thirtieth of the time, and ranks less well.
     categorical_features : array-like or None, default=None
         Names, positions or a mask of categorical columns, beside those of categorical
         dtype.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from dask import array, delayed
@@ -25,6 +25,8 @@ from splboost.engines.settings import (
     make_loss,
     one_or_all,
     resolve_paces,
+    set_pace_parameters,
+    take_pace_parameters,
     unchanged_on_error,
     warn_of_empty_rounds,
     warn_of_lost_classes,
@@ -146,6 +148,13 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters that XGBoost is to see."""
         return without_own(super().get_xgb_params())
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the pace, such as ``pace__age``."""
+        of_pace = take_pace_parameters(params)
+        super().set_params(**params)
+        set_pace_parameters(self, of_pace)
+        return self
 
     def fit(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import lightgbm
 import numpy as np
@@ -29,6 +29,8 @@ from splboost.engines.settings import (
     check_settings,
     count_warm_rounds,
     one_or_all,
+    set_pace_parameters,
+    take_pace_parameters,
     unchanged_on_error,
     warn_of_dropped_classes,
     warn_of_empty_rounds,
@@ -152,6 +154,13 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         self.warm_rounds = warm_rounds
         self.n_seeds = n_seeds
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the pace, such as ``pace__age``."""
+        of_pace = take_pace_parameters(params)
+        super().set_params(**params)
+        set_pace_parameters(self, of_pace)
+        return self
+
     def fit(
         self,
         X: Any,
@@ -260,7 +269,6 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         training.prepare(self._classes.tolist(), dict(params))
         for name in (*EARLY_STOPPING, *METRICS):
             params.pop(name, None)
-        params.setdefault("feature_pre_filter", False)  # else few rows are fatal
         return {**params, "objective": training, "metric": "None"}
 
     def _keep(self, trainings: list[PacedTraining], X: Any, init_score: Any) -> None:
@@ -329,7 +337,9 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
 
     def _keeps_trees(self) -> bool:
         """Whether a round leaves the trees before it as they are."""
-        return self.get_params().get("boosting_type") == "gbdt"
+        params = self.get_params()
+        kinds = {params.get(name) for name in ("boosting_type", "boosting", "boost")}
+        return kinds <= {"gbdt", None}
 
     def _complete(self, trainings: list[PacedTraining]) -> Any:
         """The booster as LightGBM itself would have made it."""

@@ -24,6 +24,9 @@ OWN = "p_min", "pace", "warm_rounds", "n_seeds"
 LEARNED = "sample_pace_", "n_selected_", "latent_objective_", "paces_"
 
 
+RATES = "learning_rate", "eta", "shrinkage_rate"  # as the packages name one thing
+
+
 def without_own(params: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a package is to see; those of a pace are none of them."""
     return {
@@ -31,6 +34,28 @@ def without_own(params: dict[str, Any]) -> dict[str, Any]:
         for name, value in params.items()
         if name.partition("__")[0] not in OWN
     }
+
+
+def take_pace_parameters(params: dict[str, Any]) -> dict[str, Any]:
+    """Remove what is to be set in the pace, such as ``pace__age``, and return it."""
+    start = "pace__"
+    return {
+        name.removeprefix(start): params.pop(name)
+        for name in list(params)
+        if name.startswith(start)
+    }
+
+
+def set_pace_parameters(estimator: Any, given: dict[str, Any]) -> None:
+    """Set parameters of an estimator's pace, which packages would take for theirs."""
+    if not given:
+        return
+    if not isinstance(estimator.pace, Pace):
+        raise ValueError(
+            f"pace__{next(iter(given))} cannot be set in pace={estimator.pace!r}; give "
+            "an object of splboost.pace, such as pace=Hard()."
+        )
+    estimator.pace.set_params(**given)
 
 
 NEVER_CALLED = (
@@ -57,7 +82,9 @@ def count_warm_rounds(estimator: Any, default_rate: float) -> int:
     """Rounds before the pace sets in, given or from the learning rate."""
     if estimator.warm_rounds is not None:
         return int(estimator.warm_rounds)
-    return default_warm_rounds(estimator.learning_rate, default_rate)
+    params = estimator.get_params(deep=False)
+    rates = [params[name] for name in RATES if params.get(name) is not None]
+    return default_warm_rounds(rates[-1] if rates else None, default_rate)
 
 
 def count_classes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xgboost
@@ -12,6 +12,8 @@ from splboost.engines.settings import (
     as_parent,
     check_settings,
     one_or_all,
+    set_pace_parameters,
+    take_pace_parameters,
     unchanged_on_error,
     warn_of_dropped_classes,
     warn_of_empty_rounds,
@@ -147,6 +149,13 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters that XGBoost is to see."""
         return without_own(super().get_xgb_params())
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the pace, such as ``pace__age``."""
+        of_pace = take_pace_parameters(params)
+        super().set_params(**params)
+        set_pace_parameters(self, of_pace)
+        return self
 
     def fit(
         self,

@@ -119,7 +119,11 @@ class PacedFit:
                 )
             )
         if n_kept == n_rounds:
-            self.scores = model.predict(self._data, output_margin=True, training=True)
+            # In training they are at hand, but dart leaves trees out of them.
+            is_kept = self.params.get("booster") != "dart"
+            self.scores = model.predict(
+                self._data, output_margin=True, training=is_kept
+            )
         else:
             self.scores = model.predict(
                 self._data, output_margin=True, iteration_range=(0, n_kept)

@@ -219,6 +219,75 @@ def test_a_fit_after_an_interrupted_one_is_equal(n_done):
     )
 
 
+def test_fits_on_other_data_with_equal_labels_do_not_mix():
+    """The second starts from scores of its own, which must be told of."""
+    X, y, _ = data()
+    objective = SelfPacedObjective(warm_rounds=10)
+    train_xgboost(X, y, objective)
+    margin = np.linspace(-1, 1, len(y))
+    given = {"objective": "binary:logistic"}
+    with pytest.raises(ValueError, match="give start_round"):
+        matrix = xgboost.DMatrix(X, y, base_margin=margin)
+        xgboost.train(given, matrix, 20, obj=objective)
+    objective = SelfPacedObjective(warm_rounds=10, start_round=0)
+    for sign in (1, -1):
+        matrix = xgboost.DMatrix(X, y, base_margin=sign * margin)
+        fresh = SelfPacedObjective(warm_rounds=10, start_round=0)
+        used, new = (
+            xgboost.train(given, matrix, 20, obj=each).predict(matrix)
+            for each in (objective, fresh)
+        )
+        np.testing.assert_array_equal(used, new)
+
+
+def test_folds_with_equal_labels_have_rounds_of_their_own():
+    X, y, _ = data(400)
+    order = np.argsort(y, kind="stable")
+    half = np.arange(len(y)) % 2 == 0  # of sorted rows: equal labels in both
+    X, y = X[order], y[order]
+    folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
+    folds.append(folds[0][::-1])
+    if not np.array_equal(y[half], y[~half]):
+        y[-1] = y[-2]
+        y[half], y[~half] = y[~half].copy(), y[~half]
+    given = {"objective": "binary:logistic", "base_score": 0.5}
+    both = xgboost.cv(
+        given,
+        xgboost.DMatrix(X, y),
+        40,
+        folds=folds,
+        obj=SelfPacedObjective(warm_rounds=15),
+        metrics="logloss",
+    )
+    alone = []
+    for train, test in folds:
+        log = {}
+        xgboost.train(
+            {**given, "eval_metric": "logloss"},
+            xgboost.DMatrix(X[train], y[train]),
+            40,
+            obj=SelfPacedObjective(warm_rounds=15),
+            evals=[(xgboost.DMatrix(X[test], y[test]), "test")],
+            evals_result=log,
+            verbose_eval=False,
+        )
+        alone.append(log["test"]["logloss"])
+    np.testing.assert_allclose(
+        both["test-logloss-mean"], np.mean(alone, axis=0), atol=1e-6
+    )
+
+
+def test_a_strength_set_between_fits_counts():
+    X, y, _ = data()
+    objective = SelfPacedObjective(p_min=0.45)
+    train_xgboost(X, y, objective)
+    objective.p_min = 0.05
+    np.testing.assert_array_equal(
+        train_xgboost(X, y, objective),
+        train_xgboost(X, y, SelfPacedObjective(p_min=0.05)),
+    )
+
+
 def test_another_start_score_on_the_same_data_starts_anew():
     y = np.array([0.0, 1.0, 1.0, 0.0])
     objective = SelfPacedObjective(p_min=0.45, warm_rounds=2)
@@ -342,7 +411,8 @@ def test_pickling_keeps_what_was_given_and_no_count():
     copied = pickle.loads(pickle.dumps(objective))
     assert copied == objective and hash(copied) == hash(objective)
     assert copied != SelfPacedObjective("softmax", Linear(age=2.5), warm_rounds=4)
-    assert not copied._courses and objective._courses
+    assert not copied._of_data and not copied._of_labels
+    assert objective._of_data or objective._of_labels
     assert repr(copied).startswith("SelfPacedObjective(loss='softmax', pace=Linear(")
 
 

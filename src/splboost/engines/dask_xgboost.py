@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import xgboost
 from dask import array, delayed
 from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
@@ -20,6 +21,7 @@ from splboost.engines.dask_rounds import (
 from splboost.engines.dask_watch import watch
 from splboost.engines.paced import PacedLoss
 from splboost.engines.settings import (
+    NEVER_CALLED,
     check_settings,
     count_warm_rounds,
     make_loss,
@@ -239,6 +241,14 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
             ]
             await super()._fit_async(X, y, **given)
             before, selected = take_report(self._Booster)
+            if not before and self._Booster.num_boosted_rounds() > n_done:
+                raise RuntimeError(
+                    NEVER_CALLED.format(
+                        package="XGBoost",
+                        version=xgboost.__version__,
+                        versions="3.0 and 3.4",
+                    )
+                )
             pieces = await self._cut(X, y, given)
             last, held = await self._sum(pieces, loss, positive)
             n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()

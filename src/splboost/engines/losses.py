@@ -63,6 +63,9 @@ def cross_entropy(scores: NDArray[Any], y: NDArray[Any]) -> Terms:
     The Hessian is its diagonal times the factor that the package has: 2 in XGBoost,
     K / (K - 1) in LightGBM, which is told from it by the precision of the scores.
     """
+    if not scores.size:  # of no rows, in whatever shape the package has them
+        nothing = np.zeros((0, scores.shape[-1]), dtype=scores.dtype)
+        return Terms(nothing[:, 0], nothing, nothing)
     n, k = scores.shape
     own = np.arange(n), y.astype(np.intp)
     ahead = scores - scores.max(axis=1, keepdims=True)

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,7 +41,9 @@ class SelfPacedObjective:
     It counts rounds, for the pace sets in after the warm ones, and keeps nothing else:
     the count starts again when all scores are equal, as they are before the first
     tree, and is kept apart for each training set. So one object serves any number of
-    fits, one after the other, also after one that was interrupted.
+    fits, one after the other, also after one that was interrupted. (Estimators do not
+    say which training set is theirs, so theirs go by the labels: where fits with equal
+    labels start from unequal scores, give each an object of its own.)
 
     Two things are left to the caller, and done by ``SPLXGBClassifier`` and
     ``SPLLGBMClassifier`` where these can be used. Neither package puts the class prior
@@ -107,7 +110,12 @@ class SelfPacedObjective:
         self.start_score = start_score
         self.priors = priors
         self._check()
-        self._courses: dict[Any, _Course] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know of no fit: of none on a training set, and of none on labels alone."""
+        self._of_data: WeakKeyDictionary[Any, _Course] = WeakKeyDictionary()
+        self._of_labels: dict[Any, _Course] = {}
 
     def _check(self) -> None:
         if self.loss not in FUNCTIONS:
@@ -130,12 +138,13 @@ class SelfPacedObjective:
             As estimators call it; or scores and a ``DMatrix`` or ``Dataset``, as
             ``train`` of both packages does.
         """
+        data = None
         if hasattr(y_pred, "get_label"):
             data, y_pred = y_pred, y_true
             y_true, sample_weight = data.get_label(), data.get_weight()
         scores = np.asarray(y_pred)
         y = np.asarray(y_true).astype(scores.dtype, copy=False)
-        course = self._advance(scores, y)
+        course = self._advance(data, scores, y)
         start = np.asarray(self.start_score, dtype=scores.dtype)
         terms = course.loss.terms(scores + start if start.any() else scores, y)
         factor = None
@@ -164,10 +173,14 @@ class SelfPacedObjective:
 
     # ------------------------------------------------------------ which round it is
 
-    def _advance(self, scores: NDArray[Any], y: NDArray[Any]) -> _Course:
+    def _advance(self, data: Any, scores: NDArray[Any], y: NDArray[Any]) -> _Course:
         """The course of the fit that asks, one round further."""
-        key = y.shape, zlib.crc32(np.ascontiguousarray(y).view(np.uint8).data)
-        last = self._courses.pop(key, None)
+        courses: Any = self._of_data
+        key = data
+        if data is None:
+            courses = self._of_labels
+            key = y.shape, zlib.crc32(np.ascontiguousarray(y).view(np.uint8).data)
+        last = courses.pop(key, None)
         level = not scores.size or bool((scores == scores[:1]).all())
         mark = zlib.crc32(scores.tobytes("A"))
         again = last is None or mark == last.start or (level and not last.level)
@@ -179,14 +192,14 @@ class SelfPacedObjective:
                     "base_margin, init_score or a model to go on from give "
                     "start_round, the number of rounds done before (0 for none)."
                 )
-            loss = self._paced_loss(scores, y) if last is None else last.loss
+            loss = self._paced_loss(scores, y)
             course = _Course(self.start_round or 0, mark, level, loss)
         else:
             assert last is not None
             course = last._replace(round=last.round + 1, level=level)
-        while len(self._courses) >= MOST_DATA_SETS:
-            self._courses.pop(next(iter(self._courses)))
-        self._courses[key] = course
+        while len(self._of_labels) >= MOST_DATA_SETS:
+            self._of_labels.pop(next(iter(self._of_labels)))
+        courses[key] = course
         return course
 
     def _paced_loss(self, scores: NDArray[Any], y: NDArray[Any]) -> PacedLoss:
@@ -226,7 +239,11 @@ class SelfPacedObjective:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self._given, "_courses": {}}
+        return self._given
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._given.items())

@@ -873,6 +873,21 @@ def test_summary_says_what_was_found(gaussians):
     assert all("look like" in line for line in lines[2:])
 
 
+def test_summary_says_how_to_see_as_many_as_are_wrong(gaussians):
+    audit = quick().fit(gaussians.X, gaussians.given)
+    n_suspects = int(audit.issues_["is_label_issue"].sum())
+    audit.noise_rate_ = (n_suspects + 3) / 200
+    n_wrong = n_suspects + 3
+    line = f"About {n_wrong} may be wrong; top={n_wrong} lists as many."
+    assert line in audit.summary().splitlines()
+    audit.noise_rate_ = n_suspects / 200
+    assert "lists as many" not in audit.summary()
+
+
+def test_one_row_is_explained_by_its_number(fitted):
+    assert [each.row for each in fitted.explain(3)] == [3]
+
+
 @pytest.mark.parametrize("rows", [[200], [-1], [0.5], [True, False], ["a"]], ids=repr)
 def test_rows_to_explain_are_numbers(fitted, rows):
     with pytest.raises(ValueError, match="numbers of rows, from 0 to 199"):

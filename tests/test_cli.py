@@ -256,6 +256,15 @@ def test_table_one_is_printed():
     assert "Table I of the SPLBoost paper" in call("paper", "table")
 
 
+def test_help_names_the_extra_of_a_command_that_cannot_start(monkeypatch):
+    def refuse(name):
+        raise ImportError("No module named 'psutil'")
+
+    monkeypatch.setattr(cli, "import_module", refuse)
+    said = CliRunner().invoke(cli.make_app(), ["--help"]).output
+    assert "splboost[paper]" in "".join(said.split()).replace("│", "")
+
+
 def test_help_names_the_commands():
     said = call("paper", "--help")
     for name in ("run", "report", "export", "import", "table", "--figure"):

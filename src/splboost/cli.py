@@ -36,7 +36,8 @@ def _add_excuse(app: Any, name: str, error: ImportError) -> None:
     )
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
 
-    @app.command(name, help=text, context_settings=anything)
+    # A bracket would be taken for markup.
+    @app.command(name, help=text.replace("[", r"\["), context_settings=anything)
     def excuse() -> None:
         sys.exit(text)
 

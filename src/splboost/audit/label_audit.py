@@ -339,7 +339,7 @@ class LabelAudit(BaseEstimator):
         if rows is None:
             worst = np.argsort(np.asarray(self.issues_["rank"]))
             rows = worst[: int(np.count_nonzero(self.issues_["is_label_issue"]))]
-        asked = np.asarray(rows)
+        asked = np.atleast_1d(rows)
         if asked.size and not (
             asked.dtype.kind in "iu" and asked.min() >= 0 and asked.max() < codes.size
         ):

@@ -238,9 +238,12 @@ def say(reason: Reason, name: str, label: str) -> str:
     >>> from splboost.audit.report import say
     >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
     glucose is 85, but 150 in similar rows that are yes.
+    >>> print(say(Reason(1, "Bern", "Bern", 0.1), "city", "yes"))
+    city is Bern, but not in all similar rows that are yes.
     """
     value, usual, label = _cell(reason.value), _cell(reason.usual), brief(label)
-    return f"{brief(name)} is {value}, but {usual} in similar rows that are {label}."
+    other = "not in all" if value == usual else f"{usual} in"
+    return f"{brief(name)} is {value}, but {other} similar rows that are {label}."
 
 
 def _cell(value: Any) -> str:

@@ -18,13 +18,19 @@ def summarise(audit: LabelAudit) -> str:
         f"{n_rows} labels, of which about {audit.noise_rate_:.1%} "
         f"(± {audit.noise_rate_std_:.1%}) look wrong.",
     ]
-    if n_suspects:
+    if n_suspects > 1:
         lines.append(
             f"{n_suspects} suspects; of these about {audit.expected_precision_:.0%} "
             "should be wrong."
         )
+    elif n_suspects == 1:
+        chance = audit.expected_precision_
+        lines.append(f"1 suspect, wrong with a chance of about {chance:.0%}.")
     else:
         lines.append("No label is suspect.")
+    n_wrong = round(audit.noise_rate_ * n_rows)
+    if n_wrong > n_suspects and audit.top is None and audit.precision is None:
+        lines.append(f"About {n_wrong} may be wrong; top={n_wrong} lists as many.")
     if audit.contradictions_:
         n = sum(each.rows.size for each in audit.contradictions_)
         lines.append(

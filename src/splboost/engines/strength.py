@@ -107,11 +107,6 @@ def _with_cut(pace: Any, p_min: float | None, cut: float) -> Pace | None:
     return of_one.set_params(age=of_one._stretched(cut)["age"])
 
 
-def is_off(paces: Mapping[Any, Pace | None]) -> bool:
-    """Whether no class has a pace that can drop anything."""
-    return all(pace is None or pace.is_off for pace in paces.values())
-
-
 def default_warm_rounds(learning_rate: float | None, otherwise: float) -> int:
     """Rounds before the pace sets in: about 1.5 / learning rate.
 

@@ -48,7 +48,7 @@ def pictures(monkeypatch):
         assert rounds is None
         return Picture()
 
-    def write_report(results, about, path, protocol, verbose=0):
+    def write_report(results, path, about, protocol, verbose=0):
         asked.append((about, results))
         path.write_text("<html>")
 

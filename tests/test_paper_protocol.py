@@ -1,5 +1,7 @@
 """The protocol of the paper: settings, draws, methods and their choices."""
 
+import gzip
+import hashlib
 import json
 import os
 import subprocess
@@ -139,6 +141,19 @@ def test_sets_are_made_where_there_is_no_file(monkeypatch, tmp_path):
     assert draw.source_of("pima") is None
     with pytest.raises(FileNotFoundError, match=r"pima is not in .*OpenML"):
         draw.read_set("pima")
+
+
+def test_copies_are_told_apart_by_what_they_hold(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path))
+    copy = tmp_path / "pima.openml.csv.gz"
+    sources = []
+    for contents in (b"one order", b"another order", b"one order"):
+        copy.write_bytes(gzip.compress(contents, mtime=len(sources)))
+        sources.append(draw.source_of("pima"))
+    assert sources[0] == sources[2] != sources[1]
+    assert sources[0] == f"copy {hashlib.sha256(b'one order').hexdigest()[:12]}"
+    (tmp_path / "pima.csv.gz").write_bytes(copy.read_bytes())
+    assert draw.source_of("pima") == "catalogue"  # or an error when it is read
 
 
 @needs_data

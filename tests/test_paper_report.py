@@ -90,7 +90,9 @@ class Page(HTMLParser):
 
 
 def write(tmp_path, results, about=ABOUT):
-    path = write_report(results, about, tmp_path / "new" / "page.html", data_home="no")
+    path = write_report(
+        results, tmp_path / "new" / "page.html", about=about, data_home="no"
+    )
     return path.read_text(encoding="utf-8")
 
 
@@ -212,7 +214,7 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("old")
     with pytest.raises(ValueError, match="'cv_error'"):
-        write_report(pd.DataFrame({"data": []}), {}, path)
+        write_report(pd.DataFrame({"data": []}), path)
     assert path.read_text() == "old"
 
 

@@ -365,8 +365,9 @@ def test_results_of_another_source_are_read_where_there_are_no_others(
 ):
     one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
     run(store, one, methods=["LogitBoost"])
-    monkeypatch.setattr(results, "source_of", lambda name: "catalogue")
-    assert len(runner.read_results(store, one)) == 1
+    for here in ("catalogue", "copy 0123456789ab", None):
+        monkeypatch.setattr(results, "source_of", lambda name, here=here: here)
+        assert runner.read_results(store, one)["source"].tolist() == ["generated"]
 
 
 def test_unknown_methods_are_refused(store):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import platform
-import shlex
 import sqlite3
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -42,6 +37,7 @@ from splboost.paper.options import (
     pick_methods,
 )
 from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper.provenance import provenance
 from splboost.paper.results import import_results, read_results, versions_in
 from splboost.paper.runner import Summary, run
 from splboost.reporting import announcing_compilation
@@ -50,7 +46,6 @@ STORE = "results.sqlite"
 ALONE = range(1, 4)  # figures that need no results
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
 FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
-PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
 
 app = typer.Typer(
     help="The experiments of the SPLBoost paper.", invoke_without_command=True
@@ -266,25 +261,9 @@ def _report(
     from splboost.paper.report import write_report
 
     path = folder / "report.html"
-    about = _about(protocol, preset)
-    write_report(results, about, path, protocol=protocol, verbose=1)
+    about = {"preset": preset, **provenance(protocol)}
+    write_report(results, path, about=about, protocol=protocol, verbose=1)
     _say(f"Report: {path}")
-
-
-def _about(protocol: Protocol, preset: str) -> dict[str, Any]:
-    """With what, on what and when the report was made."""
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["splboost", *sys.argv[1:]]),
-        "preset": preset,
-        "settings": asdict(protocol),
-        "seeds": list(protocol.seeds),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        "system": f"{platform.system()} {platform.machine()}",
-    }
 
 
 def _tell_absent(absent: dict[str, Exception]) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from splboost.datasets import UCI_CATALOGUE, flip_labels, make_ringnorm, make_twonorm
+from splboost.datasets.files import digest, unpacked
 from splboost.datasets.uci import data_folder, load_checked
 
 FloatArray = NDArray[np.float64]
@@ -25,6 +26,7 @@ IntArray = NDArray[np.int64]
 
 TRAIN_SHARE = 0.7
 CATALOGUE, COPY, GENERATED = "catalogue", "copy", "generated"
+DIGITS = 12  # of the hash that tells copies apart
 GENERATORS: dict[str, Callable[..., tuple[FloatArray, IntArray]]] = {
     "ringnorm": make_ringnorm,
     "twonorm": make_twonorm,
@@ -80,12 +82,18 @@ class Draw:
 
 
 def source_of(name: str) -> str | None:
-    """Where a set would be read from here; None where there is no file of it."""
+    """Where a set would be read from here; None where there is no file of it.
+
+    A file whose contents the catalogue does not know is a copy, with the start of its
+    hash: two copies may have their rows in other orders.
+    """
     folder = data_folder(None)
-    if (folder / f"{name}.csv.gz").exists():
+    own, copy = folder / f"{name}.csv.gz", folder / f"{name}.openml.csv.gz"
+    if own.exists() and UCI_CATALOGUE[name].sha256:
         return CATALOGUE
-    if (folder / f"{name}.openml.csv.gz").exists():
-        return COPY
+    for path in (own, copy):
+        if path.exists():
+            return f"{COPY} {digest(unpacked(path))[:DIGITS]}"
     return GENERATED if name in GENERATORS else None
 
 
@@ -119,7 +127,8 @@ def read_set(name: str, *, download: bool = False) -> DataSet:
         columns.append(values)
         n_categories.append(n)
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    source = CATALOGUE if source_of(name) == CATALOGUE else COPY
+    source = source_of(name)
+    assert source is not None  # it has just been read
     return DataSet(name, np.column_stack(columns), y, tuple(n_categories), source)
 
 

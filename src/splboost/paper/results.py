@@ -14,7 +14,7 @@ import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.cells import Cell, Outcome, current_version, settings_of
-from splboost.paper.draw import CATALOGUE, COPY, GENERATED, source_of
+from splboost.paper.draw import source_of
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import Protocol
 from splboost.paper.store import Store
@@ -36,7 +36,6 @@ COLUMNS = (
     "version",
     "settings",
 )
-SOURCES = CATALOGUE, COPY, GENERATED
 DIGEST_LENGTH = 12  # hexadecimal digits
 
 
@@ -64,7 +63,8 @@ def read_results(
         ``method``, ``error`` (on the test rows), ``cv_error`` (of the choice),
         ``n_estimators`` (rounds chosen), ``chosen`` (other parameters, as JSON),
         ``n_fits``, ``fit_seconds`` (processor time), ``source`` of the data (the
-        "catalogue" file, a "copy" with the same counts, or "generated" anew),
+        "catalogue" file, a "copy" with the same counts and the start of its SHA-256,
+        or "generated" anew),
         ``protocol`` ("small" or "large"), ``version``, ``settings`` (a digest of all
         that the result depends on).
     """
@@ -93,7 +93,8 @@ def _rows_of(
 ) -> list[dict[str, Any]]:
     """Those of one set, from one source: that of here, if there are any."""
     own = protocol.for_set(name)
-    for source in dict.fromkeys((source_of(name), *SOURCES)):
+    stored = sorted({json.loads(each)["source"] for each in store.settings()})
+    for source in dict.fromkeys((source_of(name), *stored)):
         settings = {
             settings_of(method, own, source, version): method for method in METHODS
         }

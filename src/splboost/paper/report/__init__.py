@@ -16,6 +16,7 @@ import pandas as pd
 
 from splboost.paper.outcomes import check_results
 from splboost.paper.protocol import Protocol
+from splboost.paper.provenance import provenance
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import palette
 from splboost.paper.report.sections import SECTIONS, Material
@@ -28,9 +29,9 @@ TITLE = "The SPLBoost paper, run again"
 
 def write_report(
     results: pd.DataFrame,
-    about: Mapping[str, Any],
     path: str | os.PathLike[str],
     *,
+    about: Mapping[str, Any] | None = None,
     protocol: Protocol | None = None,
     data_home: str | os.PathLike[str] | None = None,
     verbose: int = 0,
@@ -43,11 +44,12 @@ def write_report(
     ----------
     results : frame
         The table of results. It need not be complete; the page says what is missing.
-    about : dict
-        How the results came about, such as versions, settings and seeds; values are
-        dicts, lists or texts. What it has under "missing" stands among what is missing.
     path : str or path
         The HTML file to write.
+    about : dict, default=None
+        How the results came about, such as versions, settings and seeds; values are
+        dicts, lists or texts. What it has under "missing" stands among what is missing.
+        None is what ``splboost.paper.provenance`` finds.
     protocol : Protocol, default=None
         What was planned, so that the page can say what is missing of it.
     data_home : str or path, default=None
@@ -60,7 +62,8 @@ def write_report(
     Path
         That of the file.
     """
-    material = Material(check_results(results), dict(about), protocol, data_home)
+    about = provenance(protocol) if about is None else dict(about)
+    material = Material(check_results(results), about, protocol, data_home)
     parts, links = [], []
     with make_report(verbose, len(SECTIONS), "report") as report:
         for n, (title, make) in enumerate(SECTIONS.items()):

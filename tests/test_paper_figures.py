@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib", reason="pictures need the extra plot")
 
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
+from matplotlib.markers import MarkerStyle
 
 from splboost.boosting.potentials.potentials import RobustPotential
 from splboost.display.style import INK
@@ -168,7 +169,14 @@ def test_figure_3_shows_every_sample(rounds):
                 gaussian_pictures.MOST_AREA / gaussian_pictures.AREA,
             ),
         )
-        assert {to_hex(c) for c in marks[4].get_edgecolors()} <= {INK}
+        positive, negative = gaussian_pictures.POSITIVE, gaussian_pictures.NEGATIVE
+        looks = [(positive, "+s"), (negative, "xo"), (INK, "o")]
+        expected = [(marker, colour) for colour, both in looks for marker in both]
+        for mark, (marker, colour) in zip(marks, expected, strict=True):
+            assert {to_hex(c) for c in mark.get_edgecolors()} <= {colour}
+            style = MarkerStyle(marker)
+            path = style.get_path().transformed(style.get_transform())
+            np.testing.assert_array_equal(mark.get_paths()[0].vertices, path.vertices)
 
 
 # ------------------------------------------------------------------ errors and places

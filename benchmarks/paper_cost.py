@@ -37,12 +37,12 @@ from splboost.paper.cells import warm_up
 from splboost.paper.draw import Draw, draw, read_set
 from splboost.paper.methods import METHODS, Method
 from splboost.paper.names import PAPER
-from splboost.paper.protocol import PAPER_SETS, PRESETS
+from splboost.paper.protocol import PAPER_SETS, PRESETS, Protocol
 
 NOISE, SEED = 20, 0
 LONGEST = 5.0  # seconds that scikit-learn may take; else it does fewer rounds
 FEWEST_ROUNDS = 5
-PROTOCOL = PRESETS["full"]
+PROTOCOL, STANDARD = PRESETS["full"], PRESETS["standard"]
 ABOUT = f"""\
 Seconds of the processor, in one thread, on the rows of one fold of a draw with {NOISE}%
 wrong labels; means over the depths {", ".join(map(str, PROTOCOL.depths))}.
@@ -50,7 +50,9 @@ wrong labels; means over the depths {", ".join(map(str, PROTOCOL.depths))}.
 categories as columns of 0 and 1 and medians for missing values. Where it would take
 more than {LONGEST:.0f} seconds, it does fewer rounds and is scaled up. Hours are those
 of one core for the whole protocol, every booster at its own price on the left, and as
-many fits at the price of scikit-learn's AdaBoost on the right."""
+many fits at the price of scikit-learn's AdaBoost on the right. `standard` are those of
+`--preset standard`, with fewer repeats and, on sets of more than 8 000 rows, fewer
+settings."""
 
 
 def one_fold(case: Draw) -> Draw:
@@ -118,21 +120,28 @@ def measure(name: str) -> dict[str, Any]:
     return {"rows": plain.y.size, "seconds": seconds, "scikit-learn": peer}
 
 
-def hours(found: dict[str, Any], seconds: dict[str, Sequence[float]] | None) -> float:
-    """Of one core for the whole protocol on a set; None is scikit-learn's price."""
-    n_cells = len(PROTOCOL.noise) * PROTOCOL.repeats
+def hours(
+    found: dict[str, Any], protocol: Protocol, *, of_sklearn: bool = False
+) -> float:
+    """Of one core for the protocol of a set, or at scikit-learn's price of a fit."""
     total = 0.0
     for method in PAPER:
-        own = found["scikit-learn"] if seconds is None else seconds[method]
-        total += METHODS[method].count_fits(PROTOCOL) * float(np.mean(own))
-    return n_cells * total / 3600
+        seconds = found["scikit-learn"] if of_sklearn else found["seconds"][method]
+        of_depth = dict(zip(PROTOCOL.depths, seconds, strict=True))
+        price = np.mean([of_depth[depth] for depth in protocol.depths])
+        total += METHODS[method].count_fits(protocol) * float(price)
+    return len(protocol.noise) * protocol.repeats * total / 3600
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:
-    lines, ours, theirs = [], 0.0, 0.0
+    lines, sums = [], np.zeros(4)
     for name, each in found.items():
-        own, peer = hours(each, each["seconds"]), hours(each, None)
-        ours, theirs = ours + own, theirs + peer
+        costs = [
+            hours(each, protocol.for_set(name), of_sklearn=of_sklearn)
+            for protocol in (PROTOCOL, STANDARD)
+            for of_sklearn in (False, True)
+        ]
+        sums += costs
         ada = float(np.mean(each["seconds"]["AdaBoost"]))
         sklearn = float(np.mean(each["scikit-learn"]))
         lines.append(
@@ -142,15 +151,24 @@ def table(found: dict[str, dict[str, Any]]) -> str:
                 f"{ada:.3f}",
                 f"{sklearn:.2f}",
                 format_ratio(sklearn / ada),
-                f"{own:.1f}",
-                f"{peer:.0f}",
-                format_ratio(peer / own),
+                *_in_words(costs, digits=1),
             ]
         )
-    total = f"{ours:.0f}", f"{theirs:.0f}", format_ratio(theirs / ours)
-    lines.append(["all", *[""] * 4, *total])
+    lines.append(["all", *[""] * 4, *_in_words(sums, digits=0)])
     header = ["set", "rows", "AdaBoost, s", "scikit-learn, s", "ratio"]
-    return format_table([*header, "hours", "at its price", "ratio"], lines)
+    header += ["hours", "at its price", "ratio", "standard", "at its price"]
+    return format_table(header, lines)
+
+
+def _in_words(costs: Sequence[float], digits: int) -> list[str]:
+    own, peer, standard, peer_standard = costs
+    return [
+        f"{own:.{digits}f}",
+        f"{peer:.0f}",
+        format_ratio(peer / own),
+        f"{standard:.{digits + 1}f}",
+        f"{peer_standard:.{digits}f}",
+    ]
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ import sys
 import types
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -175,9 +176,9 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
         (["run", "--preset", "slow"], "'slow' is none of quick, standard, full"),
         (["run", "--jobs", "0"], "0 is too few; give 1 or more, or -1 for all"),
         (["run", "--repeats", "0"], "'--repeats'"),
-        (["run", "--sets", ","], "sets=() leaves nothing to do"),
+        (["run", "--sets", ","], "sets: none is given; give one at least"),
         (["--figure", "6"], "'--figure'"),
-        (["--preset", "full", "run"], "--preset comes after run: splboost paper run"),
+        (["--preset", "full", "run"], "--preset before run would go unheeded"),
     ],
 )
 def test_options_that_are_wrong(arguments, message, tmp_path):
@@ -213,7 +214,8 @@ def test_sets_that_cannot_be_downloaded_say_why(tmp_path):
 
 def test_nothing_to_run_is_a_failure():
     said = call("paper", "run", "--sets", "pima", *LOGIT, code=1)
-    assert "0 of 0 cells" in said and said.count("OpenML") == 1
+    assert "cells" not in said and said.count("OpenML") == 1
+    assert not Path("splboost-paper").exists()
 
 
 def test_failures_end_with_1(monkeypatch):
@@ -246,8 +248,8 @@ def test_results_of_other_versions_are_told_of(monkeypatch):
     for module in (cells, results, commands):
         monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     said = call("paper", "export", code=1)
-    assert f"also has 2 results of {here}, which are left out: install these" in said
-    assert f'give --version "{here}"' in said
+    assert f"has 2 results of {here}, which do not count with splboost 99:" in said
+    assert f'--version "{here}"' in said
     assert "has no results of these settings with splboost 99" in said
     assert "2 cells written" in call("paper", "export", "--version", here)
 

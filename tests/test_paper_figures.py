@@ -28,7 +28,7 @@ from splboost.paper.figures import (
     draw_top,
 )
 from splboost.paper.figures import gaussians as gaussian_pictures
-from splboost.paper.names import PAPER
+from splboost.paper.names import PAPER, RIVALS
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.statistics import Comparison
 
@@ -211,12 +211,27 @@ def test_figure_4_of_part_of_a_table():
     part = without(part, data="mine", method="AdaBoost")
     part = without(part, method="RBoost")
     titles = [axes.get_title() for axes in draw_errors(part).axes]
-    assert titles[:2] == ["pima, 1 to 2 repeats", "mine, 2 repeats"]
+    # "mine" lacks a method that others have; it is not drawn.
+    assert titles[0] == "pima, 1 to 2 repeats" and "mine" not in " ".join(titles)
     one = draw_errors(results[(results["data"] == "pima") & (results["repeat"] == 0)])
     assert one.axes[0].get_title() == "pima, 1 repeat"
     for wrong in (results[:0], results.assign(method="SPLForest")):
-        with pytest.raises(ValueError, match="no finished cell"):
+        with pytest.raises(ValueError, match="no cell that all"):
             draw_errors(wrong)
+
+
+def test_figure_4_has_one_range_of_noise():
+    results = make_results(["pima", "blood"], repeats=1)
+    part = results[(results["data"] == "blood") | (results["noise"] == 20)]
+    for table, limits in ((part, (-2, 32)), (part[part["noise"] == 20], (10, 30))):
+        axes = draw_errors(table).axes[:2]
+        assert [each.get_xlim() for each in axes] == [limits, limits]
+
+
+def test_figure_5_without_splboost_has_one_view():
+    results = make_results()
+    (axes,) = draw_top(results[results["method"].isin(RIVALS)]).axes
+    assert axes.get_title() == "(a) 5 of nine methods"
 
 
 def test_figure_5_has_three_views():

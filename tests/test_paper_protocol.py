@@ -64,7 +64,10 @@ def test_large_sets_get_less():
         ({"noise": (0, 120)}, "noise=120 is no percentage"),
         ({"repeats": 0}, "repeats=0 is too few; give 1"),
         ({"folds": 1}, "folds=1 is too few; give 2"),
-        ({"depths": ()}, r"depths=\(\) leaves nothing to do"),
+        ({"depths": ()}, r"depths: none is given; give one at least"),
+        ({"depths": (0,)}, "depths=0 is no depth of a tree; give numbers above 0"),
+        ({"ages": (-1.0,)}, "ages=-1.0 is no age"),
+        ({"epsilons": (2,)}, "epsilons=2 is no error .* above 0 and below 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(change, message):

@@ -186,7 +186,7 @@ def test_nothing_from_data_becomes_markup(tmp_path, small_pictures):
 def test_a_page_without_results(tmp_path, small_pictures):
     page = Page(write(tmp_path, make_results(SETS[:1])[:0], {}))
     assert "There are no results of the protocol yet." in page.words
-    assert "Figure 4 is not drawn: results has no finished cell" in page.words
+    assert "Figure 4 is not drawn: results has no cell that all" in page.words
     assert "There is nothing to compare yet." in page.words
     assert "Nothing is recorded." in page.words
     assert page.words.count("cannot be said yet") == 5

@@ -91,7 +91,7 @@ def without_times(frame):
 
 def test_a_run_measures_everything_once(store):
     summary = run(store)
-    assert (summary.n_cells, summary.n_before, summary.n_done) == (N_CELLS, 0, N_CELLS)
+    assert (summary.n_cells, summary.n_there, summary.n_done) == (N_CELLS,) * 3
     assert summary.failures == [] and summary.absent == {} and not summary.n_elsewhere
     found = runner.read_results(store, TINY)
     assert tuple(found.columns) == results.COLUMNS
@@ -103,7 +103,7 @@ def test_a_run_measures_everything_once(store):
     assert found["error"].between(0, 0.5).all() and (found["fit_seconds"] > 0).all()
     assert found["method"].tolist()[:3] == METHODS
     again = run(store)
-    assert (again.n_before, again.n_done) == (N_CELLS, 0)
+    assert (again.n_there, again.n_done) == (N_CELLS, 0)
     pd.testing.assert_frame_equal(runner.read_results(store, TINY), found)
 
 
@@ -120,8 +120,8 @@ def test_killed_twice_and_resumed_gives_the_same_table(store, tmp_path):
         assert least <= count(store) < N_LONG
     before = runner.read_results(store, LONG)
     summary = run(store, LONG, n_jobs=2)
-    assert summary.n_before == len(before) and not summary.n_elsewhere
-    assert summary.n_before + summary.n_done == N_LONG
+    assert summary.n_there == N_LONG and not summary.n_elsewhere
+    assert summary.n_done == N_LONG - len(before)
     assert count(store, CLAIMED) == 0
     after = runner.read_results(store, LONG)
     kept = after.merge(before)  # with their times: they were not measured again
@@ -188,7 +188,8 @@ def test_a_killed_worker_is_told_of(store):
     assert process.returncode != 0
     assert "A process was killed while it worked" in said.splitlines()[-1]
     assert count(store, CLAIMED) == 0
-    assert run(store).n_before >= 2
+    again = run(store)
+    assert again.n_there - again.n_done >= 2
 
 
 def test_failures_are_kept_told_and_tried_again(store, monkeypatch, capsys):
@@ -252,7 +253,39 @@ def test_a_run_goes_on_from_exported_results(exported, store, tmp_path):
         runner.read_results(other, one), runner.read_results(store, one)
     )
     summary = run(other, replace(one, repeats=2), methods=["LogitBoost"])
-    assert (summary.n_before, summary.n_done) == (2, 2)
+    assert (summary.n_there, summary.n_done) == (4, 2)
+
+
+def test_results_that_contradict_the_store_are_not_imported(exported, store):
+    path, one = exported
+    before = runner.read_results(store, one)
+    frame = pd.read_csv(path)
+    frame.loc[0, "error"] = 0.123
+    frame.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"the store has an error of .* not 0\.123"):
+        results.import_results(path, store, one)
+    pd.testing.assert_frame_equal(runner.read_results(store, one), before)
+    frame[:0].to_csv(path, index=False)
+    with pytest.raises(ValueError, match="has no results"):
+        results.import_results(path, store, one)
+
+
+def test_what_another_run_has_measured_is_counted(store, monkeypatch, capsys):
+    """The other run has all but one of the cells by the time they are handed out."""
+    one = replace(TINY, sets=("twonorm",), repeats=1)
+    run(store, one, methods=["LogitBoost"])
+    missing = runner._Run._missing
+    calls = iter([True, True])
+    monkeypatch.setattr(
+        runner._Run,
+        "_missing",
+        lambda self: self._cells if next(calls, False) else missing(self),
+    )
+    monkeypatch.setattr(runner, "warm_up", lambda method: None)
+    summary = run(store, one, methods=["LogitBoost", "AdaBoost"], verbose=1)
+    assert (summary.n_there, summary.n_done, summary.n_cells) == (4, 2, 4)
+    lines = [x for x in capsys.readouterr().err.splitlines() if x.startswith("paper")]
+    assert lines[-1].startswith("paper: 4 of 4")
 
 
 def test_results_without_a_choice_are_imported(exported, store, tmp_path):
@@ -274,10 +307,15 @@ def test_results_without_a_choice_are_imported(exported, store, tmp_path):
         ("source", "copy", "with other settings than these"),
         ("method", "AdaBoost.M2", "AdaBoost.M2 on twonorm, which splboost .* not know"),
         ("data", "iris", "on iris, which splboost .* does not know; remove it, or"),
-        ("noise", 120, "on twonorm with noise=120, which cannot be; give the file"),
-        ("repeat", -1, "with repeat=-1, which cannot be"),
-        ("error", float("nan"), "with error=None, which cannot be"),
-        ("error", 3.0, "with error=3.0, which cannot be"),
+        ("noise", 120, "line 5, has noise=120, which cannot be; give the file"),
+        ("repeat", -1, "has repeat=-1, which cannot be"),
+        ("error", float("nan"), "has error=None, which cannot be"),
+        ("error", 3.0, "has error=3.0, which cannot be"),
+        ("n_train", -3, "has n_train=-3, which cannot be"),
+        ("chosen", "{depth 3}", "has chosen='{depth 3}', which cannot be"),
+        ("settings", None, "has settings=None, which cannot be"),
+        ("noise", 33, "with noise 33, repeat 0, which these options leave out"),
+        ("repeat", 99, "repeat 99, which these options leave out; give the --noise"),
         ("noise", 0, "has SPL hard on twonorm, noise 0, repeat 0 more than once"),
         ("method", "LogitBoost", "LogitBoost on twonorm with other settings"),
     ],

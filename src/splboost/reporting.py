@@ -138,6 +138,10 @@ class TimeLeft:
         self._start = time.monotonic()
         self._all, self._done = work, 0.0
 
+    def spare(self, work: float) -> None:
+        """Somebody else does so much of it."""
+        self._all -= work
+
     def after(self, work: float) -> str:
         """The time left when so much more is done, in words."""
         self._done += work

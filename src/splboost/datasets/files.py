@@ -36,7 +36,7 @@ def unpacked(path: Path) -> bytes:
         return gzip.decompress(path.read_bytes())
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(
-            f"{path} is damaged ({error}); delete it, and load it again."
+            f"{path} is damaged ({error}); delete it, and fetch it again."
         ) from error
 
 

@@ -207,7 +207,7 @@ def _how_to_get(name: str, entry: UCIDataSet, folder: Path) -> str:
 
 def _remedy(name: str, entry: UCIDataSet) -> str:
     if entry.openml:
-        return "Delete it, and the next call fetches it from OpenML."
+        return "Delete it, and load_uci, or --download, fetches it from OpenML."
     return f"Make it anew: {_by_hand(name, entry)}"
 
 

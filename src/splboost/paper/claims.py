@@ -25,6 +25,7 @@ from splboost.paper.names import (
     RIVALS,
     SPL,
     UNTIL_CONVERGENCE,
+    counted,
 )
 from splboost.paper.outcomes import CHOSEN_SPL, Outcomes, wins
 from splboost.paper.protocol import NOISE, PAPER_SETS
@@ -65,8 +66,8 @@ class Verdict:
         Sentences with the numbers.
     table : frame or None
         More numbers; errors and shares are between 0 and 1.
-    of_results : bool
-        Whether it rests on the table of results.
+    methods : tuple of str
+        Those whose results it rests on; empty if it does not on the table of results.
     """
 
     claim: str
@@ -74,7 +75,7 @@ class Verdict:
     verdict: str
     findings: tuple[str, ...]
     table: pd.DataFrame | None = None
-    of_results: bool = True
+    methods: tuple[str, ...] = ()
 
 
 def judge_claims(
@@ -129,10 +130,11 @@ def judge_degradation(results: pd.DataFrame) -> Verdict:
         "correction. Partly: "
         "most on the average, but not by all tests. Otherwise it does not hold."
     )
+    needed = fewest_sets(len(PAPER) - 1)
+    rule += _needs(needed)
     outcomes = Outcomes.of(results)
     high = max(outcomes.noise, default=CLEAN)
     rises = outcomes.rises(CLEAN, high)
-    needed = fewest_sets(len(PAPER) - 1)
     lack = _lack(outcomes, PAPER, rises, needed)
     if "AdaBoost" not in rises or rises.shape[1] < 2 or not len(rises):
         return Verdict(claim, rule, OPEN, (lack,))
@@ -154,7 +156,7 @@ def judge_degradation(results: pd.DataFrame) -> Verdict:
     is_most = bool(mean["AdaBoost"] > mean[next_one])
     is_sure = bool((tests["p_holm"] < ALPHA).all() and (tests["difference"] > 0).all())
     verdict = OPEN if lack else (HOLDS if is_sure else PARTLY) if is_most else FAILS
-    return Verdict(claim, rule, verdict, _with(lack, findings), table)
+    return Verdict(claim, rule, verdict, _with(lack, findings), table, PAPER)
 
 
 def judge_wins(results: pd.DataFrame) -> Verdict:
@@ -169,9 +171,10 @@ def judge_wins(results: pd.DataFrame) -> Verdict:
         "cases one of its four regularisers errs less than all rivals, which four "
         "entries of nine make easy. Otherwise it does not hold."
     )
+    needed = fewest_sets(len(RIVALS))
+    rule += _needs(needed)
     outcomes = Outcomes.of(results)
     one = outcomes.with_one_spl(CHOSEN_SPL)
-    needed = fewest_sets(len(RIVALS))
     lack = _lack(outcomes, PAPER, one.sets, needed)
     own = [name for name in outcomes.methods if name in SPL]
     if not own or len(own) == len(outcomes.methods) or not len(one.sets):
@@ -199,7 +202,7 @@ def judge_wins(results: pd.DataFrame) -> Verdict:
         verdict = HOLDS
     else:
         verdict = PARTLY if 2 * any_wins > n_cases else FAILS
-    return Verdict(claim, rule, verdict, _with(lack, findings), table)
+    return Verdict(claim, rule, verdict, _with(lack, findings), table, PAPER)
 
 
 def judge_regularisers(
@@ -214,6 +217,7 @@ def judge_regularisers(
         "finds a difference, and some are; if some are, but not by the test, it "
         "cannot be said."
     )
+    rule += _needs(fewest_sets())
     outcomes = Outcomes.of(results, methods)
     means = outcomes.sets
     lack = _lack(outcomes, methods, means, fewest_sets())
@@ -235,7 +239,7 @@ def judge_regularisers(
         verdict = FAILS if is_far else PARTLY
     else:
         verdict = HOLDS
-    return Verdict(claim, rule, verdict, _with(lack, findings), table)
+    return Verdict(claim, rule, verdict, _with(lack, findings), table, tuple(methods))
 
 
 def judge_inner_steps(results: pd.DataFrame) -> Verdict:
@@ -248,6 +252,7 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
         "by the test, and by more; if it is by more, but not by the test, it cannot be "
         "said."
     )
+    rule += _needs(fewest_sets())
     pair = ONE_STEP, UNTIL_CONVERGENCE
     outcomes = Outcomes.of(results, pair)
     means = outcomes.sets
@@ -272,7 +277,7 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
     else:
         verdict = HOLDS
     table = pd.DataFrame({"mean error": means.mean()})
-    return Verdict(claim, rule, verdict, _with(lack, findings), table)
+    return Verdict(claim, rule, verdict, _with(lack, findings), table, pair)
 
 
 def judge_weights(weights: pd.DataFrame) -> Verdict:
@@ -309,11 +314,11 @@ def judge_weights(weights: pd.DataFrame) -> Verdict:
     )
     if len(own) < len(gaussians.SPLBOOST) or len(others) < len(RIVALS):
         lack = "Not all boosters were measured on the Gaussians."
-        return Verdict(claim, rule, OPEN, (lack,), table, of_results=False)
+        return Verdict(claim, rule, OPEN, (lack,), table)
     right = table.loc[own.index, "right_given_up"].max()
     findings = (
         f"Over {weights['draw'].nunique()} draws SPLBoost gives up {own.min():.0%} to "
-        f"{own.max():.0%} of the wrong labels, by age, and at most {right:.0%} of the "
+        f"{own.max():.0%} of the wrong labels, by age, and at most {right:.1%} of the "
         "right ones.",
         f"Of the others, {others.idxmax()} gives up most: {others.max():.0%}.",
     )
@@ -325,7 +330,7 @@ def judge_weights(weights: pd.DataFrame) -> Verdict:
         verdict = PARTLY
     else:
         verdict = FAILS if (own + reach[own.index] < MANY).all() else OPEN
-    return Verdict(claim, rule, verdict, findings, table, of_results=False)
+    return Verdict(claim, rule, verdict, findings, table)
 
 
 # ------------------------------------------------------------------------- small things
@@ -362,8 +367,12 @@ def _with(lack: str, findings: Sequence[str]) -> tuple[str, ...]:
     return (lack, *findings) if lack else tuple(findings)
 
 
+def _needs(n_sets: int) -> str:
+    return f" With fewer than {n_sets} data sets it cannot be said."
+
+
 def _sets(table: pd.DataFrame) -> str:
-    return "1 data set" if len(table) == 1 else f"{len(table)} data sets"
+    return counted(len(table), "data set")
 
 
 def _points(error: float, digits: int = 1) -> str:

@@ -40,6 +40,7 @@ from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.provenance import provenance
 from splboost.paper.results import import_results, read_results, versions_in
 from splboost.paper.runner import Summary, run
+from splboost.paper.store import make_folder
 from splboost.reporting import announcing_compilation
 
 STORE = "results.sqlite"
@@ -80,9 +81,8 @@ def paper(
         return
     protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
-        numbers = FIGURES if figure is None else [figure]
-        if figure in ALONE:
-            _draw(numbers, None, folder)
+        if figure is not None and figure in ALONE:
+            _draw([figure], None, folder)
             return
         path = store or folder / STORE
         summary = run(
@@ -96,10 +96,9 @@ def paper(
             tell_absent=_tell_absent,
         )
         _tell(summary, path)
-        results = _read(path, protocol, None)
-        _draw(numbers, results, folder)
-        if figure is None:
-            _report(results, protocol, preset, folder)
+        if summary.n_cells:
+            results = _read(path, protocol, None)
+            _write(figure, results, protocol, preset, folder)
     _exit(summary, sets)
 
 
@@ -138,6 +137,7 @@ def run_command(
 
 @app.command()
 def report(
+    figure: FigureOption = None,
     preset: PresetOption = "quick",
     sets: SetsOption = None,
     noise: NoiseOption = None,
@@ -150,9 +150,11 @@ def report(
     """Write figures and the page from what has been measured."""
     protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
+        if figure is not None and figure in ALONE:
+            _draw([figure], None, folder)
+            return
         results = _read(store or folder / STORE, protocol, version)
-        _draw(FIGURES, results, folder)
-        _report(results, protocol, preset, folder)
+        _write(figure, results, protocol, preset, folder)
 
 
 @app.command()
@@ -174,7 +176,7 @@ def export(
     with _plain_errors():
         results = _read(store or folder / STORE, protocol, version)
         path = to or folder / "results.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         results = results.round({"fit_seconds": 4})
         results.to_csv(path, index=False)  # errors in full: rounded, equals differ
         _say(f"{len(results)} cells written to {path}")
@@ -196,6 +198,7 @@ def import_command(
     path = store or folder / STORE
     with _plain_errors():
         _say(f"{import_results(results, path, protocol)} new cells in {path}")
+        _tell_of_others(path, current_version())
 
 
 @app.command()
@@ -211,18 +214,24 @@ def table() -> None:
 def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
     results = read_results(path, protocol, version=version)
     here = version or current_version()
-    others = {name: n for name, n in versions_in(path).items() if name != here}
-    for name, n in others.items():
-        _say(
-            f"{path} also has {n} results of {name}, which are left out: install these "
-            f'versions to go on with them, or give --version "{name}" to report them.'
-        )
+    _tell_of_others(path, here)
     if results.empty:
         raise ValueError(
             f"{path} has no results of these settings with {here}"
             f"{_remedy(path, protocol, version)}"
         )
     return results
+
+
+def _tell_of_others(path: Path, here: str) -> None:
+    """Say that a store has results of other versions, which do not count."""
+    for name, n in versions_in(path).items():
+        if name != here:
+            _say(
+                f"{path} has {n} results of {name}, which do not count with {here}: "
+                "install those versions to go on with them, or report them with "
+                f'--version "{name}".'
+            )
 
 
 def _remedy(path: Path, protocol: Protocol, version: str | None) -> str:
@@ -237,10 +246,26 @@ def _remedy(path: Path, protocol: Protocol, version: str | None) -> str:
     return "; measure some with splboost paper run."
 
 
+def _write(
+    figure: int | None,
+    results: pd.DataFrame,
+    protocol: Protocol,
+    preset: str,
+    folder: Path,
+) -> None:
+    """A figure, or all of them and the page."""
+    if figure is not None:
+        _draw([figure], results, folder)
+        return
+    _draw(FIGURES, results, folder)
+    _report(results, protocol, preset, folder)
+
+
 def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) -> None:
+    """Draw figures; one of several that cannot be drawn is told of."""
     from splboost.paper.figures import draw_figure, draw_gaussians
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number in numbers:
         drawn = {f"figure_{number}": partial(draw_figure, number, results)}
         if number == OF_GAUSSIANS:
@@ -249,8 +274,14 @@ def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) ->
             )
         for name, draw in drawn.items():
             path = folder / f"{name}.png"
-            with announcing_compilation(1):
-                figure = draw()
+            try:
+                with announcing_compilation(1):
+                    figure = draw()
+            except ValueError as why:
+                if len(numbers) == 1:
+                    raise
+                _say(f"Figure {number} is not drawn: {why}")
+                continue
             figure.savefig(path, dpi=150, bbox_inches="tight")
             _say(f"Figure {number}: {path}")
 
@@ -292,10 +323,11 @@ def _tell(summary: Summary, path: Path) -> None:
         _say("--retry tries again what failed.")
     if summary.n_elsewhere:
         _say(f"Another run is at work on {summary.n_elsewhere} of the cells.")
-    done = summary.n_before + summary.n_done
-    _say(
-        f"{done} of {summary.n_cells} cells are in {path}, {summary.n_done} of them new"
-    )
+    if summary.n_cells:
+        _say(
+            f"{summary.n_there} of {summary.n_cells} cells are in {path}, "
+            f"{summary.n_done} of them new"
+        )
 
 
 def _exit(summary: Summary, sets: str | None) -> None:
@@ -312,7 +344,8 @@ def _refuse_options(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE":
             command = context.invoked_subcommand
             raise typer.BadParameter(
-                f"--{name} comes after {command}: splboost paper {command} --{name} ..."
+                f"--{name} before {command} would go unheeded; options come after it, "
+                f"and splboost paper {command} --help says which it has."
             )
 
 

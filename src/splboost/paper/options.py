@@ -134,7 +134,10 @@ DownloadOption = Annotated[
 FigureOption = Annotated[
     int | None,
     typer.Option(
-        "--figure", min=FIGURES[0], max=FIGURES[-1], help="Draw this figure alone."
+        "--figure",
+        min=FIGURES[0],
+        max=FIGURES[-1],
+        help="This figure alone; 4 and 5 are drawn from results.",
     ),
 ]
 VersionOption = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -100,7 +101,20 @@ class Protocol:
             "depths",
         ):
             if not getattr(self, name):
-                raise ValueError(f"{name}=() leaves nothing to do; give one at least.")
+                raise ValueError(f"{name}: none is given; give one at least.")
+        for name, low, high, what in (
+            ("depths", 0, math.inf, "depth of a tree"),
+            ("ages", 0, math.inf, "age"),
+            ("plateaus", 0, math.inf, "plateau"),
+            ("epsilons", 0, 1, "error to aim at"),
+        ):
+            for value in getattr(self, name):
+                is_endless = name == "plateaus" and value == math.inf
+                if not (low < value < high or is_endless):
+                    bound = "" if high == math.inf else f" and below {high}"
+                    raise ValueError(
+                        f"{name}={value} is no {what}; give numbers above {low}{bound}."
+                    )
 
     def kind(self, name: str) -> str:
         """ "large" where a set gets less than the others, else "small"."""

@@ -37,6 +37,19 @@ COLUMNS = (
     "settings",
 )
 DIGEST_LENGTH = 12  # hexadecimal digits
+# The greatest that a figure can be; those of parts need not be whole numbers.
+HIGHEST = {
+    "n_train": math.inf,
+    "noise": 100,
+    "repeat": math.inf,
+    "error": 1,
+    "cv_error": 1,
+    "n_estimators": math.inf,
+    "n_fits": math.inf,
+    "fit_seconds": math.inf,
+}
+PARTS = "error", "cv_error", "fit_seconds"
+CHOICES = "cv_error", "n_estimators"  # that some methods do not make
 
 
 def open_store(path: str | Path) -> Store:
@@ -141,12 +154,28 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
         )
     opened = open_store(store)
     try:
+        _check_equal(opened, cells, rows)
         return opened.adopt(
             (cell, {name: row[name] for name in Outcome._fields}, row["version"])
             for cell, row in zip(cells, rows, strict=True)
         )
     finally:
         opened.close()
+
+
+def _check_equal(store: Store, cells: list[Cell], rows: list[dict[str, Any]]) -> None:
+    """Refuse what contradicts the store."""
+    there = {
+        Cell(*(row[name] for name in Cell._fields)): row["error"]
+        for row in store.rows({cell.settings for cell in cells})
+    }
+    for cell, row in zip(cells, rows, strict=True):
+        if there.get(cell, row["error"]) != row["error"]:
+            raise ValueError(
+                f"the store has an error of {there[cell]} of {cell.method} on "
+                f"{cell.data}, noise {cell.noise}, repeat {cell.repeat}, and not "
+                f"{row['error']}; import into a store of its own."
+            )
 
 
 def _read_export(path: str | Path) -> list[dict[str, Any]]:
@@ -167,9 +196,13 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
             f"{path} has no column {missing[0]!r}; give a file that splboost paper "
             "export has written."
         )
+    if frame.empty:
+        raise ValueError(f"{path} has no results; give a file that has some.")
     rows: list[dict[str, Any]] = (
         frame.astype(object).where(frame.notna(), None).to_dict("records")
     )
+    for line, row in enumerate(rows, start=2):
+        _check_row(row, f"{path}, line {line},")
     return rows
 
 
@@ -182,35 +215,51 @@ def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
             f"{what}, which {current_version()} does not know; remove it, or install "
             f"{row['version']}."
         )
-    _check_figures(row, what)
     own = protocol.for_set(name)
     settings = settings_of(method, own, row["source"], row["version"])
-    if row["settings"] == _digest(settings):
-        return Cell(settings, name, int(row["noise"]), int(row["repeat"]), method)
-    raise ValueError(
-        f"{what} with other settings than these; give the preset and the options of "
-        "the run that it comes from."
-    )
+    if row["settings"] != _digest(settings):
+        raise ValueError(
+            f"{what} with other settings than these; give the preset and the options "
+            "of the run that it comes from."
+        )
+    noise, repeat = int(row["noise"]), int(row["repeat"])
+    if noise not in own.noise or repeat not in own.seeds:
+        raise ValueError(
+            f"{what} with noise {noise}, repeat {repeat}, which these options leave "
+            "out; give the --noise and --repeats of the run that it comes from."
+        )
+    return Cell(settings, name, noise, repeat, method)
 
 
-def _check_figures(row: dict[str, Any], what: str) -> None:
+def _check_row(row: dict[str, Any], where: str) -> None:
     """Refuse what no run can have measured."""
-    most = {"noise": 100, "repeat": math.inf, "error": 1, "cv_error": 1}
-    for column, highest in most.items():
-        value = row[column]
-        if value is None and column == "cv_error":  # of a method that chooses nothing
-            continue
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        may_be_part = column in ("error", "cv_error")
-        if (
-            not is_number
-            or not 0 <= value <= highest
-            or not (may_be_part or float(value).is_integer())
-        ):
+    for column, value in row.items():
+        if not _can_be(column, value):
             raise ValueError(
-                f"{what} with {column}={value!r}, which cannot be; give the file as "
+                f"{where} has {column}={value!r}, which cannot be; give the file as "
                 "splboost paper export has written it."
             )
+
+
+def _can_be(column: str, value: Any) -> bool:
+    if value is None:  # of a method that chooses nothing
+        return column in CHOICES or column not in COLUMNS
+    if column == "chosen":
+        return _is_choice(value)
+    if column not in HIGHEST:
+        return True
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    figure = float(value)
+    may_be_part = column in PARTS or figure.is_integer()
+    return 0 <= figure <= HIGHEST[column] and may_be_part
+
+
+def _is_choice(text: Any) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (TypeError, ValueError):
+        return False
 
 
 def _digest(settings: str) -> str:

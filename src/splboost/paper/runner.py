@@ -51,7 +51,7 @@ class Summary:
     Attributes
     ----------
     n_cells : cells of the protocol, of the sets that are there
-    n_before : those that had been measured
+    n_there : those that the store has now, whoever has measured them
     n_done : those measured now
     failures : messages of those that failed, now or before
     n_elsewhere : those that another run is measuring
@@ -59,7 +59,7 @@ class Summary:
     """
 
     n_cells: int
-    n_before: int
+    n_there: int = 0
     n_done: int = 0
     failures: list[str] = field(default_factory=list)
     n_elsewhere: int = 0
@@ -134,6 +134,8 @@ def run(
         tell_absent(absent)
     sources = {name: each.source for name, each in data.items()}
     cells = plan(protocol, methods, sources)
+    if not cells:
+        return Summary(0, absent=absent)
     opened = open_store(store)
     try:
         if retry:
@@ -178,7 +180,8 @@ class _Run:
         self._claimed: set[Cell] = set()
         self._trouble: Exception | None = None
         self._n_failed = 0
-        self._summary = Summary(len(cells), len(self._find(DONE)), absent=absent)
+        self._n_of_others = 0
+        self._summary = Summary(len(cells), absent=absent)
 
     def _find(self, state: str) -> dict[Cell, dict[str, Any]]:
         """The cells of this run that are in a state."""
@@ -207,6 +210,7 @@ class _Run:
             f"{_name(cell)}: {row['failure']}"
             for cell, row in self._find(FAILED).items()
         ]
+        summary.n_there = len(self._find(DONE))
         summary.n_elsewhere = len(self._missing())
         return summary
 
@@ -220,6 +224,7 @@ class _Run:
         """Go through what is missing; whether any of it was left by others."""
         time_left = TimeLeft(sum(self._work[cell] for cell in missing))
         n_known, n_done = len(self._cells) - len(missing), 0
+        self._n_of_others = 0
         report.show(n_known)
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
@@ -233,14 +238,14 @@ class _Run:
                     parent,
                     current_version(),
                 )
-                for cell in self._claim(missing)
+                for cell in self._claim(missing, time_left)
             ):
                 self._keep(cell, outcome)
                 n_done += 1
                 text = time_left.after(self._work[cell])
                 if self._n_failed:
                     text += f", {self._n_failed} failed"
-                report.show(n_known + n_done, text)
+                report.show(n_known + n_done + self._n_of_others, text)
         except KeyboardInterrupt:
             n_cells = len(self._cells)
             raise Interrupted(
@@ -259,11 +264,13 @@ class _Run:
             raise self._trouble
         return n_done > 0
 
-    def _claim(self, cells: list[Cell]) -> Iterator[Cell]:
+    def _claim(self, cells: list[Cell], time_left: TimeLeft) -> Iterator[Cell]:
         """Claim cells as they are handed out, which a thread of joblib may do."""
         for cell in cells:
             try:
                 if not self._store.claim(cell):
+                    self._n_of_others += 1
+                    time_left.spare(self._work[cell])
                     continue
             except sqlite3.Error as error:  # joblib would wait for ever
                 self._trouble = error

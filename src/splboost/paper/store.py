@@ -42,6 +42,16 @@ def _sql_type(kind: Any) -> str:
     return SQL_TYPES[own]
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder where there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(
+            f"{folder} cannot be a folder ({error.strerror}); name another one."
+        ) from error
+
+
 class Store:
     """The file, opened by one process; its threads may share it.
 
@@ -59,7 +69,7 @@ class Store:
         self._cell, self._measures = cell, measures
         self._is_cell = " AND ".join(f"{name} = ?" for name in cell._fields)
         self._lock = threading.RLock()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         try:
             self._connection = sqlite3.connect(
                 path, timeout=60.0, isolation_level=None, check_same_thread=False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,16 @@ import pandas as pd
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.figures.looks import look_of, make_figure, tidy
 from splboost.paper.names import PAPER
-from splboost.paper.outcomes import check_results
-from splboost.paper.statistics import complete_cells
+from splboost.paper.outcomes import Outcomes
 
 COLUMNS = 4, 3  # whichever leaves fewer places empty
 PANEL = 2.65, 2.15  # inches
 FAN = 1.6  # percent of noise over which the methods of a level are spread
+MARGIN, MARGIN_OF_ONE = 2.0, 10.0  # percent beside the levels, or the only one
 
 
 def draw_errors(results: pd.DataFrame) -> Any:
-    """Figure 4, of the cells of each set that all methods on it have finished.
+    """Figure 4, of the cells that all methods have finished.
 
     Parameters
     ----------
@@ -32,15 +33,15 @@ def draw_errors(results: pd.DataFrame) -> Any:
     matplotlib Figure
         Means over the repeats of each method, with their standard errors.
     """
-    table = check_results(results)
-    table = table[table["method"].isin(PAPER)]
-    methods = [name for name in PAPER if name in set(table["method"])]
+    outcomes = Outcomes.of(results)
+    table = outcomes.cells
     present = set(table["data"])
     sets = [name for name in UCI_CATALOGUE if name in present]
     sets += sorted(present.difference(sets))
     if not sets:
         raise ValueError(
-            "results has no finished cell of a method of the paper; run some first."
+            "results has no cell that all its methods of the paper have finished; run "
+            "more of them first."
         )
     n_panels = len(sets) + 1  # one for the legend
     n_columns = min(n_panels, min(COLUMNS, key=lambda n: -n_panels % n))
@@ -50,25 +51,33 @@ def draw_errors(results: pd.DataFrame) -> Any:
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     lines: dict[str, Any] = {}
     for name, axes in zip(sets, panels, strict=False):
-        own = table[table["data"] == name]
-        own = complete_cells(own, own["method"].unique().tolist())
-        _draw_set(axes, name, own, methods, lines)
+        _draw_set(axes, name, table[table["data"] == name], outcomes.methods, lines)
+        axes.set_xlim(*_range(outcomes.noise))
     _draw_legend(panels[len(sets) :], lines)
     figure.supxlabel("wrong training labels (%)", fontsize=9)
     figure.supylabel("test error (%)", fontsize=9)
     return figure
 
 
+def _range(noise: Sequence[int]) -> tuple[float, float]:
+    """Of the axis, the same for all sets."""
+    low, high = min(noise), max(noise)
+    margin = MARGIN if low < high else MARGIN_OF_ONE
+    return low - margin, high + margin
+
+
 def _draw_set(
-    axes: Any, name: str, own: pd.DataFrame, methods: list[str], lines: dict[str, Any]
+    axes: Any,
+    name: str,
+    own: pd.DataFrame,
+    methods: Sequence[str],
+    lines: dict[str, Any],
 ) -> None:
     errors = 100 * own.set_index(["method", "noise"])["error"]
     grouped = errors.groupby(level=[0, 1])
     summary = pd.DataFrame({"mean": grouped.mean(), "se": grouped.sem()})
     shifts = np.linspace(-FAN / 2, FAN / 2, len(methods))
     for method, shift in zip(methods, shifts, strict=True):
-        if method not in summary.index:
-            continue
         line = summary.loc[method]
         lines[method] = axes.errorbar(
             line.index.to_numpy(dtype=float) + shift,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from splboost.paper.figures.looks import look_of, make_figure, tidy
-from splboost.paper.names import PAPER
+from splboost.paper.names import PAPER, SPL, counted
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 
 SIZE = 11.0, 4.3  # inches
@@ -16,9 +16,9 @@ SIZE = 11.0, 4.3  # inches
 def draw_top(results: pd.DataFrame) -> Any:
     """Figure 5, of the cells that all methods have finished.
 
-    Beside the paper's nine methods, of which four are SPLBoost, stand two fairer views:
-    one entry for SPLBoost, which is the best regulariser of each case or the one that
-    cross-validation has chosen.
+    Beside the paper's nine methods, of which four are SPLBoost, stand two fairer views,
+    where there is any SPLBoost: one entry for it, which is the best regulariser of each
+    case or the one that cross-validation has chosen.
 
     Parameters
     ----------
@@ -37,13 +37,17 @@ def draw_top(results: pd.DataFrame) -> Any:
             "run more of them first."
         )
     of_all = "all nine" if n_methods == len(PAPER) else f"{n_methods} of nine"
-    views = {
-        f"(a) {of_all} methods": outcomes,
-        "(b) the best SPL of each case": outcomes.with_one_spl(BEST_SPL),
-        "(c) SPL chosen by cross-validation": outcomes.with_one_spl(CHOSEN_SPL),
-    }
+    views = {f"(a) {of_all} methods": outcomes}
+    if set(outcomes.methods) & set(SPL):
+        views |= {
+            "(b) the best SPL of each case": outcomes.with_one_spl(BEST_SPL),
+            "(c) SPL chosen by cross-validation": outcomes.with_one_spl(CHOSEN_SPL),
+        }
     figure = make_figure(*SIZE)
-    panels = figure.subplots(1, 3, sharey=True, width_ratios=[3, 2, 2])
+    widths = [3, 2, 2][: len(views)]
+    panels = figure.subplots(
+        1, len(views), sharey=True, width_ratios=widths, squeeze=False
+    )[0]
     handles: dict[str, Any] = {}
     for axes, (title, each) in zip(panels, views.items(), strict=True):
         share = 100 * each.top_shares()
@@ -55,7 +59,8 @@ def draw_top(results: pd.DataFrame) -> Any:
         axes.set(xticks=share.index, ylim=(-2, 102))
         axes.set_xlabel("n", fontsize=9)
         tidy(axes)
-    panels[0].set_ylabel(f"ranked in the top n (% of {n_cases} cases)", fontsize=9)
+    share_of = f"ranked in the top n (% of {counted(n_cases, 'case')})"
+    panels[0].set_ylabel(share_of, fontsize=9)
     figure.legend(
         list(handles.values()),
         list(handles),

@@ -14,6 +14,7 @@ from splboost.paper.names import (
     PAPER,
     TWO_SIDED,
     WHOLE_TREES,
+    counted,
 )
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 from splboost.paper.report import tables
@@ -63,8 +64,8 @@ def compare(results: pd.DataFrame) -> list[Markup]:
             "Compared are the cells that all methods have finished. Errors of a data "
             "set are averaged over noise and repeats, since these are not independent "
             "of each other; the tests take the data set as the unit. The counts of "
-            "cases are the paper's: there are five from each data set, so that they "
-            "look like more evidence than they are.",
+            "cases are the paper's: there is one from each data set and level of "
+            "noise, so that they look like more evidence than they are.",
         ),
         tables.rank_table(outcomes),
     ]
@@ -89,7 +90,7 @@ def compare(results: pd.DataFrame) -> list[Markup]:
         parts.append(
             element(
                 "p",
-                f"{comparison.n_sets} data sets are too few for a test.",
+                f"{counted(comparison.n_sets, 'data set')}: too few for a test.",
                 class_="note",
             )
         )

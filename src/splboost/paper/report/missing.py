@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import EXTRAS, PAPER
+from splboost.paper.names import EXTRAS, PAPER, counted
+from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import NOISE, PAPER_SETS, Protocol
+from splboost.paper.statistics import complete_repeats
 
 
-def describe_basis(results: pd.DataFrame) -> str:
-    """On how much of the paper's protocol verdicts rest; empty without results."""
-    own = results[results["method"].isin(PAPER) & results["data"].isin(PAPER_SETS)]
+def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:
+    """On how much of the paper's protocol a comparison rests; empty if on nothing.
+
+    What counts are repeats that all of the methods have finished at all levels of
+    noise.
+    """
+    outcomes = Outcomes.of(results[results["data"].isin(PAPER_SETS)], methods)
+    own = complete_repeats(outcomes.cells, outcomes.noise)
     if own.empty:
         return ""
     repeats = own.groupby("data")["repeat"].nunique()
@@ -27,14 +36,15 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     """Sentences on what would complete the table.
 
     A data set is complete when it has every method of the paper at every level of
-    noise, as often as was planned.
+    noise that was planned, as often as was planned.
 
     Parameters
     ----------
     results : frame
         The table of results.
     protocol : Protocol, default=None
-        What was planned; None is as many repeats as were begun.
+        What was planned; None is the paper's levels of noise, and as many repeats as
+        were begun.
 
     Returns
     -------
@@ -50,17 +60,18 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     absent = [name for name in (*PAPER, *EXTRAS) if name not in methods]
     if absent:
         found.append(f"No results of {', '.join(absent)}.")
-    own = results[results["method"].isin(PAPER) & results["noise"].isin(NOISE)]
+    levels = NOISE if protocol is None else protocol.noise
+    own = results[results["method"].isin(PAPER) & results["noise"].isin(levels)]
     for name in [n for n in UCI_CATALOGUE if n in there]:
         of_set = own[own["data"] == name]
         n_repeats = of_set["repeat"].nunique()
         if protocol is not None:
             n_repeats = max(n_repeats, protocol.for_set(name).repeats)
-        wanted = n_repeats * len(NOISE) * len(PAPER)
+        wanted = n_repeats * len(levels) * len(PAPER)
         lacking = wanted - len(of_set)
         if lacking:
             found.append(
                 f"{name}: {lacking} of {wanted} results are missing "
-                f"({n_repeats} repeat{'s' if n_repeats != 1 else ''})."
+                f"({counted(n_repeats, 'repeat')})."
             )
     return found

@@ -26,6 +26,7 @@ from splboost.paper.figures import (
     draw_gaussians,
     draw_long_servedio,
 )
+from splboost.paper.names import counted
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import LARGE, Protocol
 from splboost.paper.report import tables
@@ -75,8 +76,10 @@ class Material:
         words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
         table, basis = self.results, describe_basis(self.results)
         return (
-            f"{len(table)} results on {table['data'].nunique()} data sets at "
-            f"{table['noise'].nunique()} levels of noise. Verdicts on {len(judged)} "
+            f"{counted(len(table), 'result')} on "
+            f"{counted(table['data'].nunique(), 'data set')} at "
+            f"{counted(table['noise'].nunique(), 'level')} of noise. Verdicts on "
+            f"{len(judged)} "
             f"claims{f', from {basis}' if basis else ''}: {', '.join(words)}."
         )
 
@@ -86,9 +89,9 @@ def claims(material: Material) -> list[Markup]:
     cards = []
     for verdict in material.verdicts:
         basis = []
-        if verdict.of_results and verdict.table is not None:
-            text = f"From {describe_basis(material.results)}."
-            basis.append(element("p", text, class_="note"))
+        text = describe_basis(material.results, verdict.methods)
+        if text:
+            basis.append(element("p", f"From {text}.", class_="note"))
         cards.append(
             element(
                 "li",
@@ -113,13 +116,15 @@ def figures(material: Material) -> list[Markup]:
             "Figure 1. What a sample weighs, by its margin. (a) SPLBoost with linear "
             "weighting at λ = 2 to 6, beside other boosters. (b) Four regularisers.",
             "Weights are scaled to be 1 at margin 0 where there is no pace. LogitBoost "
-            "is shown with the slope of its loss.",
+            "is shown with the slope of its loss. The polynomials t = 1.3 and t = 4 "
+            "are those called lower and upper convex.",
         ),
         picture(
             "losses",
             lambda: draw_figure(2),
             "Figure 2. Losses by the margin, and the latent losses of SPLBoost. (a) "
-            "With linear weighting at λ = 2 to 6. (b) Four regularisers.",
+            "With linear weighting at λ = 2 to 6. (b) Four regularisers, lower convex "
+            "being the polynomial t = 1.3, and upper convex t = 4.",
         ),
         picture(
             "gaussians",
@@ -140,16 +145,18 @@ def figures(material: Material) -> list[Markup]:
         picture(
             "errors",
             lambda: draw_figure(4, results),
-            "Figure 4. Test error against the share of wrong training labels. Means "
-            "over the repeats that all methods have finished, with standard errors; "
-            "methods are drawn a little apart.",
+            "Figure 4. Test error against the share of wrong training labels, on the "
+            "sets that all methods have finished a repeat of. Means over such repeats, "
+            "with standard errors; methods are drawn a little apart.",
         ),
         picture(
             "top",
             lambda: draw_figure(5, results),
             "Figure 5. Share of cases, a data set at a level of noise each, in which a "
-            "method is among the best n. (a) All methods of the paper, four of which "
-            "are SPLBoost: that one of these is among the best is partly their number. "
+            "method is among the best n; equals share a place, so that two who are "
+            "best count from n = 2 on. (a) The methods of the paper, of which up to "
+            "four are SPLBoost: that one of these is among the best is partly their "
+            "number. "
             "(b) One entry for SPLBoost, the regulariser with the least test error of "
             "each case, which favours it. (c) The regulariser that cross-validation "
             "has chosen.",

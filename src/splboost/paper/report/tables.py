@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import PAPER
+from splboost.paper.names import PAPER, counted
 from splboost.paper.outcomes import Outcomes, wins
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.statistics import (
@@ -85,16 +85,16 @@ def rank_table(outcomes: Outcomes) -> Markup:
             number(by_set[name]),
             percent(error[name], 2),
             number(by_case[name]),
-            percent(first[name], 0),
+            percent(first[name]),
         ]
         for name in by_set.sort_values(kind="stable").index
     ]
     n_sets, n_cases = len(outcomes.sets), len(outcomes.cases)
     header = [
         "method",
-        f"mean rank, {n_sets} sets",
+        f"mean rank, {counted(n_sets, 'set')}",
         "mean error (%)",
-        f"mean rank, {n_cases} cases",
+        f"mean rank, {counted(n_cases, 'case')}",
         "best alone (% of cases)",
     ]
     return table(header, rows)
@@ -121,10 +121,10 @@ def rival_table(outcomes: Outcomes, reference: str) -> Markup:
     header = [
         f"{reference} against",
         "difference (points)",
-        f"better / equal / worse, of {len(outcomes.sets)} sets",
+        f"better / equal / worse, of {counted(len(outcomes.sets), 'set')}",
         "Wilcoxon's p",
         "Holm's p",
-        f"better / equal / worse, of {len(outcomes.cases)} cases",
+        f"better / equal / worse, of {counted(len(outcomes.cases), 'case')}",
         "p as if cases were independent",
     ]
     return table(header, rows)
@@ -259,4 +259,4 @@ def count_of_wins(outcomes: Outcomes, name: str) -> str:
     """In how many cases a method errs less than all others."""
     n = len(outcomes.cases)
     own = wins(outcomes.cases, [name])
-    return f"{own} of {n} cases ({own / n:.0%})"
+    return f"{own} of {counted(n, 'case')} ({own / n:.0%})"

@@ -875,7 +875,7 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path, dialect):
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     tab = Visit(context, folder / "review.html")
     assert tab.current() == int(suspects[0]["row"])
-    tab.press("f f f Shift+K d")
+    tab.press("f f f k d")
     decided = {}
     for button in ("save-csv", "save-json"):
         name, content = tab.save(button)

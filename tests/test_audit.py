@@ -607,29 +607,33 @@ def test_ranks_as_cleanlab_does_where_noise_is_symmetric(gaussians, chances):
 # --------------------------------------------------------------------- other estimators
 
 
-@pytest.mark.parametrize("name", ["X", "y"])
+@pytest.mark.parametrize(
+    ("name", "has_table"), [("X", True), ("y", True), ("y", False)]
+)
 def test_given_probabilities_are_of_the_rows_that_their_index_says(
-    gaussians, chances, name
+    gaussians, chances, name, has_table
 ):
     index = [f"row {row}" for row in range(200)]
     frame = pd.DataFrame(chances, index=index)
     rows = {
-        "X": pd.DataFrame(gaussians.X, index=index) if name == "X" else None,
+        "X": gaussians.X if has_table else None,
         "y": pd.Series(gaussians.given, index=index if name == "y" else None),
     }
+    if name == "X":
+        rows["X"] = pd.DataFrame(gaussians.X, index=index)
     found = quick().fit(**rows, pred_probs=frame)
     by_place = quick().fit(**rows, pred_probs=chances)
     assert_array_equal(found.belief_, by_place.belief_)
 
     shuffled = frame.sample(frac=1, random_state=0)
-    mend = rf"row 0.*give pred_probs\.reindex\({name}\.index\), or .*to_numpy"
+    mend = rf"row 0.*give pred_probs\.reindex\({name}\.index\), or .*set_axis"
     with pytest.raises(ValueError, match=mend):
         quick().fit(**rows, pred_probs=shuffled)
     again = quick().fit(**rows, pred_probs=shuffled.reindex(rows[name].index))
     assert_array_equal(found.belief_, again.belief_)
 
     for other in (frame.reset_index(drop=True), frame.iloc[[0, *range(199)]]):
-        with pytest.raises(ValueError, match=r"; give pred_probs\.to_numpy\(\)"):
+        with pytest.raises(ValueError, match=r"; give pred_probs\.set_axis\("):
             quick().fit(**rows, pred_probs=other)
     quick().fit(gaussians.X, gaussians.given, pred_probs=shuffled)  # nothing to compare
 

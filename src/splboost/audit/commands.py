@@ -20,7 +20,7 @@ from splboost.audit.outputs import check_folder, spare_findings, write_findings
 from splboost.audit.plan import Plan
 from splboost.audit.terminal import show_columns, show_findings
 
-# Exit codes: what was given will not do, as for options that are none; else
+# Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE, INTERRUPT = 2, 1, 130
 MOST_SEEDS = 2**32
 RUN = "run"

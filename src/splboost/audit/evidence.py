@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -168,8 +169,7 @@ def from_given(
     pred_probs: Any,
     classes: NDArray[Any],
     codes: NDArray[np.integer],
-    name: str,
-    rows: Any,
+    beside: Mapping[str, Any],
 ) -> Evidence:
     """As they were given, calibrated; the columns of a frame by their names.
 
@@ -177,7 +177,7 @@ def from_given(
     ----------
     pred_probs : array-like or frame
     classes, codes : the labels
-    name, rows : the argument that has the same rows, and what it is
+    beside : arguments that have the same rows, by their names
     """
     given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
@@ -186,7 +186,7 @@ def from_given(
             f"{codes.size} rows and each of the {classes.size} classes, in the order "
             f"{classes.tolist()}."
         )
-    _check_index(pred_probs, name, rows)
+    _check_index(pred_probs, beside)
     if np.isnan(given).any() or given.min() < 0:
         raise ValueError(
             "pred_probs has missing or negative entries; give probabilities."
@@ -199,19 +199,28 @@ def from_given(
     return Evidence(calibrate(given, codes, np.ones(codes.size)).apply(given), None)
 
 
-def _check_index(pred_probs: Any, name: str, rows: Any) -> None:
+def _check_index(pred_probs: Any, beside: Mapping[str, Any]) -> None:
     """Refuse a frame whose index says that its rows are others, or in other places."""
-    own: Any = getattr(pred_probs, "index", None)
-    other: Any = getattr(rows, "index", None)
-    if not (hasattr(own, "equals") and hasattr(other, "equals")) or own.equals(other):
+    own = _index_of(pred_probs)
+    named = next((name for name in beside if _index_of(beside[name]) is not None), None)
+    if own is None or named is None:
         return
-    to_mend = f"pred_probs.to_numpy(), if its rows are those of {name} one by one"
+    other = _index_of(beside[named])
+    if own.equals(other):
+        return
+    to_mend = f"pred_probs.set_axis({named}.index) if they are the same one by one"
     if own.is_unique and other.is_unique and own.isin(other).all():
-        to_mend = f"pred_probs.reindex({name}.index), or {to_mend}"
+        to_mend = f"pred_probs.reindex({named}.index), or {to_mend}"
     raise ValueError(
-        f"pred_probs has the index {_start(own)}, and {name} has {_start(other)}; give "
-        f"{to_mend}."
+        f"pred_probs has the index {_start(own)}, and {named} has {_start(other)}; "
+        f"give {to_mend}."
     )
+
+
+def _index_of(data: Any) -> Any:
+    """What pandas puts rows together by; None elsewhere, as of a list's method."""
+    index = getattr(data, "index", None)
+    return index if hasattr(index, "equals") else None
 
 
 def _start(index: Any) -> str:

@@ -170,7 +170,7 @@ class LabelAudit(Findings):
             Probabilities of the classes, by models that have not seen the row; no model
             is fitted then, and there are no reasons. In sorted order of the classes, or
             a frame whose columns are named after them; a frame of pandas must have the
-            index of X, or of y without X. They are first calibrated to the labels, so
+            index of X, or else of y. They are first calibrated to the labels, so
             it does no harm if all are too sure or not sure enough. What counts is where
             they are surer than elsewhere: of a judge who says 0.9 of every row nobody
             knows which share of his contradictions is his own mistake, and few labels
@@ -207,8 +207,7 @@ class LabelAudit(Findings):
             groups = check_groups(groups, n_rows)
         units = join_copies(like, codes, groups)
         if pred_probs is not None:
-            rows = ("y", y) if X is None else ("X", X)
-            found = from_given(pred_probs, self.classes_, codes, *rows)
+            found = from_given(pred_probs, self.classes_, codes, {"X": X, "y": y})
         else:
             found = self._find_evidence(X, codes, units, trusted, rng)
         probability, self.estimator_ = found

@@ -172,8 +172,8 @@ class LabelAudit(Findings):
             a frame whose columns are named after them; a frame of pandas must have the
             index of X, or else of y. They are first calibrated to the labels, so
             it does no harm if all are too sure or not sure enough. What counts is where
-            they are surer than elsewhere: of a judge who says 0.9 of every row nobody
-            knows which share of his contradictions is his own mistake, and few labels
+            they are surer than elsewhere: of a judge that says 0.9 of every row nobody
+            knows which share of its contradictions is its own mistake, and few labels
             are suspect. ``top`` lists the worst all the same.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, say of one person, do not judge each other. Nor do copies

@@ -8,6 +8,7 @@ picture (demo.png).
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,9 @@ def main() -> None:
     labels, is_wrong = flip_labels(names, SHARE, random_state=0)
     n_wrong = int(is_wrong.sum())
     print("Auditing; the first time, compiling takes a minute ...", flush=True)
-    audit = LabelAudit(n_jobs=-1, random_state=0).fit(data.data, labels)
+    on_terminal = sys.stderr.isatty()  # a bar, and word of compiling
+    audit = LabelAudit(n_jobs=-1, random_state=0, verbose=on_terminal)
+    audit.fit(data.data, labels)
     print(f"Breast cancer, {len(labels)} rows, {n_wrong} labels turned on purpose.")
     print(audit.summary())
     is_suspect = np.asarray(audit.issues_["is_label_issue"])
@@ -41,6 +44,7 @@ def main() -> None:
         f"{found} of the {n_wrong} turned labels are among the "
         f"{is_suspect.sum()} suspects: the precision is {found / is_suspect.sum():.0%}."
     )
+    print("Looking for reasons ...", flush=True)
     audit.write_page(PAGE, name="breast cancer, a tenth wrong", target="diagnosis")
     draw(audit, is_wrong).savefig(PICTURE, dpi=150)
     print(f"Page: {PAGE.resolve()}")

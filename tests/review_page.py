@@ -141,7 +141,7 @@ class Visit:
         self.faults.append(f"{kind}: {what}")
 
     def press(self, keys):
-        """Press keys, given as `j f Shift+K`."""
+        """Press keys, given as `n f k`."""
         for key in keys.split():
             self.page.keyboard.press(key)
 

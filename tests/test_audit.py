@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -571,7 +572,11 @@ def test_probabilities_without_a_table(gaussians, chances, tmp_path):
         assert each.similar == []
     assert audit.summary() == whole.summary()
     audit.write_page(tmp_path / "page.html")
-    assert "review" in (tmp_path / "page.html").read_text("utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert '"contradictions":null,"columns":[]' in page
+    whole.write_page(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert '"contradictions":[],"columns":[{' in page
     suspects = np.asarray(audit.issues_["is_label_issue"])
     images = [object() for _ in given]
     left, labels = audit.clean(images, given)
@@ -600,6 +605,61 @@ def test_ranks_as_cleanlab_does_where_noise_is_symmetric(gaussians, chances):
 
 
 # --------------------------------------------------------------------- other estimators
+
+
+@pytest.mark.parametrize(
+    ("name", "has_table"), [("X", True), ("y", True), ("y", False)]
+)
+def test_given_probabilities_are_of_the_rows_that_their_index_says(
+    gaussians, chances, name, has_table
+):
+    index = [f"row {row}" for row in range(200)]
+    frame = pd.DataFrame(chances, index=index)
+    rows = {
+        "X": gaussians.X if has_table else None,
+        "y": pd.Series(gaussians.given, index=index if name == "y" else None),
+    }
+    if name == "X":
+        rows["X"] = pd.DataFrame(gaussians.X, index=index)
+    found = quick().fit(**rows, pred_probs=frame)
+    by_place = quick().fit(**rows, pred_probs=chances)
+    assert_array_equal(found.belief_, by_place.belief_)
+
+    shuffled = frame.sample(frac=1, random_state=0)
+    mend = rf"row 0.*give pred_probs\.reindex\({name}\.index\), or .*set_axis"
+    with pytest.raises(ValueError, match=mend):
+        quick().fit(**rows, pred_probs=shuffled)
+    again = quick().fit(**rows, pred_probs=shuffled.reindex(rows[name].index))
+    assert_array_equal(found.belief_, again.belief_)
+
+    for other in (frame.reset_index(drop=True), frame.iloc[[0, *range(199)]]):
+        with pytest.raises(ValueError, match=r"; give pred_probs\.set_axis\("):
+            quick().fit(**rows, pred_probs=other)
+    quick().fit(gaussians.X, gaussians.given, pred_probs=shuffled)  # nothing to compare
+
+
+@pytest.mark.parametrize("sureness", [0.3, 1.0, 3.0])
+def test_how_sure_a_judge_is_does_not_matter(sureness):
+    """Right in 99 of 100, and less sure, or surer, of all rows than it should be."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    given = flip(y, 0.1)
+    says = np.where(rng.random(2000) < 0.99, y, 1 - y)
+    odds = np.exp(sureness * rng.normal(2, 0.7, 2000))
+    p = np.where(says == 1, odds, 1 / odds) / (odds + 1 / odds)
+    audit = quick().fit(None, given, pred_probs=np.column_stack([1 - p, p]))
+    found = columns_of(audit.issues_).is_label_issue
+    assert found[given != y].mean() > 0.6
+    assert (given != y)[found].mean() > 0.85
+    assert audit.noise_rate_ == pytest.approx(0.1, abs=0.03)
+
+
+def test_certain_judge_leaves_half_a_row_of_doubt():
+    """Probabilities of 0 and 1, all of which are right."""
+    given = np.arange(200) % 2
+    audit = quick().fit(None, given, pred_probs=np.eye(2)[given])
+    assert 1 - audit.belief_.max() == pytest.approx(1 / 400, rel=0.02)
+    assert audit.belief_.min() == pytest.approx(1 / 400, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -854,7 +914,71 @@ def test_clean_keeps_the_kind_of_labels(gaussians):
         assert set(corrected.tolist()) == {"a", "longer"}
     whole = pd.Series(gaussians.given, dtype="Int64")
     audit = quick().fit(gaussians.X, whole)
-    assert audit.clean(gaussians.X, whole, "correct")[1].dtype == np.int64
+    assert audit.clean(gaussians.X, whole, "correct")[1].dtype == "Int64"
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "string"])
+def test_clean_keeps_frames_and_series_of_pandas(gaussians, kind):
+    names = np.array(["a", "longer"])[gaussians.given]
+    index = pd.Index([f"row {row}" for row in range(names.size)], name="who")
+    X = pd.DataFrame(gaussians.X, index=index, columns=["one", "two"])
+    y = pd.Series(names, index=index, name="label", dtype=kind)
+    audit = quick().fit(X, y)
+    suspects = columns_of(audit.issues_).is_label_issue
+    assert suspects.any()
+    left, kept = audit.clean(X, y)
+    pd.testing.assert_frame_equal(left, X[~suspects])
+    pd.testing.assert_series_equal(kept, y[~suspects])
+    before = y.copy()
+    same, corrected = audit.clean(X, y, "correct")
+    assert same is X
+    pd.testing.assert_series_equal(y, before)
+    pd.testing.assert_index_equal(corrected.index, index)
+    assert (corrected.name, corrected.dtype) == ("label", y.dtype)
+    assert_array_equal(
+        corrected[suspects].astype(str), audit.issues_["predicted_label"][suspects]
+    )
+    assert_array_equal(corrected[~suspects].astype(str), names[~suspects])
+
+
+def test_clean_keeps_frames_and_series_of_polars(gaussians):
+    names = np.array(["a", "longer"])[gaussians.given]
+    X = pl.DataFrame(gaussians.X, schema=["one", "two"])
+    y = pl.Series("label", names)
+    audit = quick().fit(X, y)
+    suspects = columns_of(audit.issues_).is_label_issue
+    left, kept = audit.clean(X, y)
+    assert left.equals(X.filter(~suspects))
+    assert kept.equals(y.filter(~suspects))
+    corrected = audit.clean(X, y, "correct")[1]
+    assert corrected.name == "label"
+    assert_array_equal(corrected.to_numpy() != names, suspects)
+
+
+def test_clean_of_labels_alone(gaussians, chances):
+    audit = quick().fit(None, gaussians.given, pred_probs=chances)
+    X, y = audit.clean(None, gaussians.given)
+    assert X is None
+    assert y.size == 200 - audit.issues_["is_label_issue"].sum()
+
+
+def test_explanations_name_the_columns_that_have_names(gaussians):
+    named = pd.DataFrame(gaussians.X, columns=["income", "age"])
+    by_name, by_number = (
+        quick().fit(X, gaussians.given).explain(n_reasons=2)
+        for X in (named, gaussians.X)
+    )
+    names = [reason.column for each in by_name for reason in each.reasons]
+    numbers = [reason.column for each in by_number for reason in each.reasons]
+    assert names == [named.columns[number] for number in numbers]
+    assert set(names) == {"income", "age"}
+
+
+def test_page_is_written_into_a_folder_that_is_not_there(fitted, tmp_path):
+    fitted.write_page(tmp_path / "a" / "b" / "page.html")
+    assert (tmp_path / "a" / "b" / "page.html").is_file()
+    with pytest.raises(ValueError, match=r"path='.*b' is a folder; give the name"):
+        fitted.write_page(tmp_path / "a" / "b")
 
 
 def test_summary_says_what_was_found(gaussians):
@@ -871,6 +995,17 @@ def test_summary_says_what_was_found(gaussians):
     counts = [int(line.split()[0]) for line in lines[2:]]
     assert sum(counts) == 12
     assert all("look like" in line for line in lines[2:])
+
+
+def test_summary_states_no_share_that_is_nothing(fitted):
+    audit = copy(fitted)
+    audit.noise_rate_, audit.noise_rate_std_ = 0.0004, 0.0004
+    said = "200 labels, of which none or next to none look wrong.\n"
+    assert audit.summary().startswith(said)
+    audit.noise_rate_ = 0.02
+    assert audit.summary().startswith("200 labels, of which about 2.0% look wrong.\n")
+    audit.noise_rate_std_ = 0.001
+    assert "about 2.0% (± 0.1%) look wrong" in audit.summary()
 
 
 def test_summary_says_how_to_see_as_many_as_are_wrong(gaussians):

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import sys
 from types import SimpleNamespace
@@ -196,6 +197,8 @@ def test_clean_data_have_no_suspects_and_that_is_said(tmp_path):
     said = audit(path)
     assert "No label is suspect." in said
     assert "The worst" not in said
+    assert "Review them" not in said
+    assert f"How well labels fit their rows: {tmp_path / 'plain-audit'}" in said
     assert (
         json.loads((tmp_path / "plain-audit/summary.json").read_text())[
             "expected_precision"
@@ -222,8 +225,8 @@ def test_default_audit_is_by_the_forest(data, monkeypatch):
         raise ValueError("enough")
 
     monkeypatch.setattr(LabelAudit, "fit", fit)
-    call(data, "--target", "rich", "--jobs", 2, "--seed", 5, "--top", 3, code=1)
-    call(data, "--target", "rich", "--quick", "--quiet", "--precision", 0.8, code=1)
+    call(data, "--target", "rich", "--jobs", 2, "--seed", 5, "--top", 3, code=2)
+    call(data, "--target", "rich", "--quick", "--quiet", "--precision", 0.8, code=2)
     first, second = seen
     assert first["estimator"] is None
     assert not first["quick"]
@@ -257,6 +260,10 @@ def test_id_is_shown_and_not_judged_by(data, tmp_path, monkeypatch):
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
     assert all(each["id"] == f"person {each['row']}" for each in suspects)
     assert f"person {suspects[0]['row']}" in said
+    assert re.search(r"row\W+id\W+label", said)
+    for none in ([], ["--id", "empty"]):
+        data.write_text(text_of([{**row, "empty": ""} for row in people()]))
+        assert re.search(r"row\W+label", audit(data, *none))
 
 
 def test_ten_worst_are_shown(data, tmp_path):
@@ -412,6 +419,28 @@ def test_labels_of_any_kind_and_back(tmp_path, spelling, classes):
     audit(path, "--reviewed", "filled.csv")
 
 
+def test_blanks_around_labels_do_not_count_and_stay(tmp_path):
+    rows = people()
+    for k, row in enumerate(rows):
+        row["rich"] = [" {}", "{}", "{} "][k % 3].format(row["rich"])
+    path = tmp_path / "people.csv"
+    path.write_text(text_of(rows))
+    assert "left out: rich (the labels, without the blanks around some)" in audit(path)
+    summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
+    assert summary["classes"] == ["no", "yes"]
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    decisions = decide(tmp_path, suspects, ["flip", "keep", "drop"])
+    call("apply", path, decisions, "--target", "rich")
+    flipped, _, dropped = (int(each["row"]) for each in suspects[:3])
+    first = next(
+        row["rich"] for row in rows if row["rich"].strip() == suspects[0]["new_label"]
+    )
+    rows[flipped]["rich"] = first
+    del rows[dropped]
+    found = (tmp_path / "people-cleaned.csv").read_text()
+    assert found.replace(f'"{first}"', first) == text_of(rows)
+
+
 # ------------------------------------------------------------------------ review rounds
 
 
@@ -503,7 +532,7 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
     assert (tmp_path / "people-cleaned.csv").read_text() == text_of(rows)
 
     filled_in = path.read_bytes()
-    said = call(data, "--target", "rich", "--quick", "--reviewed", path, code=1)
+    said = call(data, "--target", "rich", "--quick", "--reviewed", path, code=2)
     assert "suspects.csv has 2 decisions, which would be lost; give --out" in said
     assert path.read_bytes() == filled_in
 
@@ -527,7 +556,7 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(data, tmp_path):
 def test_decisions_on_another_number_of_rows_are_refused(data, tmp_path):
     path = tmp_path / "decisions.json"
     path.write_text(json.dumps({"n_rows": N_ROWS + 1, "decisions": []}))
-    said = call("apply", data, path, "--target", "rich", code=1)
+    said = call("apply", data, path, "--target", "rich", code=2)
     assert f"has decisions on {N_ROWS + 1} rows, and there are {N_ROWS}" in said
 
 
@@ -547,6 +576,10 @@ def test_a_page_after_a_review_saves_no_file_without_it(data, tmp_path):
     "options, said",
     [
         (["--target", "wealth"], "people.csv has no column 'wealth', which --target"),
+        (
+            ["--target", "Rihc"],
+            r"--target names; is it 'rich'\? Its columns are 'name'",
+        ),
         (["--target", "rich", "--id", "x"], "no column 'x', which --id names; its"),
         (["--target", "rich", "--ignore", "x"], "'x', which --ignore names"),
         (["--target", "rich", "--groups", "x"], "'x', which --groups names"),
@@ -554,12 +587,15 @@ def test_a_page_after_a_review_saves_no_file_without_it(data, tmp_path):
         (["--target", "country"], "all labels in 'country' are 'here'; .* two classes"),
         (["--target", "name"], "'name' has 150 different values and looks like texts"),
         (["--target", "home"], "rows without a value in 'home', the first"),
-        (["--target", "rich", "--ignore", "income,home,shoe"], "no column to judge"),
+        (
+            ["--target", "rich", "--ignore", "income,home,shoe"],
+            "no column to judge .* 'country': the same in all rows.",
+        ),
         (["--target", "rich", "--reviewed", "x.csv"], "x.csv is not there; save"),
     ],
 )
 def test_errors_name_file_column_and_remedy(data, options, said):
-    done = invoke(data, "--quick", *options, code=1)
+    done = invoke(data, "--quick", *options, code=2)
     assert re.search(f"Error: .*{said}", done.output)
     assert "Traceback" not in done.output
     assert len(done.output.strip().splitlines()) == 1
@@ -585,7 +621,7 @@ def test_files_that_will_not_do(tmp_path, content, said):
     path = tmp_path / "bad.csv"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert said in audit(path, code=1)
+    assert said in audit(path, code=2)
 
 
 @pytest.mark.parametrize(
@@ -600,11 +636,68 @@ def test_files_that_will_not_do(tmp_path, content, said):
         (["--precision", 0], "--precision 0 is no share"),
         (["--top", 0], "--top"),
         (["--top", "many"], "--top"),
+        (["--seed", -1], "--seed"),
+        (["--seed", 2**32], "--seed"),
+        (["--jobs", 0], "--jobs 0 has no meaning; give the number of threads"),
+        (["--id", "rich"], "--id names 'rich', the labels of --target"),
+        (["--groups", "rich"], "--groups names 'rich'"),
+        (["--ignore", "home,rich"], "--ignore names 'rich'"),
+        (["--categorical", "rich"], "--categorical names 'rich'"),
         (["--colour", "red"], "--colour"),
     ],
 )
 def test_options_that_will_not_do(data, options, said):
     assert said in audit(data, *options, code=2)
+
+
+@pytest.mark.parametrize("out", ["people.csv", "people.csv/x/y", "people-audit"])
+def test_folder_that_cannot_be_is_refused_before_the_audit(data, monkeypatch, out):
+    monkeypatch.setattr(LabelAudit, "fit", None)
+    (data.parent / "people-audit").write_text("a file of this name")
+    options = [] if out == "people-audit" else ["--out", out]
+    said = audit(data, *options, code=2)
+    assert f"{out} cannot be a folder: " in said
+    assert "is a file; give --out another place" in said
+    decided = data.parent / "decisions.csv"
+    decided.write_text(HEAD + f"0,,{people()[0]['rich']},drop,\n")
+    clean = "apply", data, decided, "--target", "rich", "--out"
+    assert "is a file; give --out another" in call(*clean, "people.csv/x.csv", code=2)
+    assert "is a folder; give the name of a file" in call(*clean, ".", code=2)
+
+
+def test_folder_that_may_not_be_written_into(data, monkeypatch):
+    monkeypatch.setattr(LabelAudit, "fit", None)
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    assert "cannot be written into; give --out another place" in audit(data, code=2)
+
+
+def test_audit_of_another_file_is_not_written_over(data, tmp_path):
+    audit(data)
+    page = (tmp_path / "people-audit/review.html").read_bytes()
+    packed = tmp_path / "people.csv.gz"
+    packed.write_bytes(gzip.compress(data.read_bytes()))
+    said = audit(packed, code=2)
+    assert "people-audit has the audit of people.csv, which would be lost" in said
+    assert (tmp_path / "people-audit/review.html").read_bytes() == page
+    audit(packed, "--out", "packed")
+    audit(packed, "--out", "packed")
+    audit(data)
+
+
+def test_failure_that_is_nobodys_fault_is_told_apart(data, monkeypatch):
+    def fail(*_, **__):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(LabelAudit, "fit", fail)
+    assert audit(data, code=1).endswith("Error: No space left on device")
+
+
+def test_list_that_nobody_has_filled_in_is_not_applied(data, tmp_path):
+    audit(data)
+    path = tmp_path / "people-audit/suspects.csv"
+    said = call("apply", data, path, "--target", "rich", code=2)
+    assert f"There are no decisions in {path}; fill in the column decision" in said
+    assert not (tmp_path / "people-cleaned.csv").exists()
 
 
 def test_target_is_asked_for(data):
@@ -615,11 +708,9 @@ def test_target_is_asked_for(data):
 def test_apply_refuses_what_does_not_fit(data, tmp_path):
     path = tmp_path / "decisions.csv"
 
-    def refused(text, code=1):
+    def refused(text):
         path.write_text(HEAD + text)
-        return call(
-            "apply", data, path, "--target", "rich", "--out", "o.csv", code=code
-        )
+        return call("apply", data, path, "--target", "rich", "--out", "o.csv", code=2)
 
     given = people()[0]["rich"]
     other = "no" if given == "yes" else "yes"
@@ -629,13 +720,13 @@ def test_apply_refuses_what_does_not_fit(data, tmp_path):
     assert "decided on before" in refused(f"0,,{given},drop,\n" * 2)
     assert not (tmp_path / "o.csv").exists()
     path.write_text(HEAD + f"0,,{other},keep,\n")
-    assert "Row 0 of" in audit(data, "--reviewed", path, code=1)
+    assert "Row 0 of" in audit(data, "--reviewed", path, code=2)
     path.write_text("a,b\n")
-    assert "no column 'row'" in call("apply", data, path, "--target", "rich", code=1)
-    path.write_text(HEAD)
-    said = call("apply", data, path, "--target", "rich", "--out", data, code=1)
+    assert "no column 'row'" in call("apply", data, path, "--target", "rich", code=2)
+    path.write_text(HEAD + f"0,,{given},drop,\n")
+    said = call("apply", data, path, "--target", "rich", "--out", data, code=2)
     assert "is the file itself; give another name" in said
-    said = call("apply", data, path, "--target", "wealth", code=1)
+    said = call("apply", data, path, "--target", "wealth", code=2)
     assert "no column 'wealth', which --target names" in said
 
 
@@ -666,7 +757,7 @@ def test_cell_that_keeps_a_column_out_is_named(data):
     data.write_text(text_of(rows))
     said = audit(data, "--ignore", "name")
     assert "left out: income (numbers, but '12,5 thousand' in row 17 is none;" in said
-    said = audit(data, "--ignore", "home,shoe", code=1)
+    said = audit(data, "--ignore", "home,shoe", code=2)
     assert "'income': numbers, but '12,5 thousand' in row 17 is none" in said
 
 
@@ -784,7 +875,7 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path, dialect):
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     tab = Visit(context, folder / "review.html")
     assert tab.current() == int(suspects[0]["row"])
-    tab.press("f f f Shift+K d")
+    tab.press("f f f k d")
     decided = {}
     for button in ("save-csv", "save-json"):
         name, content = tab.save(button)

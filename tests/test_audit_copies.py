@@ -1,5 +1,7 @@
 """Copies of rows in an audit: who may vouch for whom?"""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from splboost.audit import LabelAudit
 from splboost.audit.copies import join_copies
+from splboost.audit.evidence import split
 from splboost.datasets import flip_labels, make_gaussians
 
 # A row, whether its label is an odd one, and its group
@@ -97,3 +100,44 @@ def test_groups_of_the_user_are_joined_with_copies():
     found = join_copies(like, codes, groups)
     assert found[0] == found[1] == found[2]
     assert np.unique(found).size == 39
+
+
+groups_and_classes = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 2)), min_size=90, max_size=120
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(groups_and_classes, st.booleans())
+def test_folds_keep_groups_together_and_classes_as_frequent(table, is_pure):
+    groups, codes = np.array(table).T
+    if is_pure:
+        codes = groups % 3
+    groups, codes = np.r_[groups, 31:61], np.r_[codes, np.arange(30) % 3]
+    folds = split(codes, groups, 5, seed=0)
+    assert sorted(np.concatenate([judged for _, judged in folds])) == [
+        *range(codes.size)
+    ]
+    for learned, judged in folds:
+        assert not set(groups[learned]) & set(groups[judged])
+        assert learned.size + judged.size == codes.size
+        assert set(codes[learned]) == {0, 1, 2}
+    if is_pure:
+        kinds = np.unique(np.column_stack([groups, codes]), axis=0)[:, 1]
+        for kind in range(3):
+            n_groups = np.count_nonzero(kinds == kind)
+            for _, judged in folds:
+                n = np.unique(groups[judged][codes[judged] == kind]).size
+                assert n_groups // 5 <= n <= -(-n_groups // 5)
+
+
+def test_one_pair_of_copies_among_many_rows_takes_no_time():
+    """Folds of groups one by one would take seconds."""
+    n = 20_000
+    groups, codes = np.r_[0, np.arange(n - 1)], np.arange(n) // 2 % 2
+    start = perf_counter()
+    folds = split(codes, groups, 5, seed=0)
+    assert perf_counter() - start < 1
+    assert any({0, 1} <= set(judged.tolist()) for _, judged in folds)
+    sizes = [judged.size for _, judged in folds]
+    assert max(sizes) - min(sizes) <= 3

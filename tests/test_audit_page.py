@@ -270,7 +270,7 @@ def test_there_is_no_choice_of_columns_where_all_differ(visit):
     report["suspects"][1]["cells"] = [*cells[:-1], "own"]
     tab = visit(report)
     assert tab.page.locator(".detail input[type=checkbox]").count() == 0
-    tab.press("j")
+    tab.press("n")
     assert tab.page.locator(".detail input[type=checkbox]").count() == 1
 
 
@@ -293,8 +293,8 @@ def test_hostile_data_are_text(visit):
         )
         assert shown.removesuffix("…") == text[:5_000].replace("\ud83d", shown[-1:])
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1440
-        tab.press("j")
-    tab.press("f Shift+K")
+        tab.press("n")
+    tab.press("f k")
     tab.page.fill("#search", "<img src=x onerror")
     assert tab.rows()
     cells = tab.page.locator(".cells tbody tr")
@@ -340,7 +340,7 @@ def test_policy_holds_where_the_script_would_not(visit):
         {"noise_rate": None, "noise_rate_std": None, "expected_precision": None},
         {"quality": {"edges": [0, 1], "all": [0], "suspects": [0], "cut": None}},
         {"contradictions": [{"rows": list(range(40)), "labels": [0, 1] * 20}] * 120},
-        {"columns": []},
+        {"columns": [], "contradictions": None},
     ],
     ids=lambda changed: next(iter(changed)),
 )
@@ -350,7 +350,8 @@ def test_sparse_reports_are_shown(visit, changed):
         for suspect in report["suspects"]:
             suspect |= {"cells": [], "similar": [], "reasons": []}
     tab = visit(report)
-    tab.press("j f ?")
+    if report["suspects"]:
+        tab.press("n f ?")
     assert tab.page.locator("#facts dt").count() >= 3
     assert "NaN" not in tab.page.content()
     assert not re.search("undefined|null%", tab.text("main"))
@@ -362,10 +363,106 @@ def test_page_does_not_say_what_nobody_has_looked_for(visit):
     tab = visit(report)
     assert "Nobody has looked" in tab.text(".detail")
     assert "No single column" not in tab.text(".detail")
-    tab.press("j")
+    tab.press("n")
     assert "No single column" in tab.text(".detail")
     tab.page.fill("#search", "because of 2")
     assert tab.page.locator("#suspects tr[data-rank]").count() >= 1
+
+
+def test_page_of_probabilities_alone_says_what_is_known(visit):
+    """No columns, so no reasons, no similar rows, and nobody knows of equal ones."""
+    report = make_report() | {"columns": [], "contradictions": None}
+    for suspect in report["suspects"]:
+        suspect |= {"cells": [], "similar": [], "reasons": None}
+    tab = visit(report)
+    said = tab.text("main")
+    assert "What the model believes" in said
+    for unknown in ("ontradiction", "Nobody has looked", "speaks against", "The row"):
+        assert unknown not in said
+    assert tab.page.locator(".cells, .reasons, td.in-reason").count() == 0
+
+
+def test_page_without_suspects_has_nothing_to_review(visit):
+    report = make_report() | {"suspects": [], "confusion": [[0, 0], [0, 0]]}
+    tab = visit(report)
+    assert "no label looks wrong enough to review; --top 20" in tab.text("#facts")
+    for part in ("#review", "#pairs", ".progress", "#open-files"):
+        assert tab.page.locator(part).is_hidden()
+    assert tab.page.locator("#quality svg").is_visible()
+    tab.press("f k d n u")
+    assert tab.faults == []
+
+
+@pytest.mark.parametrize(
+    "share, said",
+    [
+        (0, "0%"),
+        (0.0004, "<0.1%"),
+        (0.006, "0.6%"),
+        (0.127, "13%"),
+        (0.994, "99.4%"),
+        (0.9996, ">99.9%"),
+    ],
+)
+def test_share_that_is_not_none_is_not_said_to_be(visit, share, said):
+    report = make_report() | {"noise_rate": share, "noise_rate_std": None}
+    assert visit(report).text("#facts div:nth-child(2) .value") == said
+
+
+SPELLED = {
+    "row": [0, 3, 6, 9, 12, 15, 18],
+    "id": ["-1", "9", "10", "1e3", "a 2", "a 10", "b"],
+    "given": ["-3", "2.5", "10.25", "10.25", "a", "b", "b"],
+    "predicted": ["-3", "2.5", "2.5", "10.25", "a", "a", "b"],
+    "wrong": ["99%", "92%", "85%", "78%", "70%", "63%", "56%"],
+    "quality": ["0.01", "0.08", "0.15", "0.22", "0.30", "0.37", "0.44"],
+}
+
+
+@pytest.mark.parametrize("column", SPELLED)
+def test_list_is_sorted_by_numbers_and_texts(visit, column):
+    report = make_report(7, classes=("10.25", "2.5", "-3", "b", "a"))
+    ids = "a 10", "9", "b", "-1", "10", "a 2", "1e3"
+    for suspect, own in zip(report["suspects"], ids, strict=True):
+        suspect["id"] = own
+    tab = visit(report)
+    tab.page.set_viewport_size({"width": 1800, "height": 900})
+    order = [str(each) for each in SPELLED[column]]
+    for shown in (order, order[::-1]):
+        tab.page.click(f"#suspects th.in-{column} button")
+        assert tab.rows(column) == shown
+
+
+def test_headings_of_the_list_say_what_they_mean(visit):
+    headings = visit(make_report()).page.locator("#suspects th")
+    assert headings.count() == 9
+    assert all(headings.evaluate_all("all => all.map((one) => one.title)"))
+
+
+def test_buttons_to_decide_are_in_one_line(visit):
+    tab = visit(make_report(classes=("malignant", "benign")))
+    tab.page.set_viewport_size({"width": 1280, "height": 800})
+    for line in (("keep", "flip", "drop"), ("undo", "previous", "next")):
+        middles = []
+        for button in line:
+            box = tab.page.locator(f"#{button}").bounding_box()
+            middles.append(box["y"] + box["height"] / 2)
+        assert max(middles) - min(middles) < 2
+
+
+def test_list_on_a_narrow_screen_is_as_high_as_its_rows(visit):
+    for n_suspects, n_shown in ((3, 3), (200, 10)):
+        tab = visit(
+            make_report(n_suspects, n_rows=1000), has_touch=True, is_mobile=True
+        )
+        tab.page.set_viewport_size({"width": 390, "height": 844})
+        panel = tab.page.locator(".list").bounding_box()
+        assert panel["height"] < 844
+        rows = tab.page.locator("#suspects tbody tr:not(.spacer)")
+        assert rows.count() >= n_shown
+        last = rows.last.bounding_box()
+        end = last["y"] + last["height"]
+        assert end >= panel["y"] + panel["height"] - 3  # no blank below the rows
 
 
 def test_many_classes_are_listed_by_number(visit):
@@ -467,5 +564,5 @@ def test_every_control_has_a_name(visit):
         .map((one) => one.outerHTML)"""
     assert tab.page.evaluate(unnamed) == []
     tab.page.focus("#suspects tbody tr:not(.spacer) button")
-    tab.press("j f")  # the focus goes with the suspect
+    tab.press("n f")  # the focus goes with the suspect
     assert tab.page.evaluate("document.activeElement.textContent") == "6"

@@ -14,7 +14,7 @@ from splboost.audit.decisions import read_decisions
 def test_decisions_by_key_are_kept_and_saved(visit):
     report = make_report()
     tab = visit(report)
-    tab.press("f j F Shift+K d f")
+    tab.press("f n F k d f")
     assert tab.current() == 18
     found = tab.rows("decision")[:7]
     assert found == ["flip", "open", "flip", "keep", "drop", "flip", "open"]
@@ -49,23 +49,23 @@ def test_decisions_by_key_are_kept_and_saved(visit):
 
 def test_keys_move_undo_clear_and_help(visit):
     tab = visit(make_report())
-    tab.press("j ArrowDown j k ArrowUp")
+    tab.press("n ArrowDown n p ArrowUp")
     assert tab.current() == 3
-    tab.press("k k k")
+    tab.press("p p p")
     assert tab.current() == 0
     tab.press("d f")
     assert tab.rows("decision")[:3] == ["drop", "flip", "open"]
     tab.press("u")
     assert tab.current() == 3
     assert tab.rows("decision")[:3] == ["drop", "open", "open"]
-    tab.press("k c")
+    tab.press("p c")
     assert tab.current() == 0
     assert tab.rows("decision")[:3] == ["open", "open", "open"]
     tab.press("U")
     assert tab.rows("decision")[:3] == ["drop", "open", "open"]
     tab.press("U U U Control+d")
-    tab.page.keyboard.down("j")
-    tab.page.keyboard.down("j")
+    tab.page.keyboard.down("n")
+    tab.page.keyboard.down("n")
     assert tab.current() == 6  # a key held down goes on, but decides only once
     tab.page.keyboard.down("d")
     tab.page.keyboard.down("d")
@@ -98,13 +98,13 @@ def test_open_suspects_are_listed_until_they_are_decided(visit):
     tab = visit(make_report(4))
     tab.page.select_option("#filter-decision", "open")
     tab.page.locator("#filter-decision").blur()
-    tab.press("j d")
+    tab.press("n d")
     assert tab.rows() == ["0", "6", "9"]
     assert tab.current() == 6
     tab.press("f d f")
     assert tab.rows() == []
     assert "4 of 4 reviewed: 0 kept, 2 flipped, 2 dropped" in tab.text(".progress")
-    tab.press("f d j k")
+    tab.press("f d n p")
     assert "2 flipped, 2 dropped" in tab.text(".progress")
 
 
@@ -114,7 +114,7 @@ def test_any_other_label_can_be_chosen(visit):
     assert tab.page.locator("#other option").all_inner_texts() == ["…", "dog", "owl"]
     tab.page.select_option("#other", label="owl")
     assert tab.current() == 3
-    tab.press("f k k")
+    tab.press("f p p")
     assert tab.page.input_value("#other") == "2"
     assert tab.rows("decision")[:2] == ["flip to owl", "flip"]
     _, saved = tab.save("save-csv")
@@ -161,7 +161,7 @@ def test_two_tabs_share_their_decisions(visit, tmp_path):
     other.goto(tab.page.url)
     other.keyboard.press("f")
     tab.page.wait_for_selector("#suspects .decision.flip")
-    tab.press("j d")
+    tab.press("n d")
     other.wait_for_selector("#suspects .decision.drop")
     assert other.locator("#suspects .decision").count() == 2
 
@@ -170,7 +170,7 @@ def test_two_tabs_share_their_decisions(visit, tmp_path):
 def test_saved_decisions_are_loaded_elsewhere(visit, button):
     report = make_report(classes=("a,b", 'say "c"', " d\n"))
     first = visit(report)
-    first.press("f Shift+K d")
+    first.press("f k d")
     first.page.select_option("#other", index=2)
     name, text = first.save(button)
     second = visit(report)

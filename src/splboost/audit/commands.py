@@ -16,11 +16,13 @@ from splboost.audit.decisions import DROP, FLIP, KEEP, read_decisions, write_cle
 from splboost.audit.files import FileError, read_file
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.noise_model import MOST_CERTAIN
-from splboost.audit.outputs import spare_decisions, write_findings
+from splboost.audit.outputs import check_folder, spare_findings, write_findings
 from splboost.audit.plan import Plan
 from splboost.audit.terminal import show_columns, show_findings
 
-FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
+# Exit codes; that of misuse is also the one by which typer refuses an option
+MISUSE, FAILURE, INTERRUPT = 2, 1, 130
+MOST_SEEDS = 2**32
 RUN = "run"
 
 
@@ -62,6 +64,20 @@ def _split(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
+def _check_numbers(top: int | None, precision: float | None, jobs: int) -> None:
+    if top is not None and precision is not None:
+        raise typer.BadParameter("--top and --precision both say how many; give one.")
+    if precision is not None and not 0 < precision <= MOST_CERTAIN:
+        raise typer.BadParameter(
+            f"--precision {precision:g} is no share that can be stated; give one "
+            f"above 0 and up to {MOST_CERTAIN}, as 0.9."
+        )
+    if jobs == 0:
+        raise typer.BadParameter(
+            "--jobs 0 has no meaning; give the number of threads, or -1 for all cores."
+        )
+
+
 @app.command(
     RUN,
     cls=_Unnamed,
@@ -100,7 +116,10 @@ def audit(
         Path | None, typer.Option("--out", help="Folder for what is found.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Faster, less sharp.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, max=MOST_SEEDS - 1, help="Of all that is drawn."),
+    ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all.")] = -1,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as JSON.")
@@ -108,20 +127,27 @@ def audit(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing else.")] = False,
 ) -> None:
     """Rank labels by how likely they are wrong, and write a page to review them."""
-    if top is not None and precision is not None:
-        raise typer.BadParameter("--top and --precision both say how many; give one.")
-    if precision is not None and not 0 < precision <= MOST_CERTAIN:
-        raise typer.BadParameter(
-            f"--precision {precision:g} is no share that can be stated; give one "
-            f"above 0 and up to {MOST_CERTAIN}, as 0.9."
-        )
+    _check_numbers(top, precision, jobs)
+    ignored, categories = _split(ignore), _split(categorical)
+    for option, names in (
+        ("--id", [id_column]),
+        ("--groups", [groups]),
+        ("--ignore", ignored),
+        ("--categorical", categories),
+    ):
+        if target in names:
+            raise typer.BadParameter(
+                f"{option} names {target!r}, the labels of --target; give another "
+                "column."
+            )
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
-        file = read_file(data, _split(categorical))
+        file = read_file(data, categories)
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
-        spare_decisions(folder)
+        check_folder(folder)
+        spare_findings(folder, data.name)
         decided = read_decisions(reviewed or [], file.n_rows)
-        plan = Plan.of(file, target, id_column, _split(ignore), groups, decided)
+        plan = Plan.of(file, target, id_column, ignored, groups, decided)
         show_columns(console, plan)
         found = LabelAudit(
             top=top,
@@ -159,6 +185,15 @@ def apply_command(
         path = out or data.with_name(f"{name}-cleaned{ending}")
         if path.resolve() == data.resolve():
             raise FileError(f"--out {path} is the file itself; give another name.")
+        if path.is_dir():
+            raise FileError(f"--out {path} is a folder; give the name of a file.")
+        if not found:
+            raise FileError(
+                f"There are no decisions in {', '.join(map(str, decisions))}; fill in "
+                f"the column decision ({KEEP}, {FLIP} or {DROP}), or save decisions "
+                "on the review page."
+            )
+        check_folder(path.parent)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_cleaned(file, target, found, path)
         kinds = [each.kind for each in found]
@@ -181,7 +216,8 @@ def _plain_errors() -> Iterator[None]:
         raise
     except (ValueError, OSError, ImportError) as error:
         _say(f"Error: {error}")
-        raise typer.Exit(FAILURE) from None
+        is_given = isinstance(error, ValueError)
+        raise typer.Exit(MISUSE if is_given else FAILURE) from None
 
 
 def _say(line: str) -> None:

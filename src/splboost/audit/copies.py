@@ -4,6 +4,12 @@ Where records were copied together with their labels, a copy says nothing new, a
 not be among the rows by which the other is judged. Where equal rows were labelled one
 by one, each of these labels is the best evidence on the others. Which of the two it is,
 the labels tell: those that were copied agree.
+
+A row is among those by which another is judged, or it is not, and labels come about in
+one way for all rows: so there is a limit, and nothing between. It matters little just
+there. Where labels were copied and one in twenty changed later, the worst are ranked as
+well either way; labels that were made one by one lose something below it, for they are
+then judged by other rows alone, but differ so seldom that few of them are wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-MOST_DIFFER = 0.05  # of the rows with copies, if labels were copied as well
+MOST_DIFFER = 0.05  # of different rows with copies, if labels were copied as well
 MOST_COPIES = (
     10  # of a row, in the mean over a class; more are columns that tell little
 )

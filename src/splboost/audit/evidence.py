@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -15,7 +16,6 @@ from sklearn.model_selection import (
 )
 
 from splboost.advice import warn
-from splboost.selection.bags import check_groups
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
@@ -26,6 +26,7 @@ FloatArray = NDArray[np.float64]
 
 N_FOLDS = 5
 SUM_ERROR = 1e-3  # by which given probabilities may miss 1
+SHOWN = 5  # entries of an index, in an error
 
 
 class Evidence(NamedTuple):
@@ -110,11 +111,9 @@ def from_folds(
             f"estimator={estimator!r} has no predict_proba, by which labels are "
             "judged; give one that has, or pred_probs."
         )
-    if groups is None:
-        kind, unit, own = StratifiedKFold, "row", codes
-    else:
-        groups = check_groups(groups, codes.size)
-        kind, unit = StratifiedGroupKFold, "group"
+    unit, own = "row", codes
+    if groups is not None:
+        unit = "group"
         own = np.unique(np.column_stack([groups, codes]), axis=0)[:, 1]
     n_folds, rarest = N_FOLDS, int(np.bincount(own).min())
     if rarest < 2:
@@ -126,13 +125,11 @@ def from_folds(
     if rarest < n_folds:
         warn(f"A class of y has {rarest} {unit}s only, so there are as many folds.")
         n_folds = rarest
-    folds = kind(n_folds, shuffle=True, random_state=seed)
     found = cross_val_predict(
         clone(estimator),
         X,
         codes,
-        groups=groups,
-        cv=folds,
+        cv=split(codes, groups, n_folds, seed),
         method="predict_proba",
         n_jobs=n_jobs,
     )
@@ -140,10 +137,48 @@ def from_folds(
     return Evidence(probability, clone(estimator).fit(X, y))
 
 
+def split(
+    codes: NDArray[np.integer],
+    groups: NDArray[np.intp] | None,
+    n_folds: int,
+    seed: int,
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and rows to judge, for each fold; classes are as frequent.
+
+    Groups stay together. Where each is of one class, as copies of a row are, they are
+    dealt out like rows: to balance groups of several classes takes time for each.
+    """
+    options = {"n_splits": n_folds, "shuffle": True, "random_state": seed}
+    if groups is None:
+        return list(StratifiedKFold(**options).split(codes, codes))
+    _, first, of_row = np.unique(groups, return_index=True, return_inverse=True)
+    kind = codes[first]
+    if (codes != kind[of_row]).any():
+        return list(StratifiedGroupKFold(**options).split(codes, codes, groups))
+    fold = np.empty(kind.size, dtype=np.intp)
+    for number, (_, judged) in enumerate(StratifiedKFold(**options).split(kind, kind)):
+        fold[judged] = number
+    own = fold[of_row]
+    return [
+        (np.flatnonzero(own != number), np.flatnonzero(own == number))
+        for number in range(n_folds)
+    ]
+
+
 def from_given(
-    pred_probs: Any, classes: NDArray[Any], codes: NDArray[np.integer]
+    pred_probs: Any,
+    classes: NDArray[Any],
+    codes: NDArray[np.integer],
+    beside: Mapping[str, Any],
 ) -> Evidence:
-    """As they were given, calibrated; the columns of a frame by their names."""
+    """As they were given, calibrated; the columns of a frame by their names.
+
+    Parameters
+    ----------
+    pred_probs : array-like or frame
+    classes, codes : the labels
+    beside : arguments that have the same rows, by their names
+    """
     given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
         raise ValueError(
@@ -151,6 +186,7 @@ def from_given(
             f"{codes.size} rows and each of the {classes.size} classes, in the order "
             f"{classes.tolist()}."
         )
+    _check_index(pred_probs, beside)
     if np.isnan(given).any() or given.min() < 0:
         raise ValueError(
             "pred_probs has missing or negative entries; give probabilities."
@@ -161,6 +197,36 @@ def from_given(
             "classes, not scores."
         )
     return Evidence(calibrate(given, codes, np.ones(codes.size)).apply(given), None)
+
+
+def _check_index(pred_probs: Any, beside: Mapping[str, Any]) -> None:
+    """Refuse a frame whose index says that its rows are others, or in other places."""
+    own = _index_of(pred_probs)
+    named = next((name for name in beside if _index_of(beside[name]) is not None), None)
+    if own is None or named is None:
+        return
+    other = _index_of(beside[named])
+    if own.equals(other):
+        return
+    to_mend = f"pred_probs.set_axis({named}.index) if they are the same one by one"
+    if own.is_unique and other.is_unique and own.isin(other).all():
+        to_mend = f"pred_probs.reindex({named}.index), or {to_mend}"
+    raise ValueError(
+        f"pred_probs has the index {_start(own)}, and {named} has {_start(other)}; "
+        f"give {to_mend}."
+    )
+
+
+def _index_of(data: Any) -> Any:
+    """What pandas puts rows together by; None elsewhere, as of a list's method."""
+    index = getattr(data, "index", None)
+    return index if hasattr(index, "equals") else None
+
+
+def _start(index: Any) -> str:
+    """The first of an index, for an error."""
+    more = ", …" if len(index) > SHOWN else ""
+    return f"[{', '.join(map(repr, index[:SHOWN].tolist()))}{more}]"
 
 
 def _in_order(pred_probs: Any, classes: NDArray[Any]) -> Any:

@@ -9,6 +9,7 @@ import math
 import zlib
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,11 @@ class TableFile:
         if name not in self.columns:
             known = ", ".join(map(repr, list(self.columns)[:MOST_NAMED]))
             more = ", …" if len(self.columns) > MOST_NAMED else ""
+            plain = {each.lower(): each for each in self.columns}
+            near = get_close_matches(name.lower(), plain, n=1)
+            its = f"is it {plain[near[0]]!r}? Its" if near else "its"
             raise FileError(
-                f"{self.path} has no column {name!r}, which {option} names; its "
+                f"{self.path} has no column {name!r}, which {option} names; {its} "
                 f"columns are {known}{more}."
             )
         return self.columns[name]

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.audit.contradictions import (
-    Contradiction,
-    find_contradictions,
-    number_likes,
-)
+from splboost.audit.contradictions import find_contradictions, number_likes
 from splboost.audit.copies import join_copies
 from splboost.audit.evidence import Evidence, find_evidence, from_given
-from splboost.audit.issues import MORE_LIKELY_THAN_NOT, choose, make_issues
+from splboost.audit.findings import Findings
+from splboost.audit.issues import choose, make_issues
 from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
 from splboost.audit.page import write_page
-from splboost.audit.reasons import Explanation, explain, fit_to_undoubted
 from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
 from splboost.boosting.families.parameters import check_parameters
@@ -38,10 +33,8 @@ from splboost.trees.labels import (
     read_target,
 )
 
-FloatArray = NDArray[np.float64]
 
-
-class LabelAudit(BaseEstimator):
+class LabelAudit(Findings):
     """Ranks labels by how likely they are wrong, and says why.
 
     Every label is judged by models that have not seen it: by default the out-of-bag
@@ -79,10 +72,12 @@ class LabelAudit(BaseEstimator):
         of its label by models that have not seen it; ``given_label``;
         ``predicted_label``, the likeliest, or the likeliest other one where the given
         is more likely wrong than right; ``confidence`` in that; ``chance_wrong``, how
-        likely the given label is wrong; and ``rank``, 1 for the worst. Where no model
-        has not seen a row, its numbers are NaN.
+        likely the given label is wrong, 0.99 at most; and ``rank``, 1 for the worst.
+        Where no model has not seen a row, its numbers are NaN.
     belief_ : array of shape (n_samples, n_classes)
-        Probabilities of the labels, by models that have not seen the row.
+        Probabilities of the labels, by models that have not seen the row, calibrated.
+        Of other judges than a forest none is below what half a row would be, about
+        1 / (2 n_samples), however sure they are.
     expected_precision_ : float
         Share of the suspects whose labels are wrong, as far as can be told; NaN without
         suspects.
@@ -152,17 +147,6 @@ class LabelAudit(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    issues_: Any
-    belief_: FloatArray
-    classes_: NDArray[Any]
-    expected_precision_: float
-    noise_rate_: float
-    noise_rate_std_: float
-    transitions_: FloatArray
-    contradictions_: list[Contradiction]
-    estimator_: Any
-    _explainer: Any
-
     def fit(
         self,
         X: Any,
@@ -183,9 +167,14 @@ class LabelAudit(BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels, numbers or strings.
         pred_probs : array-like or frame of shape (n_samples, n_classes), default=None
-            Probabilities of the classes, by models that have not seen the row; nothing
+            Probabilities of the classes, by models that have not seen the row; no model
             is fitted then, and there are no reasons. In sorted order of the classes, or
-            a frame whose columns are named after them.
+            a frame whose columns are named after them; a frame of pandas must have the
+            index of X, or else of y. They are first calibrated to the labels, so
+            it does no harm if all are too sure or not sure enough. What counts is where
+            they are surer than elsewhere: of a judge that says 0.9 of every row nobody
+            knows which share of its contradictions is its own mistake, and few labels
+            are suspect. ``top`` lists the worst all the same.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, say of one person, do not judge each other. Nor do copies
             of a row, unless equal rows often have different labels, and so were
@@ -217,7 +206,10 @@ class LabelAudit(BaseEstimator):
         if groups is not None:
             groups = check_groups(groups, n_rows)
         units = join_copies(like, codes, groups)
-        found = self._find_evidence(X, codes, pred_probs, units, trusted, rng)
+        if pred_probs is not None:
+            found = from_given(pred_probs, self.classes_, codes, {"X": X, "y": y})
+        else:
+            found = self._find_evidence(X, codes, units, trusted, rng)
         probability, self.estimator_ = found
         there = ~np.isnan(probability).any(axis=1)
         asked = there & ~known
@@ -261,13 +253,10 @@ class LabelAudit(BaseEstimator):
         self,
         X: Any,
         codes: NDArray[np.integer],
-        pred_probs: Any,
         groups: NDArray[np.intp] | None,
         trusted: Any,
         rng: np.random.RandomState,
     ) -> Evidence:
-        if pred_probs is not None:
-            return from_given(pred_probs, self.classes_, codes)
         judge, seed = self.estimator, rng.randint(2**31 - 1)
         if judge is None:
             kind = QuickForest if self.quick else SPLForestClassifier
@@ -279,103 +268,6 @@ class LabelAudit(BaseEstimator):
             )
         y = self.classes_[codes]
         return find_evidence(judge, X, y, codes, groups, trusted, seed, self.n_jobs)
-
-    def clean(
-        self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"
-    ) -> tuple[Any, NDArray[Any]]:
-        """The data without the suspects, or with the labels that are proposed for them.
-
-        Parameters
-        ----------
-        X, y : the data that were audited
-        how : {"drop", "correct"}, default="drop"
-            Leave suspects out, or give them their ``predicted_label``.
-
-        Returns
-        -------
-        X, y : rows as they were given, and labels as an array
-        """
-        check_is_fitted(self)
-        if how not in ("drop", "correct"):
-            raise ValueError(f"how={how!r} is unknown; give 'drop' or 'correct'.")
-        labels = read_target(y)
-        is_issue = np.asarray(self.issues_["is_label_issue"])
-        given = np.asarray(self.issues_["given_label"])
-        if labels.shape != given.shape or not (labels == given).all():
-            raise ValueError(
-                "y is not what was audited; give the same data as to fit, or audit "
-                "this."
-            )
-        if how == "drop":
-            return _safe_indexing(X, np.flatnonzero(~is_issue)), labels[~is_issue]
-        better = np.asarray(self.issues_["predicted_label"]).astype(labels.dtype)
-        return X, np.where(is_issue, better, labels)
-
-    def explain(
-        self, rows: ArrayLike | None = None, *, n_reasons: int = 3, n_similar: int = 3
-    ) -> list[Explanation]:
-        """Why labels are doubted.
-
-        Parameters
-        ----------
-        rows : array-like of int, default=None
-            Numbers of the rows; None are the suspects, the worst first.
-        n_reasons, n_similar : int, default=3
-            At most so many features that speak against the label, and similar rows of
-            other labels.
-
-        Returns
-        -------
-        list of Explanation
-            ``row``; ``reasons``, each with the ``column``, its ``value``, what is
-            ``usual`` in similar rows whose label, the same, is believed, and how much
-            of the belief in the label is ``taken`` by that; and ``similar``, numbers of
-            rows. Reasons are those of a model that has not seen labels that are
-            doubted, fitted when first asked for; where there is none, because
-            probabilities were given, they are None.
-        """
-        check_is_fitted(self)
-        table, X, codes = self._data
-        if rows is None:
-            worst = np.argsort(np.asarray(self.issues_["rank"]))
-            rows = worst[: int(np.count_nonzero(self.issues_["is_label_issue"]))]
-        asked = np.atleast_1d(rows)
-        if asked.size and not (
-            asked.dtype.kind in "iu" and asked.min() >= 0 and asked.max() < codes.size
-        ):
-            raise ValueError(
-                f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
-            )
-        if table is None:
-            return [Explanation(row, None, []) for row in asked.tolist()]
-        likeliest = np.nan_to_num(self.belief_).argmax(axis=1)
-        even = np.ones(table.n_features)
-        importance = getattr(self.estimator_, "feature_importances_", even)
-        return explain(
-            asked.tolist(),
-            table,
-            X,
-            codes,
-            likeliest == codes,
-            self._find_explainer() if n_reasons else None,
-            np.asarray(importance, dtype=np.float64),
-            n_reasons=n_reasons,
-            n_similar=n_similar,
-        )
-
-    def _find_explainer(self) -> Any:
-        """A model like the judge that has not seen doubted labels; None without one."""
-        if self._explainer is None and self.estimator_ is not None:
-            _, X, codes = self._data
-            is_issue, wrong = (
-                np.asarray(self.issues_[name])
-                for name in ("is_label_issue", "chance_wrong")
-            )
-            doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
-            self._explainer = fit_to_undoubted(
-                self.estimator_, X, self.classes_[codes], doubted
-            )
-        return self._explainer
 
     def write_page(
         self,
@@ -393,7 +285,8 @@ class LabelAudit(BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            Where to write it. A file there is replaced.
+            Where to write it. A file there is replaced; a folder that is not there is
+            made.
         name : str, default="data"
             What the page calls the data, and under which it keeps decisions.
         target : str, default="label"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,32 @@ def write_findings(report: dict[str, Any], folder: Path) -> str:
     write_page(report, folder / PAGE)
     _write_suspects(report, folder / SUSPECTS)
     summary = json.dumps(_summarise(report, folder), indent=1)
-    (folder / SUMMARY).write_text(summary + "\n")
+    (folder / SUMMARY).write_text(summary + "\n", "utf-8")
     return summary
 
 
-def spare_decisions(folder: Path) -> None:
-    """Refuse to write over a list that somebody has filled in."""
+def check_folder(folder: Path) -> None:
+    """Refuse one that could not be written into, before there is anything to write."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not there.is_dir():
+        raise FileError(
+            f"{folder} cannot be a folder: {there} is a file; give --out another place."
+        )
+    if not os.access(there, os.W_OK):
+        raise FileError(f"{there} cannot be written into; give --out another place.")
+
+
+def spare_findings(folder: Path, name: str) -> None:
+    """Refuse to write over the audit of another file, or a list that was filled in."""
+    try:
+        audited = json.loads((folder / SUMMARY).read_text("utf-8"))["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        audited = name  # there is none
+    if audited != name:
+        raise FileError(
+            f"{folder} has the audit of {audited}, which would be lost; give --out "
+            "another folder, or move it."
+        )
     path = folder / SUSPECTS
     try:
         decided = read_decisions([path])

@@ -55,7 +55,8 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         - ``quality``: histogram of the label quality: ``edges``, the counts of ``all``
           rows and of ``suspects``, and the ``cut`` between them or None.
         - ``contradictions``: identical rows with different labels, each a dict with
-          ``rows`` and, in the same order, ``labels``.
+          ``rows`` and, in the same order, ``labels``; None if there are no columns by
+          which rows are identical.
         - ``columns``: dicts with ``name`` and ``kind`` ("number", "category", "text").
         - ``suspects``, in the order in which to review them: dicts with ``row``, ``id``
           (or None), ``given``, ``predicted`` (never the given), ``quality``, ``wrong``
@@ -69,7 +70,8 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         - ``fingerprint``, which may be left out: a text that differs where other data,
           or other settings, were audited.
     path : str or path-like
-        Where to write the page. A file there is replaced.
+        Where to write the page. A file there is replaced; a folder that is not there is
+        made.
 
     Examples
     --------
@@ -103,7 +105,11 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         script=script,
         report=_json_in_html({**report, "digest": _digest(report)}),
     )
-    Path(path).write_text(page, encoding="utf-8", newline="\n")
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"path={str(path)!r} is a folder; give the name of a file.")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(page, encoding="utf-8", newline="\n")
 
 
 def _policy(style: str, script: str) -> str:

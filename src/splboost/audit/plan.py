@@ -11,6 +11,7 @@ import numpy as np
 
 from splboost.audit.decisions import DROP, Decision, check_decisions
 from splboost.audit.files import (
+    MOST_NAMED,
     NUMBER,
     TEXT,
     Column,
@@ -26,7 +27,6 @@ from splboost.audit.report import brief, make_report
 WHOLE = re.compile(r"-?\d{1,15}")
 FEWEST_ROWS = 20
 MOST_CLASSES = 100
-MOST_NAMED = 5  # columns, in an error
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Plan:
         column = file.column(target, "--target")
         labels = labels_of(file, target)
         _check_labels(file, column.kind, target, labels)
-        left_out = {target: "the labels"}
+        left_out = {target: _say_of_labels(column)}
         for names, option in (
             ([id_column], "--id"),
             ([groups], "--groups"),
@@ -73,6 +73,7 @@ class Plan:
         if not features:
             some = list(left_out.items())[:MOST_NAMED]
             found = "; ".join(f"{name!r}: {why}" for name, why in some)
+            found += "; …" if len(left_out) > MOST_NAMED else ""
             raise FileError(
                 f"{file.path} has no column to judge the labels by; --categorical "
                 f"makes categories of texts. What is left out, and why: {found}."
@@ -116,6 +117,12 @@ class Plan:
         if self.decided:  # which a file cleaned by the page would lack
             report["source"] = None
         return report
+
+
+def _say_of_labels(column: Column) -> str:
+    """What they are, and what of their cells does not count."""
+    blanks = any(cell != cell.strip() for cell in column.cells if cell is not None)
+    return "the labels, without the blanks around some" if blanks else "the labels"
 
 
 def _say_why(file: TableFile, column: Column) -> str:

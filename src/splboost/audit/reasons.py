@@ -42,13 +42,13 @@ class Reason(NamedTuple):
 
     Attributes
     ----------
-    column : its number
+    column : its number, or its name
     value : of the row; None if it is missing
     usual : in similar rows whose label, the same, is believed
     taken : by how much it lowers the belief in the label
     """
 
-    column: int
+    column: int | str
     value: Any
     usual: Any
     taken: float
@@ -67,6 +67,13 @@ class Explanation(NamedTuple):
     row: int
     reasons: list[Reason] | None
     similar: list[int]
+
+    def with_names(self, names: Sequence[str]) -> Explanation:
+        """The same, with columns by their names."""
+        if self.reasons is None:
+            return self
+        named = [each._replace(column=names[int(each.column)]) for each in self.reasons]
+        return self._replace(reasons=named)
 
 
 class Cells:
@@ -163,7 +170,7 @@ def fit_to_undoubted(
     for others in (undoubted, np.arange(y.size)):
         lost = np.setdiff1d(y, y[rows])
         rows = np.union1d(rows, others[np.isin(y[others], lost)])
-    return clone(judge).fit(_take(X, rows), y[rows])
+    return clone(judge).fit(take(X, rows), y[rows])
 
 
 def explain(
@@ -272,7 +279,7 @@ def _go(
     return found
 
 
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+def take(X: Any, rows: NDArray[np.intp]) -> Any:
     """Some rows of X."""
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.DataFrame):

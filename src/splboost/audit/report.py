@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from importlib.metadata import version
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from splboost.audit.files import TableFile, as_file, columns_of
+from splboost.audit.findings import Findings
 from splboost.audit.reasons import Explanation, Reason
 from splboost.trees.columns import Table
-
-if TYPE_CHECKING:
-    from splboost.audit.label_audit import LabelAudit
 
 N_BINS = 40  # of the histogram
 MOST_EXPLAINED = 1000  # suspects
@@ -26,7 +24,7 @@ MOST_SOURCE = 20_000_000  # characters of a file that the page carries along
 
 
 def make_report(
-    audit: LabelAudit,
+    audit: Findings,
     file: TableFile,
     target: str,
     features: Sequence[str],
@@ -38,7 +36,7 @@ def make_report(
 
     Parameters
     ----------
-    audit : LabelAudit
+    audit : Findings
         Fitted to the features of the file.
     file : TableFile
     target : str
@@ -55,6 +53,13 @@ def make_report(
     for each in suspects:
         confusion[each["given"], each["predicted"]] += 1
     stated = _rounded(audit.expected_precision_) if suspects else None
+    contradictions = [
+        {
+            "rows": [number[row] for row in each.rows.tolist()],
+            "labels": each.codes.tolist(),
+        }
+        for each in audit.contradictions_
+    ]
     too_large = file.text is not None and len(file.text) > MOST_SOURCE
     return {
         "name": file.path.name,
@@ -68,13 +73,7 @@ def make_report(
         "expected_precision": stated,
         "confusion": confusion.tolist(),
         "quality": _histogram(audited.quality, audited.is_suspect),
-        "contradictions": [
-            {
-                "rows": [number[row] for row in each.rows.tolist()],
-                "labels": each.codes.tolist(),
-            }
-            for each in audit.contradictions_
-        ],
+        "contradictions": contradictions if features else None,
         "columns": [
             {"name": name, "kind": file.columns[name].kind} for name in features
         ],
@@ -89,7 +88,7 @@ class _Audited:
 
     def __init__(
         self,
-        audit: LabelAudit,
+        audit: Findings,
         file: TableFile,
         features: Sequence[str],
         ids: Sequence[str | None] | None,
@@ -138,7 +137,7 @@ class _Audited:
 
 
 def make_report_on_table(
-    audit: LabelAudit,
+    audit: Findings,
     table: Table | None,
     codes: NDArray[np.integer],
     name: str,
@@ -149,7 +148,7 @@ def make_report_on_table(
 
     Parameters
     ----------
-    audit : LabelAudit
+    audit : Findings
     table : what it was fitted to, or None
     codes : class of each row's label
     name : what the page calls the data
@@ -178,7 +177,7 @@ def make_report_on_table(
     return make_report(audit, file, target, features, ids=known)
 
 
-def _fingerprint(audit: LabelAudit, file: TableFile) -> str:
+def _fingerprint(audit: Findings, file: TableFile) -> str:
     """Of the data and of how they were audited: decisions are on these alone."""
     seed = audit.random_state if isinstance(audit.random_state, Integral) else None
     judge = type(audit.estimator).__name__
@@ -189,7 +188,7 @@ def _fingerprint(audit: LabelAudit, file: TableFile) -> str:
     return found.hexdigest()
 
 
-def _explain(audit: LabelAudit) -> list[Explanation]:
+def _explain(audit: Findings) -> list[Explanation]:
     """The suspects, the worst of them with reasons, which take time."""
     rank, is_suspect = (
         np.asarray(audit.issues_[name]) for name in ("rank", "is_label_issue")
@@ -219,14 +218,14 @@ def _words(
 ) -> list[dict[str, Any]] | None:
     if found.reasons is None:
         return None
-    return [
-        {
-            "column": reason.column,
-            "text": say(reason, features[reason.column], label),
-            "taken": _rounded(reason.taken),
-        }
-        for reason in found.reasons
-    ]
+    words = []
+    for reason in found.reasons:
+        column = reason.column
+        if isinstance(column, str):
+            column = features.index(column)
+        text = say(reason, features[column], label)
+        words.append({"column": column, "text": text, "taken": _rounded(reason.taken)})
+    return words
 
 
 def say(reason: Reason, name: str, label: str) -> str:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from splboost.audit.label_audit import LabelAudit
+from splboost.audit.findings import Findings
+
+NOTHING = "0.0%"  # to one digit
 
 
-def summarise(audit: LabelAudit) -> str:
+def summarise(audit: Findings) -> str:
     """Noise, suspects, contradictions, and which labels look like which others."""
     is_issue = np.asarray(audit.issues_["is_label_issue"])
     n_rows, n_suspects = is_issue.size, int(is_issue.sum())
-    lines = [
-        f"{n_rows} labels, of which about {audit.noise_rate_:.1%} "
-        f"(± {audit.noise_rate_std_:.1%}) look wrong.",
-    ]
+    rate, std = f"{audit.noise_rate_:.1%}", f"{audit.noise_rate_std_:.1%}"
+    share = "none or next to none" if rate == NOTHING else f"about {rate}"
+    spread = "" if std == NOTHING else f" (± {std})"
+    lines = [f"{n_rows} labels, of which {share}{spread} look wrong."]
     if n_suspects > 1:
         lines.append(
             f"{n_suspects} suspects; of these about {audit.expected_precision_:.0%} "

@@ -43,13 +43,14 @@ def show_findings(
     suspects, names = report["suspects"][:SHOWN], report["classes"]
     if suspects:
         table = RichTable(title="The worst", title_justify="left")
-        for name in ("row", "id", "label", "looks like", "chance wrong", "because"):
+        ids = ["id"] if any(each["id"] for each in suspects) else []
+        for name in ("row", *ids, "label", "looks like", "chance wrong", "because"):
             table.add_column(name, overflow="fold")
         for each in suspects:
             because = each["reasons"][0]["text"] if each["reasons"] else ""
             cells = (
                 str(each["row"]),
-                brief(each["id"] or ""),
+                *(brief(each[name] or "") for name in ids),
                 brief(names[each["given"]]),
                 brief(names[each["predicted"]]),
                 f"{each['wrong']:.0%}",
@@ -57,6 +58,9 @@ def show_findings(
             )
             table.add_row(*(_plain(cell) for cell in cells))
         console.print(table)
+    if not suspects:
+        console.print(_plain(f"How well labels fit their rows: {folder / PAGE}"))
+        return
     console.print(_plain(f"Review them: {folder / PAGE}"))
     console.print(_plain(f"As a table: {folder / SUSPECTS}"))
 

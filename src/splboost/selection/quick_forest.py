@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from splboost.boosting.fit.data import Samples
+from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.calibration import Calibration, calibrate
 from splboost.trees.columns import read_table
@@ -98,7 +99,7 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), announcing_compilation(self.verbose):
             self._fit(X, y, groups)
         return self
 

@@ -4,21 +4,29 @@ const LISTED_CLASSES = 8;
 const MANY_COLUMNS = 30;
 const LONGEST = 5_000; // characters of a cell
 
+const explained = suspects.some(({ reasons }) => reasons !== null);
 let onlyDiffering = columns.length > MANY_COLUMNS; // which lines of the comparison to show
 
+/** All that is known of a suspect: there may be no reasons, and no columns. */
 function caseOf(suspect) {
-  return [
-    make("p", { class: "verdict" }, "Labelled ", label(suspect.given, "given"),
-      ", proposed ", label(suspect.predicted, "predicted"), ". ",
-      make("strong", {}, `The chance that the label is wrong is ${percent(suspect.wrong)}`),
-      make("span", { class: "muted" }, ` (label quality ${suspect.quality.toFixed(2)}).`)),
+  const parts = [
+    make("div", { class: "verdict" },
+      make("p", {}, "Labelled ", label(suspect.given, "given"),
+        ", proposed ", label(suspect.predicted, "predicted")),
+      make("p", {}, make("strong", {}, `The chance that the label is wrong is ${percent(suspect.wrong)}`),
+        make("span", { class: "muted" }, ` (label quality ${suspect.quality.toFixed(2)}).`))),
     make("h3", {}, "What the model believes"),
     beliefs(suspect),
-    make("h3", {}, "What speaks against the label, and how much belief it takes"),
-    reasons(suspect),
-    make("h3", {}, suspect.similar.length ? "The row and those most like it" : "The row"),
-    comparison(suspect),
   ];
+  if (explained) {
+    parts.push(make("h3", {}, "What speaks against the label, and how much belief it takes"),
+      reasons(suspect));
+  }
+  if (columns.length) {
+    const title = suspect.similar.length ? "The row and those most like it" : "The row";
+    parts.push(make("h3", {}, title), comparison(suspect));
+  }
+  return parts;
 }
 
 /** Belief in each class, the greatest first; the given and the proposed are always shown. */
@@ -42,7 +50,7 @@ function reasons(suspect) {
   if (!suspect.reasons?.length) {
     return make("p", { class: "muted" }, suspect.reasons
       ? "No single column; the row as a whole does not fit."
-      : "Nobody has looked: reasons are worked out for the worst suspects alone, and by a model.");
+      : "Nobody has looked: reasons are worked out for the worst suspects alone.");
   }
   const points = "of 100, by which this lowers the belief in the label";
   return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, taken }) =>

@@ -33,9 +33,11 @@ function counted(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** 0.937 as 94%; nearer to none or all, one more digit. */
+/** 0.937 as 94%; nearer to none or all, one more digit, but never as none or all. */
 function percent(share) {
   const value = 100 * share;
+  if (value > 0 && value < 0.05) return "<0.1%";
+  if (value < 100 && value >= 99.95) return ">99.9%";
   const whole = value === 0 || value === 100 || (value >= 1 && value <= 99);
   return `${value.toFixed(whole ? 0 : 1)}%`;
 }

@@ -12,21 +12,28 @@ let current = null; // rank of the suspect at hand
 let order = { name: "rank", descending: false };
 let inTable = ""; // which rows of the view the table holds
 
-// Each column of the list: its heading, what its cells show, and what it sorts by if it can.
+// Each column of the list: its heading, what that means, what its cells show, and what it sorts by if it can.
 const LIST = [
-  { name: "rank", title: "#", show: (_, rank) => count(rank + 1), by: (_, rank) => rank },
-  { name: "row", title: "Row", show: rowButton, by: (one) => one.row },
-  { name: "id", title: "Id", show: (one) => brief(one.id ?? ""), by: (one) => one.id ?? "" },
-  { name: "given", title: "Given", show: (one) => label(one.given, "given"), by: (one) => one.given },
-  { name: "predicted", title: "Proposed", show: (one) => label(one.predicted, "predicted"),
-    by: (one) => one.predicted },
-  { name: "wrong", title: "Wrong", by: (one) => one.wrong,
+  { name: "rank", title: "#", means: "1 for the worst", show: (_, rank) => count(rank + 1),
+    by: (_, rank) => rank },
+  { name: "row", title: "Row", means: "number of the row in the data, from 0", show: rowButton,
+    by: (one) => one.row },
+  { name: "id", title: "Id", means: "what people call the row", show: (one) => brief(one.id ?? ""),
+    by: (one) => one.id ?? "" },
+  { name: "given", title: "Given", means: "the label in the data", show: (one) => label(one.given, "given"),
+    by: (one) => classes[one.given] },
+  { name: "predicted", title: "Proposed", means: "the label that looks right",
+    show: (one) => label(one.predicted, "predicted"), by: (one) => classes[one.predicted] },
+  { name: "wrong", title: "Wrong", means: "chance that the given label is wrong", by: (one) => one.wrong,
     show: (one) => make("span", { class: "chance" }, bar(one.wrong), percent(one.wrong)) },
-  { name: "quality", title: "Quality", show: (one) => one.quality.toFixed(2), by: (one) => one.quality },
-  { name: "reason", title: "Strongest reason", show: (one) => brief(one.reasons?.[0]?.text ?? "", 300) },
-  { name: "decision", title: "Decision", show: decisionMark,
+  { name: "quality", title: "Quality", means: "how likely the label is to a model that has not seen it",
+    show: (one) => one.quality.toFixed(2), by: (one) => one.quality },
+  { name: "reason", title: "Strongest reason", means: "what speaks most against the label",
+    show: (one) => brief(one.reasons?.[0]?.text ?? "", 300) },
+  { name: "decision", title: "Decision", means: "what you have decided", show: decisionMark,
     by: (one) => ["open", ...Object.keys(DONE)].indexOf(decisionOn(one)) },
-].filter(({ name }) => name !== "id" || suspects.some(({ id }) => id !== null));
+].filter(({ name }) => (name !== "id" || suspects.some(({ id }) => id !== null)) &&
+  (name !== "reason" || explained));
 
 function rowButton(suspect) {
   const words = `Show ${brief(rowName(suspect))}`;
@@ -46,13 +53,19 @@ function textOf(suspect) {
     ...(suspect.reasons ?? []).map(({ text }) => text)].join("\n").toLowerCase();
 }
 
+/** Numbers, also as texts, by what they are worth and first; texts as in a dictionary. */
+function compare(a, b) {
+  const isNumber = (value) => typeof value === "number" || (value.trim() !== "" && isFinite(value));
+  if (isNumber(a) && isNumber(b)) return a - b;
+  return isNumber(b) - isNumber(a) || collator.compare(a, b);
+}
+
 /** Filter and sort anew, and keep the suspect at hand if it is still there. */
 function updateView() {
   const [given, predicted, decision] = FILTERS.map((name) => byId(`filter-${name}`).value);
   const sought = byId("search").value.trim().toLowerCase();
   const { by } = LIST.find(({ name }) => name === order.name);
   const sign = order.descending ? -1 : 1;
-  const compare = (a, b) => (typeof a === "string" ? collator.compare(a, b) : a - b);
   view = [...suspects.entries()]
     .filter(([rank, suspect]) =>
       (given === "" || suspect.given === Number(given)) &&
@@ -72,13 +85,13 @@ function showList() {
   byId("shown").textContent = filtered ? `${count(view.length)} of ${all} shown` : all;
   byId("reset").hidden = !filtered;
   byId("none").hidden = view.length > 0;
-  byId("none").textContent = filtered ? "No suspect fits these filters." : "No label looks wrong.";
   byId("suspects").setAttribute("aria-rowcount", view.length + 1);
   for (const heading of byId("suspects").querySelectorAll("[aria-sort]")) {
     heading.ariaSort = heading.matches(`.in-${order.name}`) ? direction : "none";
   }
   reveal();
   showRows(true);
+  showRows(false); // on a narrow screen the first made the list as high as its rows
   markCurrent();
 }
 
@@ -134,13 +147,13 @@ function listRow(rank, position) {
 }
 
 function prepareList() {
-  for (const { name, title, by } of LIST) {
+  for (const { name, title, means, by } of LIST) {
     const sort = () => {
       order = { name, descending: order.name === name ? !order.descending : name === "wrong" };
       startOver();
     };
     byId("suspects").tHead.rows[0].append(make("th",
-      { scope: "col", class: `in-${name}`, "aria-sort": by ? "none" : null },
+      { scope: "col", class: `in-${name}`, title: means, "aria-sort": by ? "none" : null },
       by ? button({}, title, sort) : title));
   }
   for (const role of ["given", "predicted"]) {

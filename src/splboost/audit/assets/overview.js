@@ -16,14 +16,15 @@ function showFacts({ n_rows, noise_rate, noise_rate_std, expected_precision, con
     fact("Labels estimated wrong", percent(noise_rate) + spread,
       `about ${count(Math.round(noise_rate * n_rows))} of ${count(n_rows)}`);
   }
-  let words = "rows whose label looks wrong";
+  let words = suspects.length ? "rows whose label looks wrong"
+    : "no label looks wrong enough to review; --top 20, or top=20 in Python, lists the worst all the same";
   if (suspects.length && expected_precision !== null) {
     const wrong = Math.round(expected_precision * suspects.length);
     words = `expect about ${count(wrong)} really wrong and ${count(suspects.length - wrong)} ` +
       `right after all (${percent(expected_precision)} precision)`;
   }
   fact("Suspects", count(suspects.length), words);
-  fact("Contradictions", count(contradictions.length), contradictions.length
+  if (contradictions) fact("Contradictions", count(contradictions.length), contradictions.length
     ? "groups of equal rows with different labels" : "no equal rows have different labels");
 }
 
@@ -103,7 +104,7 @@ function showQuality({ n_rows, quality: { edges, all, suspects, cut } }) {
     (cut === null ? "" : `; suspects lie below ${+cut.toFixed(3)}`));
   byId("quality").append(svg, make("p", { class: "legend" },
     make("span", { class: "all" }, "all rows"), make("span", { class: "suspects" }, "suspects"),
-    "heights: square roots"));
+    make("small", {}, "Heights are square roots, so that few can be seen.")));
 }
 
 /** The largest of 1, 2 or 5 times a power of ten that is not above the number. */
@@ -114,6 +115,7 @@ function roundDown(number) {
 
 /** Equal rows with different labels. */
 function showContradictions({ contradictions }) {
+  if (!contradictions?.length) return;
   const list = byId("contradictions").querySelector("ul");
   const show = (groups) => groups.forEach(({ rows, labels }) => {
     const item = make("li");
@@ -136,7 +138,7 @@ function showContradictions({ contradictions }) {
   }
   byId("contradictions").querySelector("summary").textContent =
     `${counted(contradictions.length, "contradiction")}: equal rows with different labels`;
-  byId("contradictions").hidden = contradictions.length === 0;
+  byId("contradictions").hidden = false;
 }
 
 /** The number of a row, as a button where it is a suspect. */

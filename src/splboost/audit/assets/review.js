@@ -139,13 +139,13 @@ const ACTIONS = {
   load: () => byId("load-file").click(),
 };
 const KEYS = {
-  j: "next", ArrowDown: "next", k: "previous", ArrowUp: "previous", K: "keep",
-  f: "flip", F: "flip", d: "drop", D: "drop", c: "clear", C: "clear", u: "undo", U: "undo",
-  "/": "seek", "?": "open-help",
+  k: "keep", f: "flip", d: "drop", c: "clear", u: "undo", n: "next", p: "previous",
+  ArrowDown: "next", ArrowUp: "previous", "/": "seek", "?": "open-help",
 };
 
 function onKey(event) {
-  const { target, key } = event;
+  const { target } = event;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector("dialog[open]")) return;
   if (target.matches("input:not([type=checkbox]), select")) {
@@ -183,6 +183,10 @@ function prepare() {
     byId("clean-note").textContent =
       "The data are not in this page: save the decisions and use splboost audit apply.";
   }
+  for (const id of ["review", "pairs"]) byId(id).hidden = !suspects.length;
+  document.querySelector(".progress").hidden = !suspects.length;
+  byId("open-files").hidden = !suspects.length;
+  if (!columns.length) byId("search").placeholder = "any label or row";
   const { name, target, made, version } = report;
   byId("about").textContent =
     `${name} · labels in ${target} · audited ${made} with splboost ${version}`;

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import xgboost
 from dask import array, delayed
-from dask.base import is_dask_collection, unpack_collections
 from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
 
+from splboost.engines.dask_data import WEIGHT, align, gather, load
 from splboost.engines.dask_rounds import (
     Reporter,
     WorkerObjective,
@@ -39,8 +39,6 @@ from splboost.engines.xgboost_rounds import (
 from splboost.engines.xgboost_shared import SelfPacedXGB
 
 FloatArray = NDArray[np.float64]
-WEIGHT = "sample_weight"
-NO_DATA = "verbose", "xgb_model"  # among the arguments of fit
 
 
 @documented
@@ -125,7 +123,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         return self
 
     async def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> None:
-        X, y, given = self._load(X, y, given)
+        X, y, given = await load(self.client, X, y, given)
         mass = await self._count_classes(y, given[WEIGHT])
         softmax = len(mass) > 2
         positive = 1.0
@@ -186,20 +184,6 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         self._keep_record(paces, v, latent, n_selected)
         self._warn_of_fit(n_done, warm_rounds, dropped, is_plain=loss.is_plain)
 
-    def _load(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
-        """The same data, all loaded at once and held by the workers for the fit."""
-        for name, data in (("X", X), ("y", y), (WEIGHT, given[WEIGHT])):
-            if data is not None and not is_dask_collection(data):
-                raise TypeError(
-                    f"{name} must be a dask array, dataframe or series, got "
-                    f"{type(data).__name__}; dask.array.from_array makes one, and "
-                    "SPLXGBClassifier takes the data of one machine."
-                )
-        rest = {name: given[name] for name in given if name not in NO_DATA}
-        lazy, put_back = unpack_collections(X, y, rest)
-        X, y, held = put_back(self.client.persist(lazy))
-        return X, y, {**given, **held}
-
     def _start_score(self, mass: FloatArray) -> Any:
         """Where XGBoost would start from: it knows the classes by their weights."""
         params = {
@@ -212,8 +196,8 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
 
     async def _count_classes(self, y: Any, weight: Any) -> FloatArray:
         """The weight of each class, from 0 on."""
-        counts = await self._gather(
-            [delayed(count_labels)(*piece) for piece in _align(y, weight)]
+        counts = await gather(
+            self.client, [delayed(count_labels)(*piece) for piece in align(y, weight)]
         )
         labels = sorted({label for count in counts for label in count})
         if not labels:
@@ -248,10 +232,12 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         closed = self.client.compute(
             [
                 delayed(close_piece)(*piece, loss, positive)
-                for piece in _align(scores, y, given[WEIGHT])
+                for piece in align(scores, y, given[WEIGHT])
             ]
         )
-        found = await self._gather([delayed(itemgetter(1, 2, 3))(f) for f in closed])
+        found = await gather(
+            self.client, [delayed(itemgetter(1, 2, 3))(piece) for piece in closed]
+        )
         parts = [
             array.from_delayed(delayed(itemgetter(0))(piece), (n,), dtype=np.float64)
             for piece, (n, _, _) in zip(closed, found, strict=True)
@@ -259,27 +245,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         latent = sum(latent for _, latent, _ in found)
         return array.concatenate(parts), latent, sum(each for _, _, each in found)
 
-    async def _gather(self, tasks: list[Any]) -> Any:
-        futures = self.client.compute(tasks)
-        return await self.client.gather(futures, asynchronous=True)
-
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("sample_pace_", None)
         return state
-
-
-def _align(*collections: Any) -> list[tuple[Any, ...]]:
-    """The pieces of arrays or series with the same partitions; None stays None."""
-    cut = [
-        None if each is None else np.ravel(each.to_delayed()).tolist()
-        for each in collections
-    ]
-    lengths = {len(pieces) for pieces in cut if pieces is not None}
-    if len(lengths) > 1:
-        raise ValueError(
-            f"y and sample_weight have {sorted(lengths)} partitions; they must be cut "
-            "like X, as repartition and rechunk do."
-        )
-    n = lengths.pop()
-    return list(zip(*([None] * n if p is None else p for p in cut), strict=True))

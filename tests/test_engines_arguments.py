@@ -1,5 +1,8 @@
 """What may be given to self-paced XGBoost and LightGBM, and what becomes of it."""
 
+import ast
+import inspect
+import re
 import warnings
 
 import lightgbm
@@ -7,6 +10,7 @@ import numpy as np
 import pytest
 from lightgbm.basic import _ConfigAliases
 
+from splboost import engines
 from splboost.engines import SelfPacedObjective
 from splboost.engines.self_paced import ALIKE
 from splboost.engines.self_paced import OWN as PARAMETERS
@@ -253,3 +257,18 @@ def test_a_plain_copy_shares_no_parameters(package):
     assert "p_min" not in plain.get_params() and plain.get_params()[name] == 1
     plain.set_params(**{name: 0}).fit(X, y)
     assert model.get_params()[name] == 1 and model.get_params()["p_min"] == 0.2
+
+
+# ------------------------------------------------------------------------ docstrings
+
+
+@pytest.mark.parametrize("name", ["SPLXGB", "SPLLGBM", "DaskSPLXGB"])
+def test_every_parameter_is_described_with_its_default(name):
+    cls = getattr(engines, f"{name}Classifier")
+    assert "{" not in cls.__doc__ and max(map(len, cls.__doc__.splitlines())) <= 88
+    said = re.findall(r"^    (\w+) : .*, default=(.+)$", cls.__doc__, flags=re.M)
+    parameters = dict(inspect.signature(cls).parameters)
+    parameters.pop("kwargs")
+    assert [each for each, _ in said] == list(parameters)
+    for each, default in said:
+        assert ast.literal_eval(default) == parameters[each].default

@@ -172,13 +172,13 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
             latent.append([*before[1:], last][: n - n_done])
             n_selected.append(selected[: n - n_done])
-            boosters.append(self._Booster[:n])
+            boosters.append((self._Booster, n))
             evals.append(vars(self).get("evals_result_"))
             given = {**given, "verbose": False}
         self.__dict__.update(own)
         self.objective = "multi:softprob" if softmax else "binary:logistic"
         if len(boosters) > 1:
-            self._Booster = average(boosters)
+            self._Booster = average([each[:n] for each, n in boosters])
             self.evals_result_ = evals[0]
             v, _, dropped = await self._close(X, y, given, loss, positive)
         self._keep_record(paces, v, latent, n_selected)

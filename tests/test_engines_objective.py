@@ -496,6 +496,18 @@ def test_a_missing_package_is_named_with_its_extra(missing, name, extra, monkeyp
         _ = splboost.engines.SPLCatBoost
 
 
+def test_a_package_that_lacks_a_part_of_itself_is_named(monkeypatch):
+    import splboost.engines
+
+    def fail(name):
+        raise ImportError("Dask array requirements are not installed.")
+
+    monkeypatch.setattr(splboost.engines, "import_module", fail)
+    match = r"cannot be imported \(Dask array requirements.*splboost\[dask\]'"
+    with pytest.raises(ImportError, match=match):
+        _ = splboost.engines.DaskSPLXGBClassifier
+
+
 @pytest.mark.parametrize(
     "missing, left",
     [

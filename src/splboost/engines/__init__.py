@@ -55,10 +55,10 @@ def __getattr__(name: str) -> Any:
         if package == "splboost":
             raise
         remedy = _REMEDIES.get(package, "pip install 'splboost[dask]'")
-        what = f"{package}, which is not installed" if package else str(missing)
-        raise ImportError(f"{name} needs {what}; run {remedy}.", name=package) from (
-            missing
-        )
+        why = f"{name} cannot be imported ({missing})"
+        if isinstance(missing, ModuleNotFoundError):
+            why = f"{name} needs {package}, which is not installed"
+        raise ImportError(f"{why}; run {remedy}.", name=package) from missing
 
 
 def __dir__() -> list[str]:

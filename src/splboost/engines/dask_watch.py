@@ -68,14 +68,14 @@ async def watch(client: Any, work: Callable[[], Awaitable[None]]) -> None:
         lost = needed.keys() - there
         if not lost:
             raise
+        until = GRACE + (noticed or time.monotonic())
+        waiting = await _find_waiting(client, mark, until)
         await _stop(task)
-        waiting = {address for address in there if needed.get(address)}
         raise RuntimeError(
             f"Lost {len(lost)} of {len(needed)} workers during fit "
             f"({', '.join(sorted(lost))}), and XGBoost cannot go on without their "
-            f"rows. {await _free(client, sorted(waiting))}Fit again when the cluster "
-            "is whole; if workers were short of memory, give them more or smaller "
-            "partitions."
+            f"rows. {await _free(client, waiting)}Fit again when the cluster is whole; "
+            "if workers were short of memory, give them more or smaller partitions."
         ) from error
     finally:
         await _stop(task)
@@ -86,6 +86,17 @@ async def _stop(task: Any) -> None:
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError, Exception):
         await asyncio.wait({task}, timeout=PAUSE)
+
+
+async def _find_waiting(client: Any, mark: str, until: float) -> list[str]:
+    """The workers that still train when the time is over."""
+    while True:
+        there = await client.run_on_scheduler(list_workers)
+        bound = await client.run_on_scheduler(find_bound, mark=mark)
+        waiting = sorted(address for address in there if bound.get(address))
+        if not waiting or time.monotonic() > until:
+            return waiting
+        await asyncio.sleep(PAUSE)
 
 
 async def _free(client: Any, waiting: list[str]) -> str:
@@ -100,4 +111,4 @@ async def _free(client: Any, waiting: list[str]) -> str:
             f"{names} may wait for them for minutes, and could not be restarted "
             f"({why}): call client.restart(), or start them anew. "
         )
-    return f"{names} waited for them, and were restarted. "
+    return f"Restarted {names}, which waited for them. "

@@ -456,3 +456,38 @@ def test_workers_that_cannot_be_restarted_are_named():
     said = asyncio.run(dask_watch._free(Unable(), ["tcp://one"]))
     assert "tcp://one" in said and "client.restart()" in said and "nanny" in said
     assert not asyncio.run(dask_watch._free(Unable(), []))
+
+
+@pytest.mark.parametrize("next_seed_needs_it", [False, True])
+def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
+    monkeypatch.setattr(dask_watch, "PAUSE", 0.02)
+    monkeypatch.setattr(dask_watch, "GRACE", 0.2)
+
+    class Cluster:
+        workers = ("one", "other")
+        bound = {"one": True, "other": True}  # noqa: RUF012
+
+        async def run_on_scheduler(self, function, mark=None):
+            return self.workers if function is dask_watch.list_workers else self.bound
+
+        async def restart_workers(self, addresses):
+            assert addresses == ["one"]
+
+    cluster = Cluster()
+
+    async def fit():
+        await asyncio.sleep(0.1)
+        cluster.workers = ("one",)
+        cluster.bound = {
+            "one": True,
+            **({"other": False} if next_seed_needs_it else {}),
+        }
+        await asyncio.sleep(0.6)
+
+    if next_seed_needs_it:
+        with pytest.raises(
+            RuntimeError, match=r"Lost 1 of 2 .*\(other\).*Restarted one"
+        ):
+            asyncio.run(dask_watch.watch(cluster, fit))
+    else:
+        asyncio.run(dask_watch.watch(cluster, fit))

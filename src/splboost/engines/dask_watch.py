@@ -54,9 +54,10 @@ async def watch(client: Any, work: Callable[[], Awaitable[None]]) -> None:
     try:
         while not (await asyncio.wait({task}, timeout=PAUSE))[0]:
             there = set(await client.run_on_scheduler(list_workers))
-            if not needed or needed.keys() - there:
-                needed |= await client.run_on_scheduler(find_bound, mark=mark)
+            if not needed or needed.keys() - there:  # another seed may need others
+                needed = await client.run_on_scheduler(find_bound, mark=mark)
             if not needed.keys() - there:
+                noticed = None
                 continue
             noticed = noticed or time.monotonic()
             if time.monotonic() - noticed > GRACE:

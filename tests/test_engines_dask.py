@@ -193,8 +193,9 @@ def test_errors_and_warnings_on_a_cluster(client):
     with pytest.raises(ValueError, match="both say how strict"):
         DaskSPLXGBClassifier(pace=Hard(age=1.0), p_min=0.1).fit(dX, dy)
     assert model.callbacks is None
-    with pytest.warns(UserWarning, match="had no effect: all 5 rounds"):
+    with pytest.warns(UserWarning, match="had no effect: all 5 rounds") as given:
         DaskSPLXGBClassifier(n_estimators=5).fit(dX, dy)
+    assert [each.filename for each in given] == [__file__]
     rare = (np.arange(N) % 14 == 0).astype(int)
     noise = np.random.default_rng(0).normal(size=(N, 3)) + rare[:, None]
     with pytest.warns(UserWarning, match="has dropped .* of class 1"):

@@ -11,6 +11,7 @@ from dask import array, delayed
 from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
 
+from splboost.advice import keeping_advice, warn
 from splboost.engines.dask_data import WEIGHT, align, gather, load
 from splboost.engines.dask_rounds import (
     Reporter,
@@ -97,19 +98,23 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         self
         """
         self._check_settings()
-        return self._client_sync(
-            self._fit_async,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            base_margin=base_margin,
-            eval_set=eval_set,
-            verbose=verbose,
-            xgb_model=xgb_model,
-            sample_weight_eval_set=sample_weight_eval_set,
-            base_margin_eval_set=base_margin_eval_set,
-            feature_weights=feature_weights,
-        )
+        with keeping_advice() as kept:  # another thread does the fit
+            fitted = self._client_sync(
+                self._fit_async,
+                X=X,
+                y=y,
+                sample_weight=sample_weight,
+                base_margin=base_margin,
+                eval_set=eval_set,
+                verbose=verbose,
+                xgb_model=xgb_model,
+                sample_weight_eval_set=sample_weight_eval_set,
+                base_margin_eval_set=base_margin_eval_set,
+                feature_weights=feature_weights,
+            )
+        for advice in kept:
+            warn(*advice)
+        return fitted
 
     def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
         model, metric, params, feature_weights = super()._configure_fit(*args, **kwargs)

@@ -54,10 +54,8 @@ def make(package: str, paced: bool, seed: int, n_jobs: int, **given: Any) -> Any
     return (engines.SPLLGBMClassifier if paced else LGBMClassifier)(**fixed, **given)
 
 
-def fit_tuned(
-    X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool
-) -> Any:
-    """The best of as many drawn settings; with a pace, how strict it is among them."""
+def draw_settings(package: str, paced: bool, seed: int) -> list[dict[str, float]]:
+    """Settings to choose from; with a pace, how strict it is among them."""
     rng = np.random.default_rng(seed)
     ranges = RANGES[package]
     settings = [
@@ -65,6 +63,14 @@ def fit_tuned(
     ]
     if paced:  # the other parameters are those of the parent's draws
         settings = [{**each, "p_min": P_MIN.draw(rng)} for each in settings]
+    return settings
+
+
+def fit_tuned(
+    X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool
+) -> Any:
+    """The best of as many drawn settings."""
+    settings = draw_settings(package, paced, seed)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     parts = list(folds.split(X, y))
     of = partial(make, package, paced, seed, n_jobs)
@@ -127,12 +133,14 @@ METHODS = {
     **_of_package("xgboost", "XGBoost", "SPLXGB"),
     **_of_package("lightgbm", "LightGBM", "SPLLGBM"),
 }
-# Each with what it is to be compared with
-PAIRS = {
-    "SPLXGB tuned": "XGBoost tuned",
-    "SPLXGB": "XGBoost, depth 3, half the rows",
-    f"SPLXGB, {SEEDS} seeds": "XGBoost tuned",
-    "SPLLGBM tuned": "LightGBM tuned",
-    "SPLLGBM": "LightGBM, depth 3, half the rows",
-    f"SPLLGBM, {SEEDS} seeds": "LightGBM tuned",
-}
+# Each with what it is to be compared with; of several seeds there is no parent
+PAIRS = [
+    pair
+    for own, parent in (("SPLXGB", "XGBoost"), ("SPLLGBM", "LightGBM"))
+    for pair in (
+        (f"{own} tuned", f"{parent} tuned"),
+        (own, f"{parent}, depth 3, half the rows"),
+        (f"{own}, {SEEDS} seeds", f"{parent}, depth 3, half the rows"),
+        (f"{own}, {SEEDS} seeds", f"{parent} tuned"),
+    )
+]

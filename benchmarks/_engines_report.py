@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from _engines_methods import DRAWS, FOLDS, METHODS, P_MIN, PAIRS, RANGES
+from _engines_methods import DRAWS, FOLDS, METHODS, P_MIN, PAIRS, RANGES, draw_settings
 from _page import (
     SPLIT,
     by_method,
@@ -37,7 +37,7 @@ def _errors(results: Results, part: str) -> str:
 def _pairs(results: Results, part: str) -> str:
     """Difference of each to its parent by level, with the standard error over sets."""
     lines = []
-    for own, parent in PAIRS.items():
+    for own, parent in PAIRS:
         if not {own, parent} <= set(results.methods):
             continue
         cells = []
@@ -58,6 +58,18 @@ def _pairs(results: Results, part: str) -> str:
     return format_table(["", "against", *map(level_name, results.noise)], lines)
 
 
+def _count_off(results: Results) -> str:
+    """How many of the settings drawn have no pace."""
+    seeds = sorted(int(seed) for seed in results.complete["seed"].unique())
+    drawn = [
+        setting["p_min"]
+        for package in RANGES
+        for seed in seeds
+        for setting in draw_settings(package, True, seed)
+    ]
+    return f"{drawn.count(0.0)} of the {len(drawn)} settings"
+
+
 def sections(
     results: Results, rows: int, failures: Sequence[dict[str, Any]]
 ) -> list[str]:
@@ -68,7 +80,8 @@ def sections(
         paragraph(
             f"Tuned are the best of {DRAWS} random settings by accuracy on {FOLDS} "
             "folds of the noisy labels, the same settings with a pace and without; "
-            f"with one, `p_min` is drawn as well ({P_MIN}). Times are those of the "
+            f"with one, `p_min` is drawn as well ({P_MIN}), and is 0 in "
+            f"{_count_off(results)} of both packages. Times are those of the "
             "processor, with one thread."
         ),
         completeness(results),

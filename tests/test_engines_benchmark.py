@@ -42,6 +42,11 @@ def test_both_sides_have_the_same_draws_and_parameters(package, monkeypatch):
     assert own[:6] == parents[:6]
 
 
+def test_pairs_are_of_methods_that_there_are():
+    assert {name for pair in methods.PAIRS for name in pair} <= set(methods.METHODS)
+    assert len(methods.PAIRS) == len(set(methods.PAIRS)) == 8
+
+
 def test_a_quick_run(tmp_path):
     run = subprocess.run(
         [sys.executable, str(SCRIPT), "--quick", "--jobs", "1", "--out", str(tmp_path)],

@@ -513,7 +513,7 @@ def test_weights_of_zero(package):
     model = OWN[package](n_estimators=30).fit(X, y, sample_weight=weight)
     assert np.isnan(model.sample_pace_[::2]).all()
     assert not np.isnan(model.sample_pace_[1::2]).any()
-    with pytest.raises(ValueError, match="sample_weight is zero for all"):
+    with pytest.raises(ValueError, match="all zero: sample_weight leaves no row"):
         OWN[package]().fit(X, y, sample_weight=np.zeros(400))
 
 

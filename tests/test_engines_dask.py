@@ -1,5 +1,6 @@
 """On a Dask cluster of two worker processes."""
 
+import asyncio
 import logging
 import os
 import pickle
@@ -14,9 +15,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from dask import delayed
 from distributed import Client, LocalCluster
-from lightgbm import DaskLGBMClassifier
-from sklearn.metrics import roc_auc_score
+from lightgbm import DaskLGBMClassifier, LGBMClassifier
 
 from splboost import SPLBoostClassifier, SPLForestClassifier, spl_path
 from splboost.datasets import flip_labels, make_twonorm
@@ -26,6 +27,7 @@ from splboost.engines import (
     SPLXGBClassifier,
     dask_watch,
 )
+from splboost.pace import Hard
 
 N = 1200
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -74,7 +76,7 @@ def test_the_model_is_that_of_one_machine(client, on_one_worker, n_classes):
         X, y, flipped = X[order], y[order], flipped[order]
         assert flipped[: N // 2].sum() == flipped.sum()
     weight = np.random.default_rng(0).uniform(0.5, 2, N)
-    given = settings(p_min=0.3 if n_classes == 2 else 0.15)
+    given = settings(p_min=0.3 if n_classes == 2 else 0.2)
     dX, dy, dw = split(X, y, weight)
     many = DaskSPLXGBClassifier(**given).fit(dX, dy, sample_weight=dw)
     one = SPLXGBClassifier(**given, n_jobs=1).fit(X, y, sample_weight=weight)
@@ -175,41 +177,175 @@ def test_errors_and_warnings_on_a_cluster(client):
     model = DaskSPLXGBClassifier(n_estimators=20)
     with pytest.raises(ValueError, match="classes 0 to 1"):
         model.fit(dX, dy + 1)
-    with pytest.raises(ValueError, match="sample_weight is zero"):
+    with pytest.raises(ValueError, match="all zero: sample_weight leaves no row"):
         model.fit(dX, dy, sample_weight=dy * 0.0)
+    for wrong in (-1.0, np.inf):
+        with pytest.raises(ValueError, match=f"sample_weight must be .* got {wrong:g}"):
+            model.fit(dX, dy, sample_weight=dy * 0.0 + wrong)
+    with pytest.raises(ValueError, match="y has no rows"):
+        model.fit(dX[:0], dy[:0])
+    with pytest.raises(TypeError, match=r"y must be a dask array.*got ndarray"):
+        model.fit(dX, y)
+    with pytest.raises(TypeError, match="did you mean 'p_min'"):
+        DaskSPLXGBClassifier(pmin=0.1).fit(dX, dy)
+    with pytest.warns(UserWarning, match="y contains only one class, 0"):
+        model.fit(dX, dy * 0)
     with pytest.raises(ValueError, match="both say how strict"):
-        from splboost.pace import Hard
-
         DaskSPLXGBClassifier(pace=Hard(age=1.0), p_min=0.1).fit(dX, dy)
-    assert not hasattr(model, "paces_") and model.callbacks is None
-    with pytest.warns(UserWarning, match="had no effect: all 5 rounds"):
+    assert model.callbacks is None
+    with pytest.warns(UserWarning, match="had no effect: all 5 rounds") as given:
         DaskSPLXGBClassifier(n_estimators=5).fit(dX, dy)
+    assert [each.filename for each in given] == [__file__]
     rare = (np.arange(N) % 14 == 0).astype(int)
     noise = np.random.default_rng(0).normal(size=(N, 3)) + rare[:, None]
     with pytest.warns(UserWarning, match="has dropped .* of class 1"):
         DaskSPLXGBClassifier(n_estimators=30).fit(*split(noise, rare))
 
 
-def test_lightgbm_on_dask_by_the_objective(client):
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_partitions_without_rows(client, n_classes):
+    X, y, _ = data()
+    if n_classes == 3:
+        y = y + (X[:, 2] > 0.8)
+    weight = np.random.default_rng(0).uniform(0.5, 2, N)
+    pieces = (500, 0, N - 500, 0)
+    dX = da.from_array(X, chunks=(N, 20)).rechunk((pieces, (20,)))
+    dy, dw = (da.from_array(a, chunks=N).rechunk((pieces,)) for a in (y, weight))
+    assert dX.numblocks == (4, 1)
+    given = settings(p_min=0.3 if n_classes == 2 else 0.2)
+    many = DaskSPLXGBClassifier(**given).fit(dX, dy, sample_weight=dw)
+    one = SPLXGBClassifier(**given, n_jobs=1).fit(X, y, sample_weight=weight)
+    scores = many.predict(*split(X), output_margin=True).compute()
+    np.testing.assert_allclose(scores, one.predict(X, output_margin=True), atol=1e-5)
+    np.testing.assert_array_equal(many.sample_pace_.compute(), one.sample_pace_)
+    assert many.sample_pace_.shape == (N,)
+    evals = {"eval_set": [(dX, dy)], "sample_weight_eval_set": [dw], "verbose": False}
+    many.fit(dX, dy, sample_weight=dw, **evals)
+    evals = {"eval_set": [(X, y)], "sample_weight_eval_set": [weight], "verbose": False}
+    one.fit(X, y, sample_weight=weight, **evals)
+    name = "logloss" if n_classes == 2 else "mlogloss"
+    found = [each.evals_result()["validation_0"][name] for each in (many, one)]
+    np.testing.assert_allclose(*found, rtol=1e-5)
+
+
+def test_shares_of_classes_are_those_of_all_weights(client):
     X, y, _ = data()
     y = y * (np.arange(N) % 3 > 0)
-    dX, dy = split(X, y)
-    start = float(np.log(y.mean() / (1 - y.mean())))
-    objective = SelfPacedObjective(warm_rounds=15, start_score=start)
-    given = dict(n_estimators=40, num_leaves=8, verbose=-1, random_state=0)
-    model = DaskLGBMClassifier(objective=objective, client=client, **given)
-    scores = model.fit(dX, dy).predict(dX, raw_score=True).compute()
-    p = objective.probability(scores)[:, 1]
-    assert abs(p.mean() - y.mean()) < 0.1
-    assert roc_auc_score(y, p) > 0.8
-    plain = DaskLGBMClassifier(client=client, **given).fit(dX, dy)
-    assert np.abs(plain.predict_proba(dX).compute()[:, 1] - p).max() > 0.1
-    off = SelfPacedObjective(pace=None, start_score=start)
-    same = DaskLGBMClassifier(objective=off, client=client, **given).fit(dX, dy)
-    unpaced = off.probability(same.predict(dX, raw_score=True).compute())[:, 1]
-    # LightGBM's bins depend on which rows came to which worker
-    assert np.corrcoef(unpaced, plain.predict_proba(dX).compute()[:, 1])[0, 1] > 0.9
-    assert abs(unpaced.mean() - y.mean()) < 0.02
+    dX, dy, dw = split(X, y, np.where(y > 0, 2.5, 1.0))
+    given = settings(pace=Hard(prior_corrected=True), p_min=0.3)
+    weighted = DaskSPLXGBClassifier(**given).fit(dX, dy, sample_weight=dw)
+    scaled = DaskSPLXGBClassifier(**given, scale_pos_weight=2.5).fit(dX, dy)
+    one = SPLXGBClassifier(**given, n_jobs=1, scale_pos_weight=2.5).fit(X, y)
+    ages = [[m.paces_[k].age for k in (0, 1)] for m in (weighted, scaled, one)]
+    np.testing.assert_allclose(ages[1:], [ages[0]] * 2, rtol=1e-6)
+    assert ages[0][1] < -np.log(0.3) + 2 * np.log(1 / (2 * y.mean())) - 0.1
+
+
+@pytest.mark.parametrize("kind", ["array", "dataframe"])
+@pytest.mark.parametrize("n_seeds", [1, 2])
+def test_data_are_loaded_once(client, kind, n_seeds, tmp_path):
+    n_pieces = 3
+    if kind == "array":
+        pieces = [
+            da.from_delayed(
+                delayed(load_piece)(k, tmp_path), (N // n_pieces, 21), dtype=float
+            )
+            for k in range(n_pieces)
+        ]
+        table = da.concatenate(pieces)
+        dX, dy = table[:, :-1], table[:, -1]
+    else:
+        table = dd.from_map(load_frame, range(n_pieces), folder=tmp_path)
+        (tmp_path / "loads").unlink(missing_ok=True)  # for the types of the columns
+        dX, dy = table.drop(columns="20"), table["20"]
+    model = DaskSPLXGBClassifier(n_estimators=20, n_seeds=n_seeds)
+    model.fit(dX, dy, eval_set=[(dX, dy)], verbose=False)
+    assert model.sample_pace_.compute().shape == (N,)
+    loads = (tmp_path / "loads").read_text().split()
+    assert sorted(loads) == [str(k) for k in range(n_pieces)]
+
+
+def load_piece(number, folder):
+    with open(folder / "loads", "a") as file:
+        file.write(f"{number}\n")
+    X, y, _ = data()
+    rows = slice(number * N // 3, (number + 1) * N // 3)
+    return np.column_stack([X, y])[rows]
+
+
+def load_frame(number, folder):
+    piece = load_piece(number, folder)
+    return pd.DataFrame(piece, columns=[str(k) for k in range(21)])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_lightgbm_on_dask_by_the_objective(client, n_classes):
+    """Of few values workers have the same bins.
+
+    Leaves are bounded by their Hessians: LightGBM only estimates counts over workers.
+    """
+    X, y, flipped = data()
+    if n_classes == 3:
+        y = y + (X[:, 2] > 0.8)
+    X = np.clip(np.round(2 * X) / 2, -2, 2)
+    dX, dy = spread(client, X, y)
+    share = np.bincount(y) / N
+    start = np.log(share) if n_classes == 3 else float(np.log(share[1] / share[0]))
+    given = dict(
+        n_estimators=30,
+        num_leaves=6,
+        min_child_samples=0,
+        min_child_weight=10.0,
+        verbose=-1,
+    )
+    scores = {}
+    for pace in ("hard", None):
+        loss = "softmax" if n_classes == 3 else "logistic"
+        given_too = {"warm_rounds": 5, "start_score": start}
+        objective = SelfPacedObjective(loss, pace, **given_too)
+        of_half = OfHalf(loss, pace, **given_too)
+        many = DaskLGBMClassifier(objective=of_half, client=client, **given)
+        found = many.fit(dX, dy).predict(dX, raw_score=True).compute()
+        one = LGBMClassifier(objective=objective, n_jobs=1, **given).fit(X, y)
+        np.testing.assert_allclose(found, one.predict(X, raw_score=True), atol=1e-6)
+        scores[pace] = found + start
+    plain = LGBMClassifier(n_jobs=1, **given).fit(X, y)
+    wanted = plain.predict(X, raw_score=True)
+    np.testing.assert_allclose(scores[None], wanted, atol=1e-6)
+    # With a pace the model believes wrong labels less
+    p = {key: own_probability(each, y) for key, each in scores.items()}
+    gained = np.log(p["hard"]) - np.log(p[None])
+    assert gained[flipped].mean() < gained[~flipped].mean() - 0.3
+
+
+def spread(client, *arrays):
+    """Arrays with one half on each worker."""
+    workers = client.run_on_scheduler(dask_watch.list_workers)
+    assert len(workers) == 2
+    halves = [slice(N // 2), slice(N // 2, N)]
+    return [
+        da.concatenate(
+            [
+                client.persist(da.from_array(a[half], chunks=-1), workers=[worker])
+                for half, worker in zip(halves, workers, strict=True)
+            ]
+        )
+        for a in arrays
+    ]
+
+
+class OfHalf(SelfPacedObjective):
+    """Of one half of the rows, as two workers have them."""
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        if len(y_true) != N // 2:
+            raise ValueError(f"{len(y_true)} rows on a worker")
+        return super().__call__(y_true, y_pred, sample_weight)
+
+
+def own_probability(scores, y):
+    p = SelfPacedObjective().probability(scores)
+    return p[np.arange(len(y)), y]
 
 
 def test_bags_and_paths_run_on_the_cluster(client):
@@ -254,11 +390,18 @@ def test_a_lost_worker_ends_the_fit_with_a_clear_error(early, monkeypatch):
         killer = threading.Thread(target=kill_when, args=(client, victim, early))
         killer.start()
         begun = time.monotonic()
-        with pytest.raises(RuntimeError, match=r"Lost 1 of 2 workers during fit"):
+        with pytest.raises(RuntimeError, match=r"Lost 1 of 2 workers during fit") as at:
             model.fit(*split(X, y))
         assert time.monotonic() - begun < 150
+        assert "Restarted tcp://" in str(at.value) or not early
         assert not hasattr(model, "_Booster") and model.callbacks is None
         killer.join()
+        # No worker is left waiting for the lost one
+        client.wait_for_workers(2, timeout=60)
+        begun = time.monotonic()
+        model.set_params(n_estimators=20).fit(*split(X, y))
+        assert len(model.latent_objective_) == 20
+        assert time.monotonic() - begun < 60
 
 
 def kill_when(client, victim, early):
@@ -268,3 +411,84 @@ def kill_when(client, victim, early):
     if not early:
         time.sleep(4.0)
     os.kill(victim, signal.SIGKILL)
+
+
+def test_the_loss_of_an_idle_worker_is_none_of_the_fits(tmp_path):
+    """Nor if tasks of the user are bound to it; the user's own error is raised."""
+    X, y, _ = data()
+    with start_cluster() as cluster, Client(cluster) as client:
+        pids = client.run(os.getpid)
+        busy, idle = pids
+        whole = [da.from_array(a, chunks=-1) for a in (X, y)]
+        dX, dy = client.persist(whole, workers=[busy])
+        bound = client.submit(time.sleep, 600, workers=[idle], pure=False)
+
+        def kill_idle():
+            while not client.run_on_scheduler(dask_watch.find_bound):
+                time.sleep(0.1)
+            time.sleep(2 * dask_watch.PAUSE)
+            os.kill(pids[idle], signal.SIGKILL)
+            while idle in client.run_on_scheduler(dask_watch.list_workers):
+                time.sleep(0.1)
+            time.sleep(2 * dask_watch.PAUSE)
+            (tmp_path / "fail").touch()
+
+        def metric(y_true, y_pred):
+            time.sleep(0.01)
+            if (tmp_path / "fail").exists():
+                raise ValueError("an error of the user")
+            return 0.0
+
+        killer = threading.Thread(target=kill_idle)
+        killer.start()
+        model = DaskSPLXGBClassifier(n_estimators=100_000, eval_metric=metric)
+        model.client = client
+        with pytest.raises(ValueError, match="an error of the user"):
+            model.fit(dX, dy, eval_set=[(dX, dy)], verbose=False)
+        killer.join()
+        bound.cancel()
+
+
+def test_workers_that_cannot_be_restarted_are_named():
+    class Unable:
+        async def restart_workers(self, addresses):
+            raise ValueError("Restarting workers requires a nanny")
+
+    said = asyncio.run(dask_watch._free(Unable(), ["tcp://one"]))
+    assert "tcp://one" in said and "client.restart()" in said and "nanny" in said
+    assert not asyncio.run(dask_watch._free(Unable(), []))
+
+
+@pytest.mark.parametrize("next_seed_needs_it", [False, True])
+def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
+    monkeypatch.setattr(dask_watch, "PAUSE", 0.02)
+    monkeypatch.setattr(dask_watch, "GRACE", 0.2)
+
+    class Cluster:
+        workers = ("one", "other")
+        bound = {"one": True, "other": True}  # noqa: RUF012
+
+        async def run_on_scheduler(self, function, mark=None):
+            return self.workers if function is dask_watch.list_workers else self.bound
+
+        async def restart_workers(self, addresses):
+            assert addresses == ["one"]
+
+    cluster = Cluster()
+
+    async def fit():
+        await asyncio.sleep(0.1)
+        cluster.workers = ("one",)
+        cluster.bound = {
+            "one": True,
+            **({"other": False} if next_seed_needs_it else {}),
+        }
+        await asyncio.sleep(0.6)
+
+    if next_seed_needs_it:
+        with pytest.raises(
+            RuntimeError, match=r"Lost 1 of 2 .*\(other\).*Restarted one"
+        ):
+            asyncio.run(dask_watch.watch(cluster, fit))
+    else:
+        asyncio.run(dask_watch.watch(cluster, fit))

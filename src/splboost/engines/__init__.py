@@ -8,6 +8,7 @@ None of the packages is imported before it is needed.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from splboost.engines.objective import SelfPacedObjective
@@ -24,37 +25,41 @@ __all__ = [
     "SelfPacedObjective",
 ]
 
+# Where each class is, and the packages that it needs
 _HOMES = {
-    "SPLXGBClassifier": ("xgboost_classifier", "xgboost"),
-    "SPLLGBMClassifier": ("lightgbm_classifier", "lightgbm"),
-    "DaskSPLXGBClassifier": ("dask_xgboost", "xgboost,dask"),
+    "SPLXGBClassifier": ("xgboost_classifier", ["xgboost"]),
+    "SPLLGBMClassifier": ("lightgbm_classifier", ["lightgbm"]),
+    "DaskSPLXGBClassifier": ("dask_xgboost", ["xgboost", "dask", "distributed"]),
 }
+_REMEDIES = {
+    "xgboost": "pip install 'splboost[xgboost]', or pip install xgboost-cpu, a "
+    "twentieth of the size, for a machine without a GPU",
+    "lightgbm": "pip install 'splboost[lightgbm]'",
+}
+
+
+def _can_be_had(name: str) -> bool:
+    return name not in _HOMES or all(map(find_spec, _HOMES[name][1]))
+
+
+__all__[:] = filter(_can_be_had, __all__)  # import * asks for each of these
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, extras = _HOMES[name]
     try:
-        return getattr(import_module(f"{__name__}.{module}"), name)
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").startswith("splboost"):
+        return getattr(import_module(f"{__name__}.{_HOMES[name][0]}"), name)
+    except ImportError as missing:
+        package = (missing.name or "").partition(".")[0]
+        if package == "splboost":
             raise
-        raise ImportError(
-            f"{name} needs {missing.name}, which is not installed; run "
-            f"pip install 'splboost[{extras}]'{_instead(extras)}.",
-            name=missing.name,
-        ) from missing
-
-
-def _instead(extras: str) -> str:
-    return (
-        ", or pip install xgboost-cpu, a twentieth of the size, for a machine without "
-        "a GPU"
-        if "xgboost" in extras
-        else ""
-    )
+        remedy = _REMEDIES.get(package, "pip install 'splboost[dask]'")
+        why = f"{name} cannot be imported ({missing})"
+        if isinstance(missing, ModuleNotFoundError):
+            why = f"{name} needs {package}, which is not installed"
+        raise ImportError(f"{why}; run {remedy}.", name=package) from missing
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOMES})

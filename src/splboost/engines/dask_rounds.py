@@ -16,6 +16,7 @@ from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from splboost.engines.paced import PacedLoss, PacedRounds
+from splboost.engines.self_paced import count_dropped
 from splboost.pace import Pace
 
 ATTRIBUTE = "splboost_rounds"
@@ -118,40 +119,26 @@ def count_labels(y: Any, weight: Any) -> dict[float, float]:
     """The weight of each label in a piece."""
     labels, codes = np.unique(np.asarray(y).ravel(), return_inverse=True)
     given = None if weight is None else np.asarray(weight, dtype=np.float64).ravel()
+    if given is not None:
+        wrong = ~((given >= 0) & np.isfinite(given))
+        if wrong.any():
+            raise ValueError(
+                f"sample_weight must be finite and not negative, got "
+                f"{given[wrong][0]:g}; give a number, zero or positive, for each row."
+            )
     mass = np.bincount(codes, given, minlength=len(labels))
     return dict(zip(labels.tolist(), mass.tolist(), strict=True))
 
 
-def weigh_piece(
+def close_piece(
     scores: Any, y: Any, weight: Any, loss: PacedLoss, positive: float
-) -> NDArray[np.float64]:
-    """v of each sample of a piece; NaN for samples of weight zero."""
-    return _close(scores, y, weight, loss, positive).final_weight(np.asarray(scores))
-
-
-def sum_piece(
-    scores: Any, y: Any, weight: Any, loss: PacedLoss, positive: float
-) -> tuple[float, NDArray[Any]]:
-    """Latent loss of a piece, and of each class: weight, weight and number dropped."""
-    rounds = _close(scores, y, weight, loss, positive)
-    rounds.latent = [0.0]
-    v = rounds.final_weight(np.asarray(scores))
-    rounds.finish(np.asarray(scores), 1)
-    codes = np.asarray(y).ravel().astype(np.intp)
+) -> tuple[NDArray[np.float64], int, float, NDArray[np.float64]]:
+    """v and number of a piece's samples, latent loss, and what it drops of classes."""
+    scores, codes = np.asarray(scores), np.asarray(y).ravel()
+    k = 2 if scores.ndim == 1 else scores.shape[1]
     given = weigh(codes, weight, positive)
-    mass = np.ones(len(codes)) if given is None else given.astype(np.float64)
-    k = 2 if np.asarray(scores).ndim == 1 else np.shape(scores)[1]
-    dropped = v == 0
-    held = [
-        np.bincount(codes, mass, minlength=k),
-        np.bincount(codes[dropped], mass[dropped], minlength=k),
-        np.bincount(codes[dropped], minlength=k),
-    ]
-    return rounds.latent[0], np.array(held, dtype=np.float64)
-
-
-def _close(
-    scores: Any, y: Any, weight: Any, loss: PacedLoss, positive: float
-) -> PacedRounds:
-    y = np.asarray(y).ravel()
-    return PacedRounds(loss, y, weigh(y, weight, positive), warm_rounds=0)
+    rounds = PacedRounds(loss, codes, given, warm_rounds=0)
+    v = rounds.final_weight(scores)
+    rounds.latent = [0.0]
+    rounds.finish(scores, 1)
+    return v, v.size, rounds.latent[0], count_dropped(v, codes, given, k)

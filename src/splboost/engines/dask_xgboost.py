@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import xgboost
@@ -10,49 +11,39 @@ from dask import array, delayed
 from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
 
+from splboost.advice import keeping_advice, warn
+from splboost.engines.dask_data import WEIGHT, align, gather, load
 from splboost.engines.dask_rounds import (
     Reporter,
     WorkerObjective,
+    close_piece,
     count_labels,
-    sum_piece,
     take_report,
-    weigh_piece,
 )
 from splboost.engines.dask_watch import watch
+from splboost.engines.documentation import documented
 from splboost.engines.paced import PacedLoss
 from splboost.engines.settings import (
-    NEVER_CALLED,
-    check_settings,
     count_warm_rounds,
     make_loss,
-    one_or_all,
+    never_called,
     resolve_paces,
-    set_pace_parameters,
-    take_pace_parameters,
     unchanged_on_error,
-    warn_of_empty_rounds,
-    warn_of_lost_classes,
-    warn_of_warm_rounds,
-    without_own,
 )
-from splboost.engines.xgboost_fit import (
-    DEFAULT_RATE,
-    check_objective,
-    count_rounds,
-    list_seeds,
-)
+from splboost.engines.xgboost_fit import DEFAULT_RATE, count_rounds
 from splboost.engines.xgboost_rounds import (
     OfProbabilities,
     average,
     patient_callbacks,
     start_score,
 )
-from splboost.pace import Pace
+from splboost.engines.xgboost_shared import SelfPacedXGB
 
 FloatArray = NDArray[np.float64]
 
 
-class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
+@documented
+class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
     """XGBoost on a Dask cluster that is not fooled by wrong labels.
 
     It is ``xgboost.dask.DaskXGBClassifier`` with what ``SPLXGBClassifier`` adds on one
@@ -62,44 +53,17 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
 
     Parameters
     ----------
-    p_min : float or None, default=None
-        Labels to which the model gives a lower probability have weight 0, whatever the
-        pace. 0 is off. None is 0.37 for two classes, 0.74 / K for K; or what the pace
-        says, if it has an age or plateau of its own.
-    pace : Pace, str, dict or None, default="hard"
-        How belief falls until then: an object of ``splboost.pace``, or the name of one.
-        A dict has one for each label; None believes all.
-    warm_rounds : int or None, default=None
-        Rounds before the pace sets in, which do not count for early stopping either.
-        None is 1.5 / ``learning_rate``.
-    n_seeds : int, default=1
-        Models to fit one after the other, each with a seed of its own, and to average
-        into one, which has the trees of all.
-    n_estimators : int, default=100
-        Rounds.
-    max_depth : int, default=3
-        Depth of the trees.
-    learning_rate : float, default=0.1
-        Factor of every step.
-    subsample : float in (0, 1], default=0.5
-        Share of the samples that each tree is fitted on.
+    {pace}
+    {step}
     **kwargs
         Those of ``xgboost.dask.DaskXGBClassifier``.
 
     Attributes
     ----------
     sample_pace_ : dask array of shape (n_samples,)
-        v of each training sample at the final scores, worked out when it is asked for:
-        0 means dropped as an outlier. NaN for samples of weight zero. It refers to the
-        data on the cluster, and is not pickled.
-    n_selected_ : array of shape (n_rounds,)
-        Number of samples with v > 0 in each round; a list of such arrays, one for each
-        seed, if there are several.
-    latent_objective_ : array of shape (n_rounds,)
-        Summed latent loss after each round, over all workers; a list likewise.
-    paces_ : dict
-        The pace of each class by its label, in units of the logistic loss; None where
-        it has none.
+        v of each training sample at the final scores: 0 means dropped as an outlier.
+        NaN for samples of weight zero. It is held by the workers, and not pickled.
+    {record}
 
     See Also
     --------
@@ -112,51 +76,6 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
     >>> clf.get_params()["subsample"]
     0.5
     """
-
-    sample_pace_: Any
-    paces_: dict[Any, Pace | None]
-    objective: Any
-    random_state: Any
-    base_score: Any
-    callbacks: Any
-    early_stopping_rounds: Any
-    _Booster: Any
-
-    def __init__(
-        self,
-        *,
-        p_min: float | None = None,
-        pace: Pace | str | dict[Any, Any] | None = "hard",
-        warm_rounds: int | None = None,
-        n_seeds: int = 1,
-        n_estimators: int | None = 100,
-        max_depth: int | None = 3,
-        learning_rate: float | None = 0.1,
-        subsample: float | None = 0.5,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            max_depth=max_depth,
-            learning_rate=learning_rate,
-            subsample=subsample,
-            **kwargs,
-        )
-        self.p_min = p_min
-        self.pace = pace
-        self.warm_rounds = warm_rounds
-        self.n_seeds = n_seeds
-
-    def get_xgb_params(self) -> dict[str, Any]:
-        """The parameters that XGBoost is to see."""
-        return without_own(super().get_xgb_params())
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the pace, such as ``pace__age``."""
-        of_pace = take_pace_parameters(params)
-        super().set_params(**params)
-        set_pace_parameters(self, of_pace)
-        return self
 
     def fit(
         self,
@@ -178,21 +97,24 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
         -------
         self
         """
-        check_settings(self)
-        check_objective(self)
-        return self._client_sync(
-            self._fit_async,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            base_margin=base_margin,
-            eval_set=eval_set,
-            verbose=verbose,
-            xgb_model=xgb_model,
-            sample_weight_eval_set=sample_weight_eval_set,
-            base_margin_eval_set=base_margin_eval_set,
-            feature_weights=feature_weights,
-        )
+        self._check_settings()
+        with keeping_advice() as kept:  # another thread does the fit
+            fitted = self._client_sync(
+                self._fit_async,
+                X=X,
+                y=y,
+                sample_weight=sample_weight,
+                base_margin=base_margin,
+                eval_set=eval_set,
+                verbose=verbose,
+                xgb_model=xgb_model,
+                sample_weight_eval_set=sample_weight_eval_set,
+                base_margin_eval_set=base_margin_eval_set,
+                feature_weights=feature_weights,
+            )
+        for advice in kept:
+            warn(*advice)
+        return fitted
 
     def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
         model, metric, params, feature_weights = super()._configure_fit(*args, **kwargs)
@@ -202,30 +124,36 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
 
     async def _fit_async(self, X: Any, y: Any, **given: Any) -> DaskSPLXGBClassifier:
         with unchanged_on_error(self):
-            await watch(self.client, self._fit_seeds(X, y, given))
+            await watch(self.client, lambda: self._fit_seeds(X, y, given))
         return self
 
     async def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> None:
-        weight = given["sample_weight"]
-        mass = await self._count_classes(y, weight)
+        X, y, given = await load(self.client, X, y, given)
+        mass = await self._count_classes(y, given[WEIGHT])
+        softmax = len(mass) > 2
+        positive = 1.0
+        if not softmax and self.scale_pos_weight is not None:
+            positive = float(self.scale_pos_weight)
         n_done = count_rounds(given["xgb_model"])
         warm_rounds = count_warm_rounds(self, DEFAULT_RATE)
-        self.paces_ = resolve_paces(self, list(range(len(mass))), mass)
-        loss = make_loss(self.paces_, softmax=len(mass) > 2)
-        positive = 1.0
-        if len(mass) <= 2 and self.scale_pos_weight is not None:
-            positive = float(self.scale_pos_weight)
-        names = "objective", "callbacks", "early_stopping_rounds", "random_state"
+        weighed = mass if softmax else mass * [1.0, positive][: len(mass)]
+        paces = resolve_paces(self, list(range(len(mass))), weighed)
+        loss = make_loss(paces, softmax=softmax)
+        names = (
+            "objective",
+            "callbacks",
+            "early_stopping_rounds",
+            "random_state",
+            "base_score",
+        )
         own = {name: getattr(self, name) for name in names}
-        own["base_score"] = self.base_score
         if self.base_score is None and given["xgb_model"] is None:
             self.base_score = self._start_score(mass)
-        n_left = max(warm_rounds - n_done, 0)
-        boosters, latent, n_selected, n_kept = [], [], [], []
-        for seed in list_seeds(self):
+        boosters, latent, n_selected, evals = [], [], [], []
+        for seed in self._list_seeds():
             objective = WorkerObjective(
-                list(self.paces_.values()),
-                softmax=len(mass) > 2,
+                list(paces.values()),
+                softmax=softmax,
                 warm_rounds=warm_rounds,
                 n_done=n_done,
                 positive=positive,
@@ -235,42 +163,31 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
             self.early_stopping_rounds = None
             self.callbacks = [
                 *patient_callbacks(
-                    own["callbacks"], own["early_stopping_rounds"], n_left
+                    own["callbacks"],
+                    own["early_stopping_rounds"],
+                    max(warm_rounds - n_done, 0),
                 ),
                 Reporter(objective),
             ]
             await super()._fit_async(X, y, **given)
             before, selected = take_report(self._Booster)
             if not before and self._Booster.num_boosted_rounds() > n_done:
-                raise RuntimeError(
-                    NEVER_CALLED.format(
-                        package="XGBoost",
-                        version=xgboost.__version__,
-                        versions="3.0 and 3.4",
-                    )
-                )
-            pieces = await self._cut(X, y, given)
-            last, held = await self._sum(pieces, loss, positive)
+                raise never_called(xgboost)
+            v, last, dropped = await self._close(X, y, given, loss, positive)
             n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
-            latent.append(np.array([*before[1:], last][: n - n_done]))
-            n_selected.append(np.array(selected[: n - n_done], dtype=np.intp))
-            boosters.append(self._Booster)
-            n_kept.append(n)
+            latent.append([*before[1:], last][: n - n_done])
+            n_selected.append(selected[: n - n_done])
+            boosters.append((self._Booster, n))
+            evals.append(vars(self).get("evals_result_"))
+            given = {**given, "verbose": False}
         self.__dict__.update(own)
-        self.objective = "multi:softprob" if len(mass) > 2 else "binary:logistic"
+        self.objective = "multi:softprob" if softmax else "binary:logistic"
         if len(boosters) > 1:
-            kept = [each[:n] for each, n in zip(boosters, n_kept, strict=True)]
-            self._Booster = average(kept)
-            pieces = await self._cut(X, y, given)
-            _, held = await self._sum(pieces, loss, positive)
-        self.sample_pace_ = _join(pieces, loss, positive)
-        self.latent_objective_ = one_or_all(latent)
-        self.n_selected_ = one_or_all(n_selected)
-        if not loss.is_plain:
-            warn_of_warm_rounds(int(max(n_kept)), warm_rounds)
-            warn_of_empty_rounds([each.tolist() for each in n_selected])
-            if max(n_kept) > warm_rounds:
-                warn_of_lost_classes(self, held[0], held[1], held[2], list(self.paces_))
+            self._Booster = average([each[:n] for each, n in boosters])
+            self.evals_result_ = evals[0]
+            v, _, dropped = await self._close(X, y, given, loss, positive)
+        self._keep_record(paces, v, latent, n_selected)
+        self._warn_of_fit(n_done, warm_rounds, dropped, is_plain=loss.is_plain)
 
     def _start_score(self, mass: FloatArray) -> Any:
         """Where XGBoost would start from: it knows the classes by their weights."""
@@ -284,10 +201,15 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
 
     async def _count_classes(self, y: Any, weight: Any) -> FloatArray:
         """The weight of each class, from 0 on."""
-        counts = await self._gather(
-            [delayed(count_labels)(*piece) for piece in _align(y, weight)]
+        counts = await gather(
+            self.client, [delayed(count_labels)(*piece) for piece in align(y, weight)]
         )
         labels = sorted({label for count in counts for label in count})
+        if not labels:
+            raise ValueError(
+                "y has no rows in any partition; give at least one sample of each "
+                "class."
+            )
         if labels != list(range(len(labels))):
             raise ValueError(
                 f"y must hold the classes 0 to {len(labels) - 1}, got "
@@ -296,13 +218,15 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
         mass = np.array([sum(count.get(k, 0.0) for count in counts) for k in labels])
         if not mass.sum() > 0:
             raise ValueError(
-                "sample_weight is zero for all samples; give a positive weight to "
-                "those that are to count."
+                "Sample weights are all zero: sample_weight leaves no row to learn "
+                "from. Give at least one sample of each class a positive weight."
             )
         return mass
 
-    async def _cut(self, X: Any, y: Any, given: dict[str, Any]) -> list[Any]:
-        """Scores, labels and weights of the training data, piece by piece."""
+    async def _close(
+        self, X: Any, y: Any, given: dict[str, Any], loss: PacedLoss, positive: float
+    ) -> tuple[Any, float, FloatArray]:
+        """v of all samples, the summed latent loss, and what is dropped of classes."""
         scores = await super()._predict_async(
             X,
             output_margin=True,
@@ -310,49 +234,23 @@ class DaskSPLXGBClassifier(xgboost_dask.DaskXGBClassifier):
             base_margin=given["base_margin"],
             iteration_range=None,
         )
-        return _align(scores, y, given["sample_weight"])
-
-    async def _sum(
-        self, pieces: list[Any], loss: PacedLoss, positive: float
-    ) -> tuple[float, FloatArray]:
-        """The summed latent loss, and what there is of each class."""
-        found = await self._gather(
-            [delayed(sum_piece)(*piece, loss, positive) for piece in pieces]
+        closed = self.client.compute(
+            [
+                delayed(close_piece)(*piece, loss, positive)
+                for piece in align(scores, y, given[WEIGHT])
+            ]
         )
-        return sum(latent for latent, _ in found), sum(held for _, held in found)
-
-    async def _gather(self, tasks: list[Any]) -> Any:
-        futures = self.client.compute(tasks)
-        return await self.client.gather(futures, asynchronous=True)
+        found = await gather(
+            self.client, [delayed(itemgetter(1, 2, 3))(piece) for piece in closed]
+        )
+        parts = [
+            array.from_delayed(delayed(itemgetter(0))(piece), (n,), dtype=np.float64)
+            for piece, (n, _, _) in zip(closed, found, strict=True)
+        ]
+        latent = sum(latent for _, latent, _ in found)
+        return array.concatenate(parts), latent, sum(each for _, _, each in found)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state.pop("sample_pace_", None)
         return state
-
-
-def _align(*collections: Any) -> list[tuple[Any, ...]]:
-    """The pieces of arrays or series with the same partitions; None stays None."""
-    cut = [
-        None if each is None else np.ravel(each.to_delayed()).tolist()
-        for each in collections
-    ]
-    lengths = {len(pieces) for pieces in cut if pieces is not None}
-    if len(lengths) > 1:
-        raise ValueError(
-            f"y and sample_weight have {sorted(lengths)} partitions; they must be cut "
-            "like X, as repartition and rechunk do."
-        )
-    n = lengths.pop()
-    return list(zip(*([None] * n if p is None else p for p in cut), strict=True))
-
-
-def _join(pieces: list[Any], loss: PacedLoss, positive: float) -> Any:
-    """v of all samples as one dask array, to be worked out when asked for."""
-    parts = [
-        array.from_delayed(
-            delayed(weigh_piece)(*piece, loss, positive), (np.nan,), dtype=np.float64
-        )
-        for piece in pieces
-    ]
-    return array.concatenate(parts, allow_unknown_chunksizes=True)

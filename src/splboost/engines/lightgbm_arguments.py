@@ -6,11 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from splboost.advice import warn
 from splboost.engines.lightgbm_metrics import ProbabilityMetrics
 from splboost.engines.lightgbm_rounds import PacedTraining
 
 OBJECTIVES = "binary", "multiclass", "softmax"
 METRICS = "metric", "metrics", "metric_types"
+STRATEGY = "data_sample_strategy"
+BOOSTING = "boosting_type", "boosting", "boost"
+LEAVES = "num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"
+DEPTH = 3  # by default
+# Share of rows that are drawn, and rounds until the next draw, with our defaults
+SHARES = "bagging_fraction", "bagging", "sub_row", "subsample"
+ROUNDS = "bagging_freq", "subsample_freq"
+BAGGING = {"subsample": 0.5, "subsample_freq": 1}
 SUMS = (
     "min_child_weight",
     "min_sum_hessian_in_leaf",
@@ -30,7 +39,7 @@ def check_lightgbm(estimator: Any) -> None:
                 f"{name}={params[name]!r}: a leaf of rows that no longer count would "
                 "crash it. The default is 0.001."
             )
-    for name in ("boosting_type", "boosting", "boost"):
+    for name in BOOSTING:
         if params.get(name) in ("rf", "random_forest"):
             raise ValueError(
                 f"{name}={params[name]!r} takes no objective but LightGBM's own; use "
@@ -38,6 +47,36 @@ def check_lightgbm(estimator: Any) -> None:
             )
     if params.get("sigmoid", 1.0) != 1:
         raise ValueError(f"sigmoid must be 1, got sigmoid={params['sigmoid']!r}.")
+    for name in LEAVES:
+        if params["max_depth"] == DEPTH and (params.get(name) or 0) > 2**DEPTH:
+            warn(
+                f"{name}={params[name]!r} cannot be reached: max_depth={DEPTH}, the "
+                f"default, lets a tree have {2**DEPTH} leaves. Give max_depth=-1 for "
+                "trees of any depth, or fewer leaves."
+            )
+
+
+def without_bagging(params: dict[str, Any]) -> dict[str, Any]:
+    """The same for GOSS, which draws rows in a way of its own and allows no other.
+
+    What is ours by default then gives way; what the user has set is refused.
+    """
+    if "goss" not in [params.get(name) for name in (*BOOSTING, STRATEGY)]:
+        return params
+    given = {
+        name: params[name]
+        for name in (*SHARES, *ROUNDS)
+        if name in params and params[name] != BAGGING.get(name)
+    }
+    share = next((given[name] for name in SHARES if name in given), 0.0)
+    rounds = next((given[name] for name in ROUNDS if name in given), 1)
+    if given and share < 1 and rounds > 0:
+        listed = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        raise ValueError(
+            f"GOSS draws rows in a way of its own, and LightGBM takes no {listed} "
+            "beside it; leave that out, or set subsample=1."
+        )
+    return {name: params[name] for name in params if name not in BAGGING or given}
 
 
 def check_objective(params: dict[str, Any]) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import lightgbm
 import numpy as np
-from lightgbm.basic import LightGBMError
 from numpy.typing import NDArray
 
+from splboost.engines.documentation import documented
 from splboost.engines.lightgbm_arguments import (
+    BOOSTING,
     METRICS,
     check_lightgbm,
     check_objective,
     list_seeds,
     read_metrics,
+    without_bagging,
 )
 from splboost.engines.lightgbm_model import complete_model
 from splboost.engines.lightgbm_rounds import (
@@ -23,27 +25,24 @@ from splboost.engines.lightgbm_rounds import (
     count_rounds,
     patient_callbacks,
 )
-from splboost.engines.settings import (
-    NEVER_CALLED,
-    as_parent,
-    check_settings,
-    count_warm_rounds,
-    one_or_all,
-    set_pace_parameters,
-    take_pace_parameters,
-    unchanged_on_error,
-    warn_of_dropped_classes,
-    warn_of_empty_rounds,
-    warn_of_warm_rounds,
+from splboost.engines.self_paced import (
+    SelfPacedMixin,
+    check_rows,
+    count_dropped,
     without_own,
+)
+from splboost.engines.settings import (
+    count_warm_rounds,
+    never_called,
+    unchanged_on_error,
 )
 from splboost.pace import Pace
 
 DEFAULT_RATE = 0.1
-NO_FEATURES = "num_features() > 0"
 
 
-class SPLLGBMClassifier(lightgbm.LGBMClassifier):
+@documented
+class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     """LightGBM that is not fooled by wrong labels.
 
     It is ``lightgbm.LGBMClassifier``, with other defaults and four parameters more:
@@ -54,36 +53,18 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
     Where it differs: metrics are computed here, because LightGBM gets its own wrong
     under an objective that it does not know, and a few (``auc_mu`` and those of other
     tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
-    count would crash LightGBM; ``boosting_type="rf"`` and ``sigmoid`` are refused.
+    count would crash LightGBM; ``boosting_type="rf"`` and ``sigmoid`` are refused;
+    GOSS, which allows no other draws of rows, is without ``subsample``. The trees of
+    several seeds follow in turn, so that the mean of their first r rounds is what
+    ``predict`` gives with ``num_iteration=n_seeds * r``.
 
     Parameters
     ----------
-    p_min : float or None, default=None
-        Labels to which the model gives a lower probability have weight 0, whatever the
-        pace. 0 is off. None is 0.37 for two classes, 0.74 / K for K; or what the pace
-        says, if it has an age or plateau of its own.
-    pace : Pace, str, dict or None, default="hard"
-        How belief falls until then: an object of ``splboost.pace``, or the name of one.
-        "hard" believes all or nothing; with "linear" choose a smaller ``p_min``, such
-        as 0.2. ``Hard(prior_corrected=True)`` is for rare classes. A dict has one for
-        each label; None believes all.
-    warm_rounds : int or None, default=None
-        Rounds before the pace sets in, which do not count for early stopping either.
-        None is 1.5 / ``learning_rate``.
-    n_seeds : int, default=1
-        Models to fit, each with a seed of its own, and to average into one, which has
-        the trees of all. 5 did better than 1, at five times the cost.
-    n_estimators : int, default=100
-        Rounds.
-    max_depth : int, default=3
-        Depth of the trees.
+    {pace}
     num_leaves : int, default=8
-        Most leaves of a tree.
-    learning_rate : float, default=0.1
-        Factor of every step.
-    subsample : float in (0, 1], default=0.5
-        Share of the samples that trees are fitted on. Below 1 it adds much to what a
-        pace does.
+        Most leaves of a tree, which ``max_depth`` bounds too: for more than 8 set both,
+        with ``max_depth=-1`` for any depth.
+    {step}
     subsample_freq : int, default=1
         Rounds until the next draw. LightGBM's own default of 0 ignores ``subsample``.
     **kwargs
@@ -91,17 +72,8 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
 
     Attributes
     ----------
-    sample_pace_ : array of shape (n_samples,)
-        v of each training sample at the final scores, which one more round would use:
-        0 means dropped as an outlier. NaN for samples of weight zero.
-    n_selected_ : array of shape (n_rounds,)
-        Number of samples with v > 0 in each round; a list of such arrays, one for each
-        seed, if there are several.
-    latent_objective_ : array of shape (n_rounds,)
-        Summed latent loss after each round; a list likewise.
-    paces_ : dict
-        The pace of each class by its label, in units of the logistic loss; None where
-        it has none.
+    {sample pace}
+    {record}
 
     See Also
     --------
@@ -119,11 +91,10 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
     (True, True)
     """
 
-    sample_pace_: NDArray[np.float64]
-    paces_: dict[Any, Pace | None]
     random_state: Any
     _fit_now: Any
     _Booster: Any
+    _best_score: dict[str, Any]
 
     def __init__(
         self,
@@ -154,13 +125,6 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         self.warm_rounds = warm_rounds
         self.n_seeds = n_seeds
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the pace, such as ``pace__age``."""
-        of_pace = take_pace_parameters(params)
-        super().set_params(**params)
-        set_pace_parameters(self, of_pace)
-        return self
-
     def fit(
         self,
         X: Any,
@@ -190,10 +154,10 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         -------
         self
         """
-        check_settings(self)
+        self._check_settings()
         check_lightgbm(self)
         given = {
-            "sample_weight": sample_weight,
+            "sample_weight": check_rows(X, sample_weight),
             "init_score": init_score,
             "eval_set": eval_set,
             "eval_names": eval_names,
@@ -207,8 +171,9 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         if eval_X is not None or eval_y is not None:  # younger than the others
             given |= {"eval_X": eval_X, "eval_y": eval_y}
         with unchanged_on_error(self):
-            trainings = self._fit_seeds(X, y, given, eval_metric, callbacks)
-            self._keep(trainings, X, init_score)
+            self._keep(
+                self._fit_seeds(X, y, given, eval_metric, callbacks), X, init_score
+            )
         return self
 
     def to_plain(self) -> lightgbm.LGBMClassifier:
@@ -216,7 +181,7 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
 
         For tools that go by the class, such as converters to ONNX.
         """
-        return as_parent(self, lightgbm.LGBMClassifier)
+        return self._as_parent(lightgbm.LGBMClassifier)
 
     def _fit_seeds(
         self, X: Any, y: Any, given: dict[str, Any], eval_metric: Any, callbacks: Any
@@ -239,15 +204,11 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
             )
             self._fit_now = training, metrics
             self.random_state = seed
-            try:
-                super().fit(X, y, eval_metric=metrics, callbacks=patient, **given)
-            except LightGBMError as error:
-                if NO_FEATURES not in str(error):
-                    raise
-                # LightGBM finds no column to split on: nothing to learn but the prior
-                self._fit_now = None
-                super().fit(X, y, **given)
+            super().fit(X, y, eval_metric=metrics, callbacks=patient, **given)
+            if training.rounds is None:
+                raise never_called(lightgbm)
             training.booster = self._Booster
+            training.evals_result = self._evals_result
             trainings.append(training)
         self.random_state = own_seed
         del self._fit_now
@@ -269,47 +230,28 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
         training.prepare(self._classes.tolist(), dict(params))
         for name in (*EARLY_STOPPING, *METRICS):
             params.pop(name, None)
-        return {**params, "objective": training, "metric": "None"}
+        params |= {"objective": training, "metric": "None"}
+        return without_bagging(params)
 
     def _keep(self, trainings: list[PacedTraining], X: Any, init_score: Any) -> None:
         """What there is to know of the fits, and one model of all, made complete."""
         first = trainings[0]
-        if first.rounds is None:
-            self._keep_constant(X, first)
-            return
         scores = [self._finish(training, X, init_score) for training in trainings]
-        self.paces_ = first.paces
-        self.sample_pace_ = first.rounds.final_weight(np.mean(scores, axis=0))
         rounds = [training.rounds for training in trainings if training.rounds]
-        self.n_selected_ = one_or_all([np.array(each.n_selected) for each in rounds])
-        self.latent_objective_ = one_or_all([np.array(each.latent) for each in rounds])
+        v = rounds[0].final_weight(np.mean(scores, axis=0))
         self._Booster = self._complete(trainings)
-        if not first.rounds.loss.is_plain:
-            n_rounds = first.n_done + max(len(each.latent) for each in rounds)
-            warn_of_warm_rounds(n_rounds, first.warm_rounds)
-            warn_of_empty_rounds([each.n_selected for each in rounds])
-            if n_rounds > first.warm_rounds:
-                warn_of_dropped_classes(
-                    self, self.sample_pace_, first.y, first.weight, first.labels
-                )
-
-    def _keep_constant(self, X: Any, training: PacedTraining) -> None:
-        """The same where LightGBM has made a model without any split."""
-        self._fit_now = None
-        n_rounds = self._Booster.current_iteration()
-        if n_rounds > 1:
-            raise RuntimeError(
-                NEVER_CALLED.format(
-                    package="LightGBM",
-                    version=lightgbm.__version__,
-                    versions="4.6 and 4.7",
-                )
-            )
-        del self._fit_now
-        self.paces_ = dict.fromkeys(training.labels)
-        self.sample_pace_ = np.ones(np.shape(X)[0])
-        self.n_selected_ = np.zeros(0, dtype=np.intp)
-        self.latent_objective_ = np.zeros(0)
+        self._keep_record(
+            first.paces,
+            v,
+            [each.latent for each in rounds],
+            [each.n_selected for each in rounds],
+        )
+        self._warn_of_fit(
+            first.n_done,
+            first.warm_rounds,
+            count_dropped(v, first.y, first.weight, len(first.labels)),
+            is_plain=rounds[0].loss.is_plain,
+        )
 
     def _finish(
         self, training: PacedTraining, X: Any, init_score: Any
@@ -338,7 +280,7 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
     def _keeps_trees(self) -> bool:
         """Whether a round leaves the trees before it as they are."""
         params = self.get_params()
-        kinds = {params.get(name) for name in ("boosting_type", "boosting", "boost")}
+        kinds = {params.get(name) for name in BOOSTING}
         return kinds <= {"gbdt", None}
 
     def _complete(self, trainings: list[PacedTraining]) -> Any:
@@ -358,5 +300,6 @@ class SPLLGBMClassifier(lightgbm.LGBMClassifier):
             booster.best_iteration = first.booster.best_iteration
             booster.best_score = first.booster.best_score
         else:
-            self._best_iteration = -1
+            self._evals_result = first.evals_result
+            self._best_iteration, self._best_score = -1, {}
         return booster

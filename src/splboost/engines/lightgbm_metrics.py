@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 LEAST = 1e-15  # probability, in a logarithm
+OF_ONE_CLASS = 1.0  # a ranking of rows that are all alike, as LightGBM has it
 Metric = Callable[[NDArray[Any], NDArray[Any], Any], float]
 
 
@@ -44,11 +44,13 @@ def error(y: NDArray[Any], p: NDArray[Any], weight: Any, top_k: int = 1) -> floa
 
 def auc(y: NDArray[Any], p: NDArray[Any], weight: Any) -> float:
     if np.unique(y).size < 2:
-        return 1.0  # as LightGBM has it
+        return OF_ONE_CLASS
     return float(roc_auc_score(y, p, sample_weight=weight))
 
 
 def average_precision(y: NDArray[Any], p: NDArray[Any], weight: Any) -> float:
+    if np.unique(y).size < 2:
+        return OF_ONE_CLASS
     return float(average_precision_score(y, p, sample_weight=weight))
 
 
@@ -60,18 +62,13 @@ def rmse(y: NDArray[Any], p: NDArray[Any], weight: Any) -> float:
     return power(y, p, weight, of=2) ** 0.5
 
 
-def kullback_leibler(y: NDArray[Any], p: NDArray[Any], weight: Any) -> float:
-    """The cross-entropy less the entropy of labels, which is 0 for 0 and 1."""
-    return log_loss(y, p, weight) + _mean(xlogy(y, y) + xlogy(1 - y, 1 - y), weight)
-
-
 _TWO: dict[str, tuple[Metric, bool]] = {
     "binary_logloss": (log_loss, False),
     "binary_error": (error, False),
     "auc": (auc, True),
     "average_precision": (average_precision, True),
     "cross_entropy": (log_loss, False),
-    "kullback_leibler": (kullback_leibler, False),
+    "kullback_leibler": (log_loss, False),  # labels of 0 and 1 have no entropy
     "l1": (partial(power, of=1), False),
     "l2": (partial(power, of=2), False),
     "rmse": (rmse, False),

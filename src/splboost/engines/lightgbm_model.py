@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 VALUES = "leaf_value", "internal_value", "leaf_const"
 END_OF_TREES = "\nend of trees\n"
@@ -19,6 +20,8 @@ def complete_model(
 ) -> str:
     """The text of one model whose score is the mean of those given.
 
+    The rounds of the models follow in turn: the first of each, the second of each.
+
     Parameters
     ----------
     models : texts of models that differ in their trees only
@@ -27,7 +30,8 @@ def complete_model(
     add_start : whether the models lack it
     """
     header, _, _ = _parts(models[0])
-    trees: list[str] = []
+    per_round = len(start)
+    rounds: list[list[list[str]]] = []
     for text in models:
         blocks = _parts(text)[1]
         if add_start:
@@ -38,10 +42,14 @@ def complete_model(
             blocks = first + blocks[len(first) :]
         if len(models) > 1:
             blocks = [_change(block, 1 / len(models), 0.0) for block in blocks]
-        trees += blocks
+        rounds.append(
+            [blocks[at : at + per_round] for at in range(0, len(blocks), per_round)]
+        )
+    in_turn = zip_longest(*rounds, fillvalue=[])
+    ordered = (block for same in in_turn for each in same for block in each)
     trees = [
         re.sub(r"^Tree=\d+", f"Tree={number}", block)
-        for number, block in enumerate(trees)
+        for number, block in enumerate(ordered)
     ]
     lines = [
         line

@@ -40,6 +40,7 @@ class PacedTraining:
     ----------
     scores : those before the last round
     booster : the model, without its start score
+    evals_result : metrics of the evaluation sets
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class PacedTraining:
         self.start: NDArray[np.float64] = np.zeros(1)
         self.rounds: PacedRounds | None = None
         self.booster: Any = None
+        self.evals_result: Any = None
 
     def prepare(self, labels: list[Any], params: dict[str, Any]) -> None:
         """Take the classes and the parameters of LightGBM."""
@@ -84,7 +86,6 @@ class PacedTraining:
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         mass = count_classes(y, weight, max(k, 2))
         share = np.clip(mass / mass.sum(), LEAST_SHARE, 1 - LEAST_SHARE)
-        self.paces = resolve_paces(self._estimator, self.labels, mass[:k])
         if self.adds_start and k > 2:
             self.start = np.log(share)
         elif self.adds_start:
@@ -95,6 +96,8 @@ class PacedTraining:
         if of_class is not None:
             factor = np.where(y > 0, of_class[1], of_class[0])
             weight = factor if weight is None else weight * factor
+        mass = count_classes(y, weight, k)
+        self.paces = resolve_paces(self._estimator, self.labels, mass)
         self.y, self.weight = y, weight
         self.rounds = PacedRounds(
             make_loss(self.paces, softmax=k > 2),

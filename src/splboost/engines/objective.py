@@ -76,7 +76,7 @@ class SelfPacedObjective:
         What to add to the scores of a package that starts at 0 whatever the prior.
     priors : array of shape (n_classes,) or None, default=None
         Share of each class, for a pace with ``prior_corrected=True``. None takes them
-        from the labels, which on a cluster are those of one worker.
+        from labels and weights, which on a cluster are those of one worker.
 
     Examples
     --------
@@ -144,12 +144,12 @@ class SelfPacedObjective:
             y_true, sample_weight = data.get_label(), data.get_weight()
         scores = np.asarray(y_pred)
         y = np.asarray(y_true).astype(scores.dtype, copy=False)
-        course = self._advance(data, scores, y)
-        start = np.asarray(self.start_score, dtype=scores.dtype)
-        terms = course.loss.terms(scores + start if start.any() else scores, y)
         factor = None
         if sample_weight is not None and np.size(sample_weight):
             factor = np.asarray(sample_weight)
+        course = self._advance(data, scores, y, factor)
+        start = np.asarray(self.start_score, dtype=scores.dtype)
+        terms = course.loss.terms(scores + start if start.any() else scores, y)
         if course.round >= self.warm_rounds and not course.loss.is_plain:
             v = course.loss.weight(terms.loss, y)
             factor = v if factor is None else v * factor
@@ -173,7 +173,9 @@ class SelfPacedObjective:
 
     # ------------------------------------------------------------ which round it is
 
-    def _advance(self, data: Any, scores: NDArray[Any], y: NDArray[Any]) -> _Course:
+    def _advance(
+        self, data: Any, scores: NDArray[Any], y: NDArray[Any], weight: Any
+    ) -> _Course:
         """The course of the fit that asks, one round further."""
         courses: Any = self._of_data
         key = data
@@ -192,7 +194,7 @@ class SelfPacedObjective:
                     "base_margin, init_score or a model to go on from give "
                     "start_round, the number of rounds done before (0 for none)."
                 )
-            loss = self._paced_loss(scores, y)
+            loss = self._paced_loss(scores, y, weight)
             course = _Course(self.start_round or 0, mark, level, loss)
         else:
             assert last is not None
@@ -202,7 +204,9 @@ class SelfPacedObjective:
         courses[key] = course
         return course
 
-    def _paced_loss(self, scores: NDArray[Any], y: NDArray[Any]) -> PacedLoss:
+    def _paced_loss(
+        self, scores: NDArray[Any], y: NDArray[Any], weight: Any
+    ) -> PacedLoss:
         k = self._count_classes(scores)
         known = (
             np.isin(y, np.arange(k)) if k <= 2 else (y >= 0) & (y < k) & (y % 1 == 0)
@@ -214,7 +218,8 @@ class SelfPacedObjective:
             )
         shares = self.priors
         if shares is None:
-            shares = np.bincount(y.astype(np.intp), minlength=k) / max(y.size, 1)
+            mass = np.bincount(y.astype(np.intp), weight, minlength=k)
+            shares = mass / (mass.sum() or 1)
         if np.shape(shares) != (k,):
             raise ValueError(
                 f"priors must have a share for each of {k} classes, got {shares!r}."
@@ -232,7 +237,7 @@ class SelfPacedObjective:
             )
         return scores.shape[1] if scores.ndim == 2 else 2
 
-    # ----------------------------------------------------- equal by what it was given
+    # -------------------------------------------------------------- as a Python object
 
     @property
     def _given(self) -> dict[str, Any]:
@@ -248,12 +253,6 @@ class SelfPacedObjective:
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._given.items())
         return f"{type(self).__name__}({given})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and repr(other) == repr(self)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
 
 
 def check_rounds(name: str, value: Any) -> None:

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import xgboost
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from splboost.engines.settings import (
-    as_parent,
-    check_settings,
-    one_or_all,
-    set_pace_parameters,
-    take_pace_parameters,
-    unchanged_on_error,
-    warn_of_dropped_classes,
-    warn_of_empty_rounds,
-    warn_of_warm_rounds,
-    without_own,
-)
-from splboost.engines.xgboost_fit import (
-    PacedFit,
-    check_objective,
-    count_rounds,
-    list_seeds,
-)
+from splboost.engines.documentation import documented
+from splboost.engines.self_paced import check_rows, count_dropped
+from splboost.engines.settings import unchanged_on_error
+from splboost.engines.xgboost_fit import PacedFit, count_rounds
 from splboost.engines.xgboost_rounds import (
     AtTheEnd,
     OfProbabilities,
     average,
     patient_callbacks,
 )
-from splboost.pace import Pace
+from splboost.engines.xgboost_shared import SelfPacedXGB
 
 
-class SPLXGBClassifier(xgboost.XGBClassifier):
+@documented
+class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
     """XGBoost that is not fooled by wrong labels.
 
     It is ``xgboost.XGBClassifier``, with other defaults and four parameters more: from
@@ -49,46 +36,15 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
 
     Parameters
     ----------
-    p_min : float or None, default=None
-        Labels to which the model gives a lower probability have weight 0, whatever the
-        pace. 0 is off. None is 0.37 for two classes, 0.74 / K for K; or what the pace
-        says, if it has an age or plateau of its own.
-    pace : Pace, str, dict or None, default="hard"
-        How belief falls until then: an object of ``splboost.pace``, or the name of one.
-        "hard" believes all or nothing; with "linear" choose a smaller ``p_min``, such
-        as 0.2. ``Hard(prior_corrected=True)`` is for rare classes. A dict has one for
-        each label; None believes all.
-    warm_rounds : int or None, default=None
-        Rounds before the pace sets in, which do not count for early stopping either.
-        None is 1.5 / ``learning_rate``.
-    n_seeds : int, default=1
-        Models to fit, each with a seed of its own, and to average into one, which has
-        the trees of all. 5 did better than 1, at five times the cost.
-    n_estimators : int, default=100
-        Rounds.
-    max_depth : int, default=3
-        Depth of the trees.
-    learning_rate : float, default=0.1
-        Factor of every step.
-    subsample : float in (0, 1], default=0.5
-        Share of the samples that each tree is fitted on. Below 1 it adds much to what a
-        pace does.
+    {pace}
+    {step}
     **kwargs
         Those of ``xgboost.XGBClassifier``.
 
     Attributes
     ----------
-    sample_pace_ : array of shape (n_samples,)
-        v of each training sample at the final scores, which one more round would use:
-        0 means dropped as an outlier. NaN for samples of weight zero.
-    n_selected_ : array of shape (n_rounds,)
-        Number of samples with v > 0 in each round; a list of such arrays, one for each
-        seed, if there are several.
-    latent_objective_ : array of shape (n_rounds,)
-        Summed latent loss after each round; a list likewise.
-    paces_ : dict
-        The pace of each class by its label, in units of the logistic loss; None where
-        it has none.
+    {sample pace}
+    {record}
 
     See Also
     --------
@@ -107,55 +63,12 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
     (True, True)
     """
 
-    sample_pace_: NDArray[np.float64]
-    paces_: dict[Any, Pace | None]
-    objective: Any
-    random_state: Any
-    callbacks: Any
-    early_stopping_rounds: Any
     _fit_now: Any
-    _Booster: Any
-
-    def __init__(
-        self,
-        *,
-        p_min: float | None = None,
-        pace: Pace | str | dict[Any, Any] | None = "hard",
-        warm_rounds: int | None = None,
-        n_seeds: int = 1,
-        n_estimators: int | None = 100,
-        max_depth: int | None = 3,
-        learning_rate: float | None = 0.1,
-        subsample: float | None = 0.5,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            max_depth=max_depth,
-            learning_rate=learning_rate,
-            subsample=subsample,
-            **kwargs,
-        )
-        self.p_min = p_min
-        self.pace = pace
-        self.warm_rounds = warm_rounds
-        self.n_seeds = n_seeds
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
         return tags
-
-    def get_xgb_params(self) -> dict[str, Any]:
-        """The parameters that XGBoost is to see."""
-        return without_own(super().get_xgb_params())
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the pace, such as ``pace__age``."""
-        of_pace = take_pace_parameters(params)
-        super().set_params(**params)
-        set_pace_parameters(self, of_pace)
-        return self
 
     def fit(
         self,
@@ -180,10 +93,9 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
         -------
         self
         """
-        check_settings(self)
-        check_objective(self)
+        self._check_settings()
         given = {
-            "sample_weight": sample_weight,
+            "sample_weight": check_rows(X, sample_weight),
             "base_margin": base_margin,
             "eval_set": eval_set,
             "verbose": verbose,
@@ -193,8 +105,7 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
             "feature_weights": feature_weights,
         }
         with unchanged_on_error(self):
-            fits = self._fit_seeds(X, y, given)
-            self._keep(fits)
+            self._keep(self._fit_seeds(X, y, given))
         return self
 
     def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> list[PacedFit]:
@@ -202,11 +113,10 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
             name: getattr(self, name)
             for name in ("objective", "callbacks", "early_stopping_rounds")
         }
-        seeds = list_seeds(self)
         n_done = count_rounds(given["xgb_model"])
         fits: list[PacedFit] = []
         matrices: list[Any] = []
-        for seed in seeds:
+        for seed in self._list_seeds():
             fit = PacedFit(self, own["objective"], n_done, matrices, given["xgb_model"])
             self._fit_now = fit
             self.objective = fit
@@ -220,9 +130,9 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
             ]
             super().fit(X, y, **given)
             fit.booster = self._Booster
-            if seed != seeds[-1]:
-                given = {**given, "verbose": False}
+            fit.evals_result = vars(self).get("evals_result_")
             fits.append(fit)
+            given = {**given, "verbose": False}
         del self._fit_now
         self.__dict__.update(own, random_state=fits[0].random_state)
         self.objective = fits[0].params["objective"]
@@ -235,18 +145,20 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
         if len(fits) > 1:
             scores = np.mean([fit.scores for fit in fits], axis=0)
             self._Booster = average([fit.kept_booster() for fit in fits])
-        self.paces_ = first.paces
-        self.sample_pace_ = first.rounds.final_weight(scores)
-        self.n_selected_ = one_or_all([np.array(f.rounds.n_selected) for f in fits])
-        self.latent_objective_ = one_or_all([np.array(f.rounds.latent) for f in fits])
-        if not first.rounds.loss.is_plain:
-            n_rounds = first.n_done + max(len(f.rounds.latent) for f in fits)
-            warn_of_warm_rounds(n_rounds, first.warm_rounds)
-            warn_of_empty_rounds([f.rounds.n_selected for f in fits])
-            if n_rounds > first.warm_rounds:
-                warn_of_dropped_classes(
-                    self, self.sample_pace_, first.y, first.weight, list(first.paces)
-                )
+            self.evals_result_ = first.evals_result
+        v = first.rounds.final_weight(scores)
+        self._keep_record(
+            first.paces,
+            v,
+            [fit.rounds.latent for fit in fits],
+            [fit.rounds.n_selected for fit in fits],
+        )
+        self._warn_of_fit(
+            first.n_done,
+            first.warm_rounds,
+            count_dropped(v, first.y, first.weight, len(first.paces)),
+            is_plain=first.rounds.loss.is_plain,
+        )
 
     def to_plain(self) -> xgboost.XGBClassifier:
         """The fitted model as a plain ``XGBClassifier``.
@@ -261,7 +173,7 @@ class SPLXGBClassifier(xgboost.XGBClassifier):
         >>> type(model.to_plain()).__name__
         'XGBClassifier'
         """
-        return as_parent(self, xgboost.XGBClassifier)
+        return self._as_parent(xgboost.XGBClassifier)
 
     # -------------------------------------------- what the parent asks during its fit
 

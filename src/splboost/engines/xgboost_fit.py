@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from splboost.engines.paced import PacedRounds
 from splboost.engines.settings import (
-    NEVER_CALLED,
     count_classes,
     count_warm_rounds,
     make_loss,
+    never_called,
     resolve_paces,
 )
 from splboost.engines.xgboost_rounds import start_score
 
-OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
 DEFAULT_RATE = 0.3  # of XGBoost, where learning_rate is None
 
 
@@ -48,6 +47,7 @@ class PacedFit:
         self.random_state = estimator.random_state
         self.params: dict[str, Any] = {}
         self.booster: Any = None
+        self.evals_result: Any = None
         self._objective = objective
         self._matrices = matrices
         self._n_asked = 0
@@ -82,15 +82,15 @@ class PacedFit:
                 "takes one label for each row. Fit a model for each column."
             )
         k = int(self.params.get("num_class") or 1)
-        labels = list(range(max(k, int(self.estimator.n_classes_))))
-        mass = count_classes(y, weight, len(labels))
-        self.paces = resolve_paces(self.estimator, labels, mass)
         given = weight if weight.size else None
         if self.params.get("base_score") is None and not self._goes_on:
             self.params["base_score"] = start_score(self.params, y, given)
         positive = self.params.get("scale_pos_weight")
         if positive is not None and k == 1:
             given = np.where(y > 0, positive, 1.0) * (1.0 if given is None else given)
+        labels = list(range(max(k, int(self.estimator.n_classes_))))
+        mass = count_classes(y, given, len(labels))
+        self.paces = resolve_paces(self.estimator, labels, mass)
         self.y, self.weight, self._data = y, given, data
         self.rounds = PacedRounds(
             make_loss(self.paces, softmax=k > 1),
@@ -111,13 +111,7 @@ class PacedFit:
         best = model.attr("best_iteration")
         n_kept = n_rounds if best is None else int(best) + 1
         if n_rounds > self.n_done and not self.rounds.latent:
-            raise RuntimeError(
-                NEVER_CALLED.format(
-                    package="XGBoost",
-                    version=xgboost.__version__,
-                    versions="3.0 and 3.4",
-                )
-            )
+            raise never_called(xgboost)
         if n_kept == n_rounds:
             # In training they are at hand, but dart leaves trees out of them.
             is_kept = self.params.get("booster") != "dart"
@@ -134,26 +128,6 @@ class PacedFit:
         """The booster up to the round that early stopping has chosen."""
         best = self.booster.attr("best_iteration")
         return self.booster if best is None else self.booster[: int(best) + 1]
-
-
-def check_objective(estimator: Any) -> None:
-    """Refuse objectives of which the pace would know nothing."""
-    if callable(estimator.objective) or estimator.objective not in OBJECTIVES:
-        raise ValueError(
-            f"{type(estimator).__name__} has a logistic or softmax loss; leave "
-            "objective as it is, or give one of "
-            f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
-            f"objective={estimator.objective!r}."
-        )
-
-
-def list_seeds(estimator: Any) -> list[Any]:
-    """A seed for each model; the first is the given one."""
-    n = int(estimator.n_seeds)
-    if n == 1:
-        return [estimator.random_state]
-    first = estimator.get_params()["random_state"]  # an integer by now, or None
-    return [(first or 0) + number for number in range(n)]
 
 
 def count_rounds(xgb_model: Any) -> int:

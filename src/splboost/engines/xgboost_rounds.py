@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Sequence
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -119,36 +120,51 @@ def read_start(booster: Any) -> str:
 
 
 def average(boosters: Sequence[Any]) -> Any:
-    """One booster with the trees of all, whose score is the mean of theirs."""
-    first, *others = (json.loads(each.save_raw("json")) for each in boosters)
-    model = first["learner"]["gradient_booster"]
-    if model["name"] != "gbtree":
+    """One booster with the trees of all, whose score is the mean of theirs.
+
+    Each of its rounds has the trees that the others have in that round, so that the
+    first rounds of it are the mean of their first rounds.
+    """
+    whole, *_ = learners = [json.loads(each.save_raw("json")) for each in boosters]
+    kinds = [each["learner"]["gradient_booster"] for each in learners]
+    name = kinds[0]["name"]
+    if name != "gbtree":
         raise ValueError(
-            f"n_seeds above 1 needs booster='gbtree', got booster={model['name']!r}; "
-            "set n_seeds=1."
+            f"n_seeds above 1 needs booster='gbtree', got booster={name!r}; set "
+            "n_seeds=1."
         )
-    model = model["model"]
-    for other in others:
-        more = other["learner"]["gradient_booster"]["model"]
-        model["trees"] += more["trees"]
-        model["tree_info"] += more["tree_info"]
-        done = model["iteration_indptr"][-1]
-        model["iteration_indptr"] += [done + at for at in more["iteration_indptr"][1:]]
-    for number, tree in enumerate(model["trees"]):
+    models = [each["model"] for each in kinds]
+    trees: list[Any] = []
+    classes: list[int] = []
+    ends = [0]
+    spans = [pairwise(model["iteration_indptr"]) for model in models]
+    for of_round in zip_longest(*spans, fillvalue=(0, 0)):
+        for model, (begin, end) in zip(models, of_round, strict=True):
+            trees += model["trees"][begin:end]
+            classes += model["tree_info"][begin:end]
+        ends.append(len(trees))
+    for number, tree in enumerate(trees):
+        _divide(tree, len(boosters))
         tree["id"] = number
-        if tree["tree_param"].get("size_leaf_vector", "1") not in ("0", "1"):
-            raise ValueError(
-                "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
-                "multi_strategy as it is."
-            )
-        at_leaf = [left == -1 for left in tree["left_children"]]
-        for name, scaled in (("base_weights", None), ("split_conditions", at_leaf)):
-            tree[name] = [
-                value / len(boosters) if scaled is None or scaled[i] else value
-                for i, value in enumerate(tree[name])
-            ]
-    model["gbtree_model_param"]["num_trees"] = str(len(model["trees"]))
-    first["learner"]["attributes"] = {}
+    models[0] |= {"trees": trees, "tree_info": classes, "iteration_indptr": ends}
+    models[0]["gbtree_model_param"]["num_trees"] = str(len(trees))
+    whole["learner"]["attributes"] = {}
     merged = xgboost.Booster()
-    merged.load_model(bytearray(json.dumps(first), "utf-8"))
+    merged.load_model(bytearray(json.dumps(whole), "utf-8"))
     return merged
+
+
+def _divide(tree: dict[str, Any], n: int) -> None:
+    """Divide what a tree says; cuts of inner nodes stay as they are."""
+    if tree["tree_param"].get("size_leaf_vector", "1") not in ("0", "1"):
+        raise ValueError(
+            "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
+            "multi_strategy as it is."
+        )
+    tree["base_weights"] = [value / n for value in tree["base_weights"]]
+    tree["split_conditions"] = [
+        value / n if left == -1 else value
+        for value, left in zip(
+            tree["split_conditions"], tree["left_children"], strict=True
+        )
+    ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from splboost.docstrings import fill_in
+
 Booster = TypeVar("Booster", bound=type)
 
 
@@ -231,8 +233,4 @@ _TEXTS = {
 
 def documented(booster: Booster) -> Booster:
     """Fill the common parts into a docstring, where it names them in braces."""
-    text = booster.__doc__ or ""
-    for name, part in _TEXTS.items():
-        text = text.replace(f"    {name}\n", part)
-    booster.__doc__ = text
-    return booster
+    return fill_in(booster, _TEXTS)

@@ -1,0 +1,274 @@
+"""What may be given to self-paced XGBoost and LightGBM, and what becomes of it."""
+
+import ast
+import inspect
+import re
+import warnings
+
+import lightgbm
+import numpy as np
+import pytest
+from lightgbm.basic import _ConfigAliases
+
+from splboost import engines
+from splboost.engines import SelfPacedObjective
+from splboost.engines.self_paced import ALIKE
+from splboost.engines.self_paced import OWN as PARAMETERS
+from splboost.pace import Hard
+from test_engines_classifiers import (
+    OWN,
+    both,
+    data,
+    eval_arguments,
+    margin,
+    parent_of,
+    results,
+    staged,
+)
+
+# ------------------------------------------------------------------- shares of classes
+
+
+def unequal(n=400):
+    X, y, _ = data(n)
+    return X, y * (np.arange(n) % 3 > 0)
+
+
+def ages(model):
+    return [pace.age for pace in model.paces_.values()]
+
+
+@both
+def test_shares_of_classes_are_those_of_all_weights(package):
+    """Whether they come as a weight of samples, of classes, or of the second class."""
+    X, y = unequal()
+    given = dict(pace=Hard(prior_corrected=True), p_min=0.3, n_estimators=20)
+    plain = OWN[package](**given).fit(X, y)
+    factor = 2.5
+    weighted = OWN[package](**given).fit(
+        X, y, sample_weight=np.where(y > 0, factor, 1.0)
+    )
+    wanted = ages(weighted)
+    assert wanted[1] < ages(plain)[1] - 0.1  # a class that is less rare
+    others = [{"scale_pos_weight": factor}]
+    if package == "lightgbm":
+        others.append({"class_weight": {0: 1.0, 1: factor}})
+    for other in others:
+        model = OWN[package](**given, **other).fit(X, y)
+        np.testing.assert_allclose(ages(model), wanted, rtol=1e-6)
+    if package == "lightgbm":
+        even = [
+            OWN[package](**given, **how).fit(X, y)
+            for how in ({"is_unbalance": True}, {"class_weight": "balanced"})
+        ]
+        for model in even:
+            np.testing.assert_allclose(ages(model), -np.log(0.3), rtol=1e-6)
+
+
+def test_shares_of_classes_in_the_objective_are_those_of_the_weights():
+    scores = np.full(100, np.log(0.15 / 0.85))
+    y = (np.arange(100) < 15).astype(float)
+    objective = SelfPacedObjective(
+        pace=Hard(prior_corrected=True), p_min=0.3, warm_rounds=0
+    )
+    even = np.where(y > 0, 1 / 15, 1 / 85)
+    assert (objective(y, scores)[0][y > 0] != 0).all()
+    assert (objective(y, scores, even)[0][y > 0] == 0).all()
+
+
+# ------------------------------------------------------------------ rows and weights
+
+
+@both
+@pytest.mark.parametrize("wrong", [-1.0, np.inf, np.nan])
+def test_weights_that_are_none_are_named(package, wrong):
+    X, y, _ = data(60)
+    weight = np.ones(60)
+    weight[7] = wrong
+    with pytest.raises(ValueError, match=r"sample_weight.*zero or positive"):
+        OWN[package]().fit(X, y, sample_weight=weight)
+
+
+@both
+def test_too_few_weights_and_rows_are_named(package):
+    X, y, _ = data(60)
+    with pytest.raises(ValueError, match=r"sample_weight.shape == \(7,\)"):
+        OWN[package]().fit(X, y, sample_weight=np.ones(7))
+    with pytest.raises(ValueError, match=r"X has no rows, got X of shape \(0, 20\)"):
+        OWN[package]().fit(X[:0], y[:0])
+
+
+@both
+@pytest.mark.parametrize("by_weight", [False, True])
+def test_a_single_class_is_warned_of(package, by_weight):
+    X, y, _ = data(60)
+    given = {"sample_weight": 1.0 * (y == 0)} if by_weight else {}
+    with pytest.warns(UserWarning, match="y contains only one class, 0"):
+        OWN[package](n_estimators=20).fit(X, y if by_weight else y * 0, **given)
+
+
+# --------------------------------------------------------------------- slips of the pen
+
+
+@both
+@pytest.mark.parametrize(
+    "slip, meant",
+    [("pmin", "p_min"), ("warmup_rounds", "warm_rounds"), ("num_seeds", "n_seeds")],
+)
+def test_slips_in_names_are_noticed(package, slip, meant):
+    X, y, _ = data(60)
+    for model in (OWN[package](**{slip: 1}), OWN[package]().set_params(**{slip: 1})):
+        with pytest.raises(TypeError, match=f"no parameter '{slip}'.*'{meant}'"):
+            model.fit(X, y)
+
+
+def test_no_name_that_lightgbm_knows_is_taken_for_a_slip():
+    from difflib import get_close_matches
+
+    known = {alias for names in _ConfigAliases.aliases.values() for alias in names}
+    assert len(known) > 100
+    assert not [
+        name for name in known if get_close_matches(name, PARAMETERS, cutoff=ALIKE)
+    ]
+
+
+# --------------------------------------------------------------- LightGBM's parameters
+
+
+@pytest.mark.parametrize(
+    "goss", [{"boosting_type": "goss"}, {"data_sample_strategy": "goss"}], ids=str
+)
+def test_goss_is_without_the_default_draws(goss):
+    X, y, _ = data(400)
+    model = OWN["lightgbm"](p_min=0, n_estimators=25, **goss).fit(X, y)
+    plain = parent_of(model).set_params(subsample_freq=0).fit(X, y)
+    assert np.abs(margin(model, X) - margin(plain, X)).max() <= 1e-8
+    assert model.subsample == 0.5
+    paced = OWN["lightgbm"](n_estimators=40, **goss).fit(X, y)
+    assert (paced.sample_pace_ == 0).any()
+    for allowed in ({"subsample": 1.0}, {"subsample_freq": 0}):
+        OWN["lightgbm"](n_estimators=20, **goss, **allowed).fit(X, y)
+    for refused in ({"subsample": 0.8}, {"subsample_freq": 2}, {"bagging": 0.5}):
+        name, value = next(iter(refused.items()))
+        with pytest.raises(ValueError, match=f"GOSS.*{name}={value}.*subsample=1"):
+            OWN["lightgbm"](**goss, **refused).fit(X, y)
+
+
+def test_leaves_that_the_depth_does_not_allow_are_warned_of():
+    X, y, _ = data(400)
+    with pytest.warns(
+        UserWarning, match="num_leaves=63 cannot be reached: max_depth=3"
+    ):
+        OWN["lightgbm"](num_leaves=63, n_estimators=20).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*cannot be reached")
+        for given in ({"max_depth": -1}, {"max_depth": 5}):
+            model = OWN["lightgbm"](
+                num_leaves=63, min_child_samples=1, n_estimators=20, **given
+            )
+            trees = model.fit(X, y).booster_.dump_model()["tree_info"]
+            assert max(tree["num_leaves"] for tree in trees) > 8
+        OWN["lightgbm"](n_estimators=20).fit(X, y)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_rankings_of_a_single_class_are_those_of_lightgbm(label):
+    X, y, _ = data(300)
+    evals = eval_arguments("lightgbm", X[:50], np.full(50, label))
+    names = ["average_precision", "auc"]
+    model = OWN["lightgbm"](n_estimators=3, warm_rounds=1)
+    found = results(model.fit(X, y, eval_metric=names, **evals))
+    plain = lightgbm.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1)
+    wanted = results(plain.fit(X, y, eval_metric=names, **evals))
+    for name in names:
+        assert found["valid_0"][name] == wanted["valid_0"][name] == [1.0] * 3
+
+
+def test_divergence_is_cross_entropy_for_labels_of_two_classes():
+    X, y, _ = data(300)
+    evals = eval_arguments("lightgbm", X[:50], y[:50])
+    names = ["kullback_leibler"]
+    model = OWN["lightgbm"](p_min=0, n_estimators=3)
+    found = results(model.fit(X, y, eval_metric=names, **evals))["valid_0"]
+    plain = parent_of(model).fit(X, y, eval_metric=names, **evals)
+    wanted = results(plain)["valid_0"]
+    np.testing.assert_allclose(
+        found["kullback_leibler"], wanted["kullback_leibler"], atol=1e-6
+    )
+
+
+# ------------------------------------------------------------------------ several seeds
+
+
+@both
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_first_rounds_of_several_seeds_are_the_mean_of_theirs(package, n_classes):
+    X, y, _ = data(400)
+    y = y + (X[:, 2] > 0.8) * (n_classes - 2)
+    given = dict(n_estimators=20, p_min=0.1)
+    model = OWN[package](n_seeds=3, random_state=1, **given).fit(X, y)
+    for rounds in (1, 8, 20):
+        singles = [
+            staged(OWN[package](random_state=1 + k, **given).fit(X, y), X, rounds)
+            for k in range(3)
+        ]
+        counted = rounds if package == "xgboost" else 3 * rounds
+        np.testing.assert_allclose(
+            staged(model, X, counted), np.mean(singles, axis=0), atol=1e-5
+        )
+    if package == "xgboost":
+        assert model.get_booster().num_boosted_rounds() == 20
+        assert len(model.get_booster()[:8].get_dump()) == 8 * 3 * (
+            n_classes % 2 * 2 + 1
+        )
+
+
+@both
+def test_seeds_that_end_at_different_rounds(package):
+    X, y, _ = data(600)
+    given = dict(n_estimators=200, early_stopping_rounds=6, warm_rounds=5)
+    model = OWN[package](n_seeds=2, **given)
+    evals = eval_arguments(package, X[:200], y[:200])
+    model.fit(X[200:], y[200:], **evals)
+    first = OWN[package](**given)
+    first.fit(X[200:], y[200:], **evals)
+    n_rounds = [len(each) for each in model.latent_objective_]
+    assert n_rounds[0] != n_rounds[1] and n_rounds[0] == len(first.latent_objective_)
+    # Metrics are those of the first seed, and there is no best round of all
+    assert results(model) == results(first)
+    if package == "xgboost":
+        with pytest.raises(AttributeError, match="best_iteration"):
+            _ = model.best_iteration
+        assert model.get_booster().num_boosted_rounds() == max(n_rounds)
+    else:
+        assert model.best_iteration_ == -1 and not model.best_score_
+        assert model.n_iter_ == sum(n_rounds)
+
+
+# ----------------------------------------------------------------------- plain copies
+
+
+@both
+def test_a_plain_copy_shares_no_parameters(package):
+    X, y, _ = data(100)
+    name = {"xgboost": "refresh_leaf", "lightgbm": "path_smooth"}[package]
+    model = OWN[package](n_estimators=20, **{name: 1}).set_params(p_min=0.2)
+    plain = model.fit(X, y).to_plain()
+    assert "p_min" not in plain.get_params() and plain.get_params()[name] == 1
+    plain.set_params(**{name: 0}).fit(X, y)
+    assert model.get_params()[name] == 1 and model.get_params()["p_min"] == 0.2
+
+
+# ------------------------------------------------------------------------ docstrings
+
+
+@pytest.mark.parametrize("name", ["SPLXGB", "SPLLGBM", "DaskSPLXGB"])
+def test_every_parameter_is_described_with_its_default(name):
+    cls = getattr(engines, f"{name}Classifier")
+    assert "{" not in cls.__doc__ and max(map(len, cls.__doc__.splitlines())) <= 88
+    said = re.findall(r"^    (\w+) : .*, default=(.+)$", cls.__doc__, flags=re.M)
+    parameters = dict(inspect.signature(cls).parameters)
+    parameters.pop("kwargs")
+    assert [each for each, _ in said] == list(parameters)
+    for each, default in said:
+        assert ast.literal_eval(default) == parameters[each].default

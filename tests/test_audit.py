@@ -912,9 +912,13 @@ def test_clean_keeps_the_kind_of_labels(gaussians):
         if labels is names:
             assert corrected.dtype == names.dtype
         assert set(corrected.tolist()) == {"a", "longer"}
-    whole = pd.Series(gaussians.given, dtype="Int64")
-    audit = quick().fit(gaussians.X, whole)
-    assert audit.clean(gaussians.X, whole, "correct")[1].dtype == "Int64"
+    audit = quick().fit(gaussians.X, gaussians.given)
+    expected = audit.clean(gaussians.X, gaussians.given, "correct")[1]
+    for kind in ("Int64", "int8", "uint8", "int32", "float32"):
+        whole = pd.Series(gaussians.given, dtype=kind)
+        corrected = quick().fit(gaussians.X, whole).clean(None, whole, "correct")[1]
+        assert corrected.dtype == kind
+        assert_array_equal(corrected.to_numpy(dtype=int), expected)
 
 
 @pytest.mark.parametrize("kind", ["object", "category", "string"])

@@ -537,6 +537,26 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
     assert path.read_bytes() == filled_in
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(",flip,", ",flipp,"), ("row,id,", "row,name,"), ("row,id,", "line,id,")],
+)
+def test_filled_in_list_with_a_slip_is_not_written_over(data, tmp_path, old, new):
+    audit(data)
+    path = tmp_path / "people-audit/suspects.csv"
+    lines = path.read_text("utf-8-sig").splitlines()
+    fields = lines[1].split(",")
+    fields[3] = "flip"
+    lines[1] = ",".join(fields)
+    text = "\n".join(lines)
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    filled_in = path.read_bytes()
+    said = audit(data, code=2)
+    assert "would be lost; give --out another folder, or move it" in said
+    assert path.read_bytes() == filled_in
+
+
 def test_no_cell_is_a_formula_to_a_spreadsheet(data, tmp_path):
     rows = people()
     for row in rows:
@@ -677,11 +697,18 @@ def test_audit_of_another_file_is_not_written_over(data, tmp_path):
     packed = tmp_path / "people.csv.gz"
     packed.write_bytes(gzip.compress(data.read_bytes()))
     said = audit(packed, code=2)
-    assert "people-audit has the audit of people.csv, which would be lost" in said
+    assert "people-audit has the audit of 'rich' in ../people.csv, which would" in said
     assert (tmp_path / "people-audit/review.html").read_bytes() == page
     audit(packed, "--out", "packed")
     audit(packed, "--out", "packed")
     audit(data)
+    namesake = tmp_path / "more" / "people.csv"
+    namesake.parent.mkdir()
+    namesake.write_bytes(data.read_bytes())
+    said = audit(namesake, "--out", tmp_path / "people-audit", code=2)
+    assert "has the audit of 'rich' in ../people.csv, which would be lost" in said
+    said = call(data, "--target", "city", "--quick", code=2)
+    assert "has the audit of 'rich' in ../people.csv, which would be lost" in said
 
 
 def test_failure_that_is_nobodys_fault_is_told_apart(data, monkeypatch):
@@ -725,7 +752,10 @@ def test_apply_refuses_what_does_not_fit(data, tmp_path):
     assert "no column 'row'" in call("apply", data, path, "--target", "rich", code=2)
     path.write_text(HEAD + f"0,,{given},drop,\n")
     said = call("apply", data, path, "--target", "rich", "--out", data, code=2)
-    assert "is the file itself; give another name" in said
+    assert "is a file to read; give another name" in said
+    said = call("apply", data, path, "--target", "rich", "--out", path, code=2)
+    assert "is a file to read; give another name" in said
+    assert path.read_text() == HEAD + f"0,,{given},drop,\n"
     said = call("apply", data, path, "--target", "wealth", code=2)
     assert "no column 'wealth', which --target names" in said
 

@@ -275,7 +275,7 @@ def test_what_another_run_has_measured_is_counted(store, monkeypatch, capsys):
     one = replace(TINY, sets=("twonorm",), repeats=1)
     run(store, one, methods=["LogitBoost"])
     missing = runner._Run._missing
-    calls = iter([True, True])
+    calls = iter([True] * 3)
     monkeypatch.setattr(
         runner._Run,
         "_missing",
@@ -285,6 +285,7 @@ def test_what_another_run_has_measured_is_counted(store, monkeypatch, capsys):
     summary = run(store, one, methods=["LogitBoost", "AdaBoost"], verbose=1)
     assert (summary.n_there, summary.n_done, summary.n_cells) == (4, 2, 4)
     lines = [x for x in capsys.readouterr().err.splitlines() if x.startswith("paper")]
+    assert "2 by another run" in "".join(lines)
     assert lines[-1].startswith("paper: 4 of 4")
 
 

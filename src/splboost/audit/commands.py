@@ -145,7 +145,7 @@ def audit(
         file = read_file(data, categories)
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         check_folder(folder)
-        spare_findings(folder, data.name)
+        spare_findings(folder, data, target)
         decided = read_decisions(reviewed or [], file.n_rows)
         plan = Plan.of(file, target, id_column, ignored, groups, decided)
         show_columns(console, plan)
@@ -159,7 +159,7 @@ def audit(
         )
         plan.fit(found)
         report = plan.report(found)
-        summary = write_findings(report, folder)
+        summary = write_findings(report, data, folder)
         show_findings(console, found, report, folder)
         if as_json:
             typer.echo(summary)
@@ -183,8 +183,8 @@ def apply_command(
         found = read_decisions(decisions, file.n_rows)
         name, ending = _split_name(data)
         path = out or data.with_name(f"{name}-cleaned{ending}")
-        if path.resolve() == data.resolve():
-            raise FileError(f"--out {path} is the file itself; give another name.")
+        if path.resolve() in (each.resolve() for each in (data, *decisions)):
+            raise FileError(f"--out {path} is a file to read; give another name.")
         if path.is_dir():
             raise FileError(f"--out {path} is a folder; give the name of a file.")
         if not found:

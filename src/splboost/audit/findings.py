@@ -77,7 +77,7 @@ class Findings(BaseEstimator):
         better = np.asarray(self.issues_["predicted_label"]).astype(labels.dtype)
         if is_series:
             rows = np.flatnonzero(is_issue)
-            return X, series.scatter(rows.tolist(), better[rows].tolist()).to_native()
+            return X, series.scatter(rows.tolist(), better[rows]).to_native()
         return X, np.where(is_issue, better, labels)
 
     def explain(

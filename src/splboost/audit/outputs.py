@@ -15,12 +15,13 @@ from splboost.audit.page import write_page
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
 
 
-def write_findings(report: dict[str, Any], folder: Path) -> str:
-    """Write all of them, and give the summary."""
+def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
+    """Write all that was found in a file, and give the summary."""
     folder.mkdir(parents=True, exist_ok=True)
     write_page(report, folder / PAGE)
     _write_suspects(report, folder / SUSPECTS)
-    summary = json.dumps(_summarise(report, folder), indent=1)
+    found = {"data": _seen_from(folder, data), **_summarise(report, folder)}
+    summary = json.dumps(found, indent=1)
     (folder / SUMMARY).write_text(summary + "\n", "utf-8")
     return summary
 
@@ -36,27 +37,35 @@ def check_folder(folder: Path) -> None:
         raise FileError(f"{there} cannot be written into; give --out another place.")
 
 
-def spare_findings(folder: Path, name: str) -> None:
-    """Refuse to write over the audit of another file, or a list that was filled in."""
+def spare_findings(folder: Path, data: Path, target: str) -> None:
+    """Refuse to write over the audit of other labels, or a list that was filled in."""
+    remedy = "which would be lost; give --out another folder, or move it."
+    own = _seen_from(folder, data), target
     try:
-        audited = json.loads((folder / SUMMARY).read_text("utf-8"))["name"]
+        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
+        audited = summary["data"], summary["target"]
     except (OSError, ValueError, KeyError, TypeError):
-        audited = name  # there is none
-    if audited != name:
-        raise FileError(
-            f"{folder} has the audit of {audited}, which would be lost; give --out "
-            "another folder, or move it."
-        )
+        audited = own  # there is none
+    if audited != own:
+        file, labels = audited
+        raise FileError(f"{folder} has the audit of {labels!r} in {file}, {remedy}")
     path = folder / SUSPECTS
+    if not path.exists():
+        return
     try:
         decided = read_decisions([path])
-    except FileError:
-        return
+    except FileError as error:
+        raise FileError(f"{error} It is in the place of a new list, {remedy}") from None
     if decided:
-        raise FileError(
-            f"{path} has {len(decided)} decisions, which would be lost; give --out "
-            "another folder, or move it."
-        )
+        raise FileError(f"{path} has {len(decided)} decisions, {remedy}")
+
+
+def _seen_from(folder: Path, data: Path) -> str:
+    """The way from a folder to a file, which stays the same if both are moved."""
+    try:
+        return Path(os.path.relpath(data.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return data.resolve().as_posix()
 
 
 def _write_suspects(report: dict[str, Any], path: Path) -> None:

@@ -107,7 +107,7 @@ def _rows_of(
     """Those of one set, from one source: that of here, if there are any."""
     own = protocol.for_set(name)
     stored = sorted({json.loads(each)["source"] for each in store.settings()})
-    for source in dict.fromkeys((source_of(name), *stored)):
+    for source in dict.fromkeys((_source_here(name), *stored)):
         settings = {
             settings_of(method, own, source, version): method for method in METHODS
         }
@@ -121,6 +121,13 @@ def _rows_of(
         if rows:
             return sorted(rows, key=_place)
     return []
+
+
+def _source_here(name: str) -> str | None:
+    try:
+        return source_of(name)
+    except ValueError:  # a damaged file, which results of old do not need
+        return None
 
 
 def _place(row: dict[str, Any]) -> tuple[int, int, int]:

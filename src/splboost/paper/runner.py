@@ -180,7 +180,7 @@ class _Run:
         self._claimed: set[Cell] = set()
         self._trouble: Exception | None = None
         self._n_failed = 0
-        self._n_of_others = 0
+        self._of_others: set[Cell] = set()
         self._summary = Summary(len(cells), absent=absent)
 
     def _find(self, state: str) -> dict[Cell, dict[str, Any]]:
@@ -205,6 +205,8 @@ class _Run:
                     missing, n_jobs, parent, report
                 ):
                     pass
+                if self._of_others:
+                    report.show(len(self._cells) - len(self._missing()))
         summary = self._summary
         summary.failures = [
             f"{_name(cell)}: {row['failure']}"
@@ -224,7 +226,6 @@ class _Run:
         """Go through what is missing; whether any of it was left by others."""
         time_left = TimeLeft(sum(self._work[cell] for cell in missing))
         n_known, n_done = len(self._cells) - len(missing), 0
-        self._n_of_others = 0
         report.show(n_known)
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
@@ -245,7 +246,9 @@ class _Run:
                 text = time_left.after(self._work[cell])
                 if self._n_failed:
                     text += f", {self._n_failed} failed"
-                report.show(n_known + n_done + self._n_of_others, text)
+                if self._of_others:
+                    text += f", {len(self._of_others)} by another run"
+                report.show(n_known + n_done, text)
         except KeyboardInterrupt:
             n_cells = len(self._cells)
             raise Interrupted(
@@ -269,7 +272,7 @@ class _Run:
         for cell in cells:
             try:
                 if not self._store.claim(cell):
-                    self._n_of_others += 1
+                    self._of_others.add(cell)
                     time_left.spare(self._work[cell])
                     continue
             except sqlite3.Error as error:  # joblib would wait for ever

@@ -124,6 +124,9 @@ def hostile_report():
     return report
 
 
+LONGEST = 120_000  # milliseconds to wait for the browser; machines may be busy
+
+
 class Visit:
     """A reviewer's tab: what they can do, and all that the page did unasked."""
 
@@ -135,6 +138,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self._note("error", error))
         self.page.on("console", lambda message: self._note("console", message.text))
         self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.set_default_timeout(LONGEST)
         self.page.goto(path.as_uri())
 
     def _note(self, kind, what):

@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import spearmanr
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -26,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from splboost import LogitBoostClassifier, SPLForestClassifier
 from splboost.audit import LabelAudit, find_label_issues
 from splboost.audit.noise_model import estimate_noise_model
-from splboost.datasets import make_gaussians, make_twonorm
+from splboost.datasets import flip_labels, make_gaussians, make_twonorm
 from splboost.selection.quick_forest import QuickForest
 
 COLUMNS = {
@@ -415,6 +416,49 @@ def test_trusted_labels_are_never_suspect(gaussians):
         assert found.rank[trusted].min() > found.rank[~trusted].max()
         assert (found.chance_wrong[~trusted] > 0).any()
     assert found.is_label_issue.any()
+
+
+def test_labels_before_a_review_tell_how_many_are_left():
+    """Those that were put right were the surest; the others alone look clean."""
+    X, y = make_classification(
+        3000, 10, n_informative=6, class_sep=1.5, flip_y=0, random_state=1
+    )
+    given, wrong = flip_labels(y, 0.1, random_state=0)
+    first = quick().fit(X, given)
+    worst = np.argsort(columns_of(first.issues_).rank)[:100]
+    reviewed, trusted = given.copy(), np.zeros(y.size, dtype=bool)
+    reviewed[worst], trusted[worst] = y[worst], True
+    left = wrong & ~trusted
+    known = {"trusted": trusted, "original": given}
+    audit = quick().fit(X, reviewed, **known)
+    suspects = columns_of(audit.issues_).is_label_issue
+    assert suspects.sum() > 0.3 * left.sum() and left[suspects].mean() > 0.8
+    assert 0.5 * left.mean() < audit.noise_rate_ < 1.5 * left.mean()
+    without = quick().fit(X, reviewed, trusted=trusted)
+    assert without.noise_rate_ < 0.5 * audit.noise_rate_
+    issues = find_label_issues(X, reviewed, quick=True, random_state=0, **known)
+    assert_array_equal(columns_of(issues).is_label_issue, suspects)
+
+
+def test_labels_before_a_review_may_be_of_other_classes(gaussians):
+    original = gaussians.given.astype(object)
+    original[:3] = "a class of slips"
+    audit = quick().fit(gaussians.X, gaussians.given, original=original)
+    assert audit.classes_.tolist() == [0, 1]
+    assert np.isfinite(audit.noise_rate_)
+    with pytest.raises(ValueError, match=r"original is of shape \(5,\), for 200 rows"):
+        quick().fit(gaussians.X, gaussians.given, original=original[:5])
+
+
+def test_summary_names_rows_that_were_not_judged(gaussians):
+    y = gaussians.given.astype(object)
+    y[:] = np.where(gaussians.given, "yes", "no")
+    y[7] = "yse"
+    audit = quick(top=200).fit(gaussians.X, y)
+    assert not columns_of(audit.issues_).is_label_issue[7]
+    assert "since all models have seen them: rows 7. The only row of a class" in (
+        audit.summary()
+    )
 
 
 def test_noise_of_trusted_labels_is_none(gaussians):
@@ -1017,7 +1061,10 @@ def test_summary_says_how_to_see_as_many_as_are_wrong(gaussians):
     n_suspects = int(audit.issues_["is_label_issue"].sum())
     audit.noise_rate_ = (n_suspects + 3) / 200
     n_wrong = n_suspects + 3
-    line = f"About {n_wrong} may be wrong; top={n_wrong} lists as many."
+    line = (
+        f"About {n_wrong} may be wrong; top={n_wrong}, on the command line "
+        f"--top {n_wrong}, lists as many."
+    )
     assert line in audit.summary().splitlines()
     audit.noise_rate_ = n_suspects / 200
     assert "lists as many" not in audit.summary()

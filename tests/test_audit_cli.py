@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -107,7 +108,7 @@ def test_audit_writes_a_list_a_page_and_a_summary(data, tmp_path):
     assert "numbers: income, shoe" in said
     assert "categories: home" in said
     assert "left out: rich (the labels)" in said
-    assert "left out: name (text with too many values to be categories)" in said
+    assert "left out: name (too many different values to be categories)" in said
     assert "left out: country (the same in all rows)" in said
     assert "150 labels, of which about" in said
     assert f"Review them: {folder / 'review.html'}" in said
@@ -191,7 +192,7 @@ def test_top_and_precision(data, tmp_path):
 
 
 def test_clean_data_have_no_suspects_and_that_is_said(tmp_path):
-    rows = [{"a": str(k), "rich": ["no", "yes"][k > 40]} for k in range(80)]
+    rows = [{"a": str(3 * k), "rich": ["no", "yes"][k > 40]} for k in range(80)]
     path = tmp_path / "plain.csv"
     path.write_text(text_of(rows))
     said = audit(path)
@@ -471,6 +472,7 @@ def test_reviewed_labels_are_trusted_next_time(data, tmp_path, monkeypatch):
     labels = {row: each["rich"] for row, each in enumerate(people())}
     labels[rows[0]] = suspects[0]["new_label"]
     assert seen[0].y.tolist() == [labels[row] for row in left]
+    assert seen[0].original.tolist() == [people()[row]["rich"] for row in left]
     incomes = [float(people()[row]["income"]) for row in left]
     assert seen[0].X["income"].tolist() == incomes
 
@@ -483,6 +485,39 @@ def test_reviewed_labels_are_trusted_next_time(data, tmp_path, monkeypatch):
     assert not {int(each["row"]) for each in again} & set(rows[:4])
     summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
     assert summary["n_rows"] == N_ROWS
+
+
+def test_running_numbers_are_left_out(data):
+    rows = [
+        {"": str(k), "visit": str(700 - k), **row} for k, row in enumerate(people())
+    ]
+    data.write_text(text_of(rows))
+    said = audit(data)
+    assert "left out: (a running number)" in said
+    assert "numbers: visit," in said  # for it does not rise
+
+
+def test_warnings_are_sentences(data, monkeypatch):
+    def fit(self, *given, fit=LabelAudit.fit, **named):
+        for number in (665, 648):
+            warnings.warn(f"Columns with {number} categories.", stacklevel=2)
+        return fit(self, *given, **named)
+
+    monkeypatch.setattr(LabelAudit, "fit", fit)
+    said = audit(data)
+    assert "Note: Columns with 665 categories." in said and "648" not in said
+    assert "UserWarning" not in said
+    assert audit(data, "--quiet") == ""
+
+
+def test_decisions_may_have_capitals_and_blanks(data, tmp_path):
+    audit(data)
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    path = decide(tmp_path, suspects, ["flip", "drop", "keep", ""])
+    text = path.read_text().replace(",flip,", ",Flip,").replace(",keep,", ", KEEP ,")
+    path.write_text(text)
+    said = call("apply", data, path, "--target", "rich")
+    assert "1 labels changed, 1 rows dropped, 1 kept" in said
 
 
 def test_apply_writes_what_was_decided(data, tmp_path):

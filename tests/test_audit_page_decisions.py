@@ -223,6 +223,14 @@ def test_no_saved_cell_is_a_formula_and_all_are_read_again(visit, tmp_path):
     assert read_decisions([tmp_path / name]) == found
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_decisions_that_a_spreadsheet_has_saved_are_loaded(visit, separator):
+    tab = visit(make_report())
+    lines = ["row,id,given,decision,new_label", "0,A-0,no,Flip,yes", "6,A-6,no, DROP ,"]
+    said = tab.load("some.csv", "\n".join(lines).replace(",", separator))
+    assert said == "2 decisions loaded."
+
+
 def test_what_does_not_fit_is_not_loaded(visit):
     tab = visit(make_report())
     head = "row,id,given,decision,new_label\n"

@@ -18,7 +18,7 @@ from splboost.audit.label_audit import LabelAudit
 from splboost.audit.noise_model import MOST_CERTAIN
 from splboost.audit.outputs import check_folder, spare_findings, write_findings
 from splboost.audit.plan import Plan
-from splboost.audit.terminal import show_columns, show_findings
+from splboost.audit.terminal import show_columns, show_findings, showing_warnings
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE, INTERRUPT = 2, 1, 130
@@ -95,7 +95,7 @@ def audit(
     ] = None,
     categorical: Annotated[
         str | None,
-        typer.Option("--categorical", help="Numbers that are categories: a,b."),
+        typer.Option("--categorical", help="Columns that are categories: a,b."),
     ] = None,
     groups: Annotated[
         str | None,
@@ -157,8 +157,9 @@ def audit(
             random_state=seed,
             verbose=0 if quiet else 1,
         )
-        plan.fit(found)
-        report = plan.report(found)
+        with showing_warnings(console):
+            plan.fit(found)
+            report = plan.report(found)
         summary = write_findings(report, data, folder)
         show_findings(console, found, report, folder)
         if as_json:

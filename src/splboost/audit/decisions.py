@@ -87,7 +87,7 @@ def _read(path: Path, n_rows: int | None) -> list[Decision]:
     return [
         _decision(path, number, line)
         for number, line in enumerate(lines, start=1)
-        if line.get("decision") not in (None, "")
+        if _kind(line)
     ]
 
 
@@ -141,8 +141,13 @@ def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
     ]
 
 
+def _kind(line: Mapping[str, Any]) -> str:
+    """What was decided; spreadsheets like capitals."""
+    return str(line.get("decision") or "").strip().lower()
+
+
 def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
-    kind, label = str(line["decision"]), line.get("new_label")
+    kind, label = _kind(line), line.get("new_label")
     if kind not in DECISIONS:
         raise FileError(
             f"{path}, line {number} of the decisions: decision {kind!r} is none of "

@@ -17,6 +17,7 @@ def find_label_issues(
     pred_probs: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     trusted: ArrayLike | None = None,
+    original: ArrayLike | None = None,
     precision: float | None = None,
     top: int | None = None,
     quick: bool = False,
@@ -34,7 +35,7 @@ def find_label_issues(
     y : array-like of shape (n_samples,)
     estimator, precision, top, quick : as for ``LabelAudit``
     categorical_features, n_jobs, random_state, verbose : as for ``LabelAudit``
-    pred_probs, groups, trusted : as for ``LabelAudit.fit``
+    pred_probs, groups, trusted, original : as for ``LabelAudit.fit``
 
     Returns
     -------
@@ -63,5 +64,7 @@ def find_label_issues(
         random_state=random_state,
         verbose=verbose,
     )
-    audit.fit(X, y, pred_probs=pred_probs, groups=groups, trusted=trusted)
+    audit.fit(
+        X, y, pred_probs=pred_probs, groups=groups, trusted=trusted, original=original
+    )
     return audit.issues_

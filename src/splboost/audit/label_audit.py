@@ -155,6 +155,7 @@ class LabelAudit(Findings):
         pred_probs: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         trusted: ArrayLike | None = None,
+        original: ArrayLike | None = None,
     ) -> Self:
         """Judge all labels.
 
@@ -181,16 +182,28 @@ class LabelAudit(Findings):
             labelled one by one.
         trusted : array-like of bool of shape (n_samples,), default=None
             Labels known to be right, for instance because a person has reviewed them.
+        original : array-like of shape (n_samples,), default=None
+            Labels as they were before a review. Those that it has put right tell how
+            many of the others are wrong: without them, what is left after the worst
+            have been reviewed looks far too good.
 
         Returns
         -------
         self
         """
         with all_or_nothing(self):
-            self._fit(X, y, pred_probs, groups, trusted)
+            self._fit(X, y, pred_probs, groups, trusted, original)
         return self
 
-    def _fit(self, X: Any, y: Any, pred_probs: Any, groups: Any, trusted: Any) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        pred_probs: Any,
+        groups: Any,
+        trusted: Any,
+        original: Any,
+    ) -> None:
         check_parameters(self)
         if self.precision is not None and self.top is not None:
             raise ValueError(
@@ -217,10 +230,13 @@ class LabelAudit(Findings):
         self.transitions_ = np.eye(self.classes_.size)
         self.noise_rate_ = self.noise_rate_std_ = 0.0
         if asked.any():
-            own = probability[asked], codes[asked]
-            model = estimate_noise_model(*own)
+            before, telling = codes, asked
+            if original is not None:
+                before = _encode_original(original, self.classes_, n_rows)
+                telling = there & (before >= 0)
+            model = estimate_noise_model(probability[telling], before[telling])
             self.transitions_ = model.transitions[len(model.transitions) // 2]
-            wrong[asked] = model.chance_wrong(*own)
+            wrong[asked] = model.chance_wrong(probability[asked], codes[asked])
             self.noise_rate_ = float(wrong[there].mean())
             self.noise_rate_std_ = model.rate_std * float(asked.sum() / there.sum())
         self.belief_ = probability
@@ -308,3 +324,17 @@ class LabelAudit(Findings):
         """
         check_is_fitted(self)
         return summarise(self)
+
+
+def _encode_original(
+    original: Any, classes: NDArray[Any], n_rows: int
+) -> NDArray[np.intp]:
+    """Place among the classes of each label before a review; -1 if it is gone."""
+    labels = read_target(original)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"original is of shape {labels.shape}, for {n_rows} rows; give the label "
+            "that each row of y had before the review."
+        )
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,8 @@ class Plan:
                 left_out[name] = _say_why(file, each)
             elif name not in left_out and _is_constant(each.cells):
                 left_out[name] = "the same in all rows"
+            elif name not in left_out and each.kind == NUMBER and _counts(each.cells):
+                left_out[name] = "a running number"
         features = [name for name in file.columns if name not in left_out]
         if not features:
             some = list(left_out.items())[:MOST_NAMED]
@@ -94,12 +97,13 @@ class Plan:
         """Audit what is left, with decisions so far taken for right."""
         rows = np.array(self.rows)
         labels = labels_of(self.file, self.target)
+        original = np.array(labels)[rows]
         for row, each in self.decided.items():
             labels[row] = each.label or labels[row]
         y = np.array(labels)[rows]
         is_number = self.file.columns[self.target].kind == NUMBER
-        if is_number and all(map(WHOLE.fullmatch, set(labels))):
-            y = y.astype(int)  # in the order of numbers
+        if is_number and all(map(WHOLE.fullmatch, {*labels, *original})):
+            y, original = y.astype(int), original.astype(int)  # in the order of numbers
         frame = make_table(self.file, self.features)
         X = frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
         groups = None
@@ -107,7 +111,7 @@ class Plan:
             of = self.groups  # rows that belong to nothing are each on their own
             groups = np.array([of[row] or f"\0{row}" for row in rows.tolist()])
         trusted = np.isin(rows, list(self.decided))
-        audit.fit(X, y, groups=groups, trusted=trusted)
+        audit.fit(X, y, groups=groups, trusted=trusted, original=original)
 
     def report(self, audit: LabelAudit) -> dict[str, Any]:
         """What was found."""
@@ -129,7 +133,7 @@ def _say_why(file: TableFile, column: Column) -> str:
     """Why a column of texts is of no use, and what to do if it should be."""
     odd = find_odd_cell(column, file.separator)
     if odd is None:
-        return "text with too many values to be categories"
+        return "too many different values to be categories"
     row, cell = odd
     return (
         f"numbers, but {brief(cell)!r} in row {row} is none; leave such cells empty, "
@@ -142,6 +146,14 @@ def _is_constant(cells: Sequence[str | None]) -> bool:
     there = (cell for cell in cells if cell is not None)
     first = next(there, None)
     return all(cell == first for cell in there)
+
+
+def _counts(cells: Sequence[str | None]) -> bool:
+    """Whether each is one more than the last, as in an index that was saved."""
+    if not all(cell is not None and WHOLE.fullmatch(cell.strip()) for cell in cells):
+        return False
+    numbers = [int(cell) for cell in cells if cell is not None]
+    return all(b - a == 1 for a, b in pairwise(numbers))
 
 
 def _check_labels(

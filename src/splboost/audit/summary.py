@@ -7,6 +7,7 @@ import numpy as np
 from splboost.audit.findings import Findings
 
 NOTHING = "0.0%"  # to one digit
+MOST_ROWS = 10  # that are named
 
 
 def summarise(audit: Findings) -> str:
@@ -29,7 +30,20 @@ def summarise(audit: Findings) -> str:
         lines.append("No label is suspect.")
     n_wrong = round(audit.noise_rate_ * n_rows)
     if n_wrong > n_suspects and audit.top is None and audit.precision is None:
-        lines.append(f"About {n_wrong} may be wrong; top={n_wrong} lists as many.")
+        lines.append(
+            f"About {n_wrong} may be wrong; top={n_wrong}, on the command line "
+            f"--top {n_wrong}, lists as many."
+        )
+    unjudged = np.isnan(np.asarray(audit.issues_["label_quality"], dtype=float))
+    if unjudged.any():
+        rows = np.flatnonzero(unjudged)
+        some = ", ".join(map(str, rows[:MOST_ROWS])) + (
+            ", ..." if rows.size > MOST_ROWS else ""
+        )
+        lines.append(
+            f"Not judged, since all models have seen them: rows {some}. The only row "
+            "of a class is such a one: look at it yourself."
+        )
     if audit.contradictions_:
         n = sum(each.rows.size for each in audit.contradictions_)
         lines.append(

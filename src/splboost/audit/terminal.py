@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from splboost.audit.plan import Plan
 from splboost.audit.report import brief
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+NUMERAL = re.compile(r"\d+")
 SHOWN = 10  # suspects
 LONGEST_LINE = 300  # characters of what comes from data
 
@@ -63,6 +67,22 @@ def show_findings(
         return
     console.print(_plain(f"Review them: {folder / PAGE}"))
     console.print(_plain(f"As a table: {folder / SUSPECTS}"))
+
+
+@contextmanager
+def showing_warnings(console: Console) -> Iterator[None]:
+    """Warnings as sentences, one of each kind, however often it is given."""
+    shown = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        kind = NUMERAL.sub("", str(message))  # of other rows, with other numbers
+        if kind not in shown:
+            shown.add(kind)
+            console.print(_plain(f"Note: {message}"))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _plain(text: str, style: str = "") -> Text:

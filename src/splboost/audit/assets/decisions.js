@@ -71,7 +71,8 @@ function loadDecisions(text) {
   const isJson = text.trimStart().startsWith("{");
   const lines = isJson ? JSON.parse(text).decisions ?? [] : csvLines(text);
   const pairs = [];
-  for (const { row, given, decision, new_label } of lines) {
+  for (const { row, given, decision: written, new_label } of lines) {
+    const decision = (written ?? "").trim().toLowerCase();
     const found = { decision, label: decision === "flip" ? classes.indexOf(new_label) : null };
     const suspect = suspects[rankOfRow.get(parseInt(row, 10))];
     if (!suspect || given !== classes[suspect.given]) continue;
@@ -83,11 +84,13 @@ function loadDecisions(text) {
   return `${counted(pairs.length, "decision")} loaded${rest}.`;
 }
 
+/** The lines of a CSV of decisions; spreadsheets may have saved it with semicolons or tabs. */
 function csvLines(text) {
-  const [names, ...lines] = [...records(text, ",")]
+  const { separator } = findTarget(text, "decision");
+  const [names, ...lines] = [...records(text, separator)]
     .filter(({ blank }) => !blank)
     .map(({ fields }) => fields.map((field) => readField(text, field)));
-  const places = FIELDS.map((name) => names?.indexOf(name) ?? -1);
+  const places = FIELDS.map((name) => names.indexOf(name));
   if (places.includes(-1)) throw new Error(`its columns must be ${FIELDS.join(", ")}`);
   const named = (line) => FIELDS.map((name, index) => [name, withoutGuard(line[places[index]] ?? "")]);
   return lines.map((line) => Object.fromEntries(named(line)));

@@ -45,6 +45,7 @@ function showSuspect() {
   const position = view.indexOf(current);
   const found = decisions.get(suspect.row);
   byId("detail-title").textContent = brief(rowName(suspect), 60);
+  byId("detail-title").title = brief(rowName(suspect), 300);
   byId("place").textContent = `${count(position + 1)} of ${count(view.length)}`;
   byId("previous").disabled = position === 0;
   byId("next").disabled = position === view.length - 1;

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+from types import SimpleNamespace
 
 import dask
 import dask.array as da
@@ -542,6 +543,28 @@ def lone_worker(client):
         worker.wait()
 
 
+def test_what_is_seen_on_the_scheduler():
+    class Task:
+        def __init__(self, key, mark=None, workers=None, waiters=None):
+            self.key, self.worker_restrictions, self.waiters = key, workers, waiters
+            self.annotations = {dask_watch.MARK: mark} if mark else None
+
+    stuck = Task("stuck")
+    bound = [Task(k, "ours", {"one"}) for k in "ab"]
+    wanted = {stuck, *bound, Task("other fit", "theirs", {"two"}), Task("data")}
+    elsewhere = Task("of another client", "ours", {"three"})
+    lost = Task("lost", workers={"gone"}, waiters={stuck, elsewhere})
+    clients = {"we": SimpleNamespace(wants_what=wanted)}
+    clients["they"] = SimpleNamespace(wants_what={elsewhere})
+    scheduler = SimpleNamespace(
+        clients=clients, workers={"one": 1, "two": 2}, running={1, 2}, unrunnable={lost}
+    )
+    seen = dask_watch.look(scheduler, client="we", mark="ours")
+    assert seen == ({"one", "two"}, {"one": {"a", "b"}}, {"stuck"})
+    scheduler.running = {1}  # the other pauses, and may go on
+    assert not dask_watch.look(scheduler, client="we", mark="ours").stuck
+
+
 class FakeCluster:
     """A client of workers, on which tasks run that training has bound to them."""
 
@@ -600,9 +623,9 @@ def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
 
     if next_seed_needs_it:
         with pytest.raises(RuntimeError, match=r"Lost .*\(other\).*Restarted one"):
-            asyncio.run(dask_watch.watch(cluster, fit))
+            asyncio.run(dask_watch.watch(cluster, fit, None))
     else:
-        asyncio.run(dask_watch.watch(cluster, fit))
+        asyncio.run(dask_watch.watch(cluster, fit, None))
     assert cluster.restarted == ["one"] * next_seed_needs_it
 
 
@@ -624,5 +647,5 @@ def test_dask_is_not_to_warn_of_our_mark():
 
     with warnings.catch_warnings():
         before = list(warnings.filters)
-        asyncio.run(dask_watch.watch(FakeCluster(one=set()), fit))
+        asyncio.run(dask_watch.watch(FakeCluster(one=set()), fit, None))
         assert warnings.filters == before

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from dask import delayed
 from dask.base import is_dask_collection, unpack_collections
+from distributed import wait
 
 WEIGHT, MARGIN = "sample_weight", "base_margin"
 NO_DATA = "verbose", "xgb_model"  # among the arguments of fit
@@ -66,7 +67,9 @@ def _name_data(X: Any, y: Any, given: dict[str, Any]) -> Iterator[tuple[str, Any
 
 async def gather(client: Any, tasks: list[Any]) -> Any:
     """What tasks give, when they are done."""
-    return await client.gather(client.compute(tasks), asynchronous=True)
+    futures = client.compute(tasks)
+    await wait(futures)  # which can be cancelled, and leaves no errors behind
+    return await client.gather(futures, asynchronous=True)
 
 
 def align(*collections: Any) -> list[tuple[Any, ...]]:

@@ -54,7 +54,8 @@ def look(dask_scheduler: Any, client: str, mark: str) -> View:
             for address in task.worker_restrictions or ():
                 bound.setdefault(address, set()).add(task.key)
     stuck: set[Any] = set()
-    found = list(dask_scheduler.unrunnable)
+    paused = len(dask_scheduler.running) < len(dask_scheduler.workers)
+    found = [] if paused else list(dask_scheduler.unrunnable)  # who pauses may go on
     while found:
         task = found.pop()
         if task not in stuck:
@@ -69,9 +70,7 @@ def list_running(dask_worker: Any) -> set[Any]:
     return {task.key for task in dask_worker.state.executing}
 
 
-async def watch(
-    client: Any, work: Callable[[], Awaitable[None]], data: Any = None
-) -> None:
+async def watch(client: Any, work: Callable[[], Awaitable[None]], data: Any) -> None:
     """Wait for a fit, and end it if a worker that it needs is lost.
 
     ``data`` are those of the fit; it needs nothing else that the client holds by now.

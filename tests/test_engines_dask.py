@@ -410,6 +410,14 @@ def count_seen(dask_scheduler):
 # ----------------------------------------------------------------------- lost workers
 
 
+@contextlib.contextmanager
+def nannies():
+    """A client of two workers that are started anew when they are lost."""
+    with start_cluster() as cluster, Client(cluster) as client:
+        yield client
+        client.wait_for_workers(2, timeout=SECONDS)  # one that starts is slow to stop
+
+
 class Fatal(xgboost.callback.TrainingCallback):
     """Ends a process when it arrives there, or at the end of a round."""
 
@@ -438,7 +446,7 @@ def test_a_lost_worker_ends_the_fit_with_a_clear_error(at_round, monkeypatch):
     """While training, and before it has begun, when others would wait for it."""
     monkeypatch.setattr(dask_watch, "GRACE", 2.0)
     X, y, _ = data()
-    with start_cluster() as cluster, Client(cluster) as client:
+    with nannies() as client:
         pids = client.run(os.getpid)
         lost, other = pids
         callbacks = [Fatal(pids[lost], at_round)]
@@ -460,7 +468,7 @@ def test_the_loss_of_an_idle_worker_is_none_of_the_fits(tmp_path, monkeypatch):
     """Nor if tasks of the user are bound to it; the user's own error is raised."""
     monkeypatch.setattr(dask_watch, "GRACE", 2.0)
     X, y, _ = data()
-    with start_cluster() as cluster, Client(cluster) as client:
+    with nannies() as client:
         pids = client.run(os.getpid)
         busy, idle = pids
         whole = [da.from_array(a, chunks=-1) for a in (X, y)]
@@ -489,7 +497,7 @@ def test_the_loss_of_an_idle_worker_is_none_of_the_fits(tmp_path, monkeypatch):
 def test_data_that_only_a_lost_worker_had(how, monkeypatch):
     monkeypatch.setattr(dask_watch, "GRACE", 2.0)
     X, y, _ = data()
-    with start_cluster() as cluster, Client(cluster) as client:
+    with nannies() as client:
         pids = client.run(os.getpid)
         lost = next(iter(pids))
         if how == "scattered":

@@ -7,7 +7,7 @@ a real cluster only the line that makes the client changes, to
     with Client("tcp://scheduler:8786"):
 
 and the data are read by the workers themselves, as by dask.dataframe.read_parquet. The
-workers need splboost and XGBoost of the same versions as this process.
+scheduler and the workers need splboost and XGBoost, in the versions of this process.
 """
 
 from __future__ import annotations

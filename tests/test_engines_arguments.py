@@ -157,7 +157,7 @@ def test_goss_is_without_the_default_draws(goss):
 def test_leaves_that_the_depth_does_not_allow_are_warned_of():
     X, y, _ = data(400)
     with pytest.warns(
-        UserWarning, match="num_leaves=63 cannot be reached: max_depth=3"
+        UserWarning, match="num_leaves=63 cannot be reached: with max_depth=3 a tree"
     ):
         OWN["lightgbm"](num_leaves=63, n_estimators=20).fit(X, y)
     with warnings.catch_warnings():
@@ -221,6 +221,18 @@ def test_first_rounds_of_several_seeds_are_the_mean_of_theirs(package, n_classes
         assert len(model.get_booster()[:8].get_dump()) == 8 * 3 * (
             n_classes % 2 * 2 + 1
         )
+
+
+@both
+def test_seeds_are_drawn_by_one_rule(package):
+    kinds = np.random.RandomState, np.random.default_rng
+    for kind, draw in zip(kinds, ("randint", "integers"), strict=True):
+        first = int(getattr(kind(3), draw)(2**30))
+        model = OWN[package](n_seeds=3, random_state=kind(3))
+        assert model._list_seeds() == [first, first + 1, first + 2]
+    assert OWN[package](n_seeds=3, random_state=None)._list_seeds() == [None, 1, 2]
+    one = np.random.RandomState(3)
+    assert OWN[package](random_state=one)._list_seeds() == [one]
 
 
 @both

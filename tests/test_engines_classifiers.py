@@ -429,7 +429,14 @@ def test_parameters_of_the_pace_can_be_set_and_searched(package):
     one, other = search.fit(X, y).cv_results_["mean_test_score"]
     assert abs(one - other) > 1e-3
     with pytest.raises(ValueError, match=r"pace__age cannot be set in pace='hard'"):
-        OWN[package](pace="hard").set_params(pace__age=2.0)
+        model.set_params(pace="hard", n_estimators=7, pace__age=2.0)
+    with pytest.raises(ValueError, match="slope"):
+        model.set_params(n_estimators=7, pace__slope=2.0)
+    assert model.n_estimators == 25 and isinstance(model.pace, Linear)
+    model.set_params(pace="hard")
+    with pytest.raises(ValueError, match=r"pace__age cannot be set in pace='hard'"):
+        model.set_params(n_estimators=7, pace__age=2.0)
+    assert model.n_estimators == 25
 
 
 @both

@@ -496,16 +496,50 @@ def test_a_missing_package_is_named_with_its_extra(missing, name, extra, monkeyp
         _ = splboost.engines.SPLCatBoost
 
 
-def test_a_package_that_lacks_a_part_of_itself_is_named(monkeypatch):
+@pytest.mark.parametrize(
+    "name, error, match",
+    [
+        (
+            "SPLLGBMClassifier",
+            ModuleNotFoundError("No module named 'lightgbm.a'", name="lightgbm.a"),
+            r"^SPLLGBMClassifier cannot be imported \(No module named 'lightgbm.a'\)"
+            r"; run pip install 'splboost\[lightgbm\]'\.$",
+        ),
+        (
+            "SPLXGBClassifier",
+            ImportError("cannot import name 'x' from 'xgboost'", name="xgboost"),
+            r"^SPLXGBClassifier cannot be imported .*splboost\[xgboost\]'",
+        ),
+        (
+            "SPLXGBClassifier",
+            ModuleNotFoundError("No module named 'packaging'", name="packaging"),
+            r"^SPLXGBClassifier needs packaging, .*splboost\[xgboost\]'",
+        ),
+        (
+            "DaskSPLXGBClassifier",
+            ModuleNotFoundError("No module named 'pandas'", name="pandas"),
+            r"^DaskSPLXGBClassifier needs pandas, .*splboost\[dask\]'\.$",
+        ),
+        ("SPLXGBClassifier", ImportError("DLL load failed"), "^DLL load failed$"),
+        (
+            "DaskSPLXGBClassifier",
+            ImportError("Dask array requirements are not installed."),
+            "^Dask array requirements are not installed.$",
+        ),
+    ],
+    ids=str,
+)
+def test_what_fails_in_a_package_is_told_with_a_remedy_that_fits(
+    name, error, match, monkeypatch
+):
     import splboost.engines
 
-    def fail(name):
-        raise ImportError("Dask array requirements are not installed.")
+    def fail(_):
+        raise error
 
     monkeypatch.setattr(splboost.engines, "import_module", fail)
-    match = r"cannot be imported \(Dask array requirements.*splboost\[dask\]'"
     with pytest.raises(ImportError, match=match):
-        _ = splboost.engines.DaskSPLXGBClassifier
+        getattr(splboost.engines, name)
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 Class = TypeVar("Class", bound=type)
 
 
-def fill_in(cls: Class, texts: Mapping[str, str]) -> Class:
+class Decorator(Protocol):
+    """What takes a class and gives the same."""
+
+    def __call__(self, cls: Class) -> Class: ...
+
+
+def documented_by(texts: Mapping[str, str]) -> Decorator:
     """Put texts into a docstring, where a line of it names them in braces."""
-    text = cls.__doc__ or ""
-    for name, part in texts.items():
-        text = text.replace(f"    {name}\n", part)
-    cls.__doc__ = text
-    return cls
+
+    def fill_in(cls: Class) -> Class:
+        text = cls.__doc__ or ""
+        for name, part in texts.items():
+            text = text.replace(f"    {name}\n", part)
+        cls.__doc__ = text
+        return cls
+
+    return fill_in

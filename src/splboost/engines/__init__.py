@@ -35,6 +35,8 @@ _REMEDIES = {
     "xgboost": "pip install 'splboost[xgboost]', or pip install xgboost-cpu, a "
     "twentieth of the size, for a machine without a GPU",
     "lightgbm": "pip install 'splboost[lightgbm]'",
+    "dask": "pip install 'splboost[dask]'",
+    "distributed": "pip install 'splboost[dask]'",
 }
 
 
@@ -48,16 +50,17 @@ __all__[:] = filter(_can_be_had, __all__)  # import * asks for each of these
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home, needed = _HOMES[name]
     try:
-        return getattr(import_module(f"{__name__}.{_HOMES[name][0]}"), name)
+        return getattr(import_module(f"{__name__}.{home}"), name)
     except ImportError as missing:
         package = (missing.name or "").partition(".")[0]
-        if package == "splboost":
+        if package in ("", "splboost"):
             raise
-        remedy = _REMEDIES.get(package, "pip install 'splboost[dask]'")
         why = f"{name} cannot be imported ({missing})"
-        if isinstance(missing, ModuleNotFoundError):
+        if isinstance(missing, ModuleNotFoundError) and missing.name == package:
             why = f"{name} needs {package}, which is not installed"
+        remedy = _REMEDIES[package if package in needed else needed[-1]]
         raise ImportError(f"{why}; run {remedy}.", name=package) from missing
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
 
 from splboost.advice import keeping_advice, warn
-from splboost.engines.dask_data import WEIGHT, align, gather, load
+from splboost.engines.dask_data import WEIGHT, align, drop_empty, gather, persist
 from splboost.engines.dask_rounds import (
     Reporter,
     WorkerObjective,
@@ -49,7 +49,8 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
     It is ``xgboost.dask.DaskXGBClassifier`` with what ``SPLXGBClassifier`` adds on one
     machine, for dask arrays and dataframes. A pace looks at one sample at a time, so
     workers exchange no more than XGBoost has them exchange; with the same bins the
-    model is that of one machine. If a worker is lost, ``fit`` ends with an error.
+    model is that of one machine. If a worker that trains is lost, ``fit`` ends with an
+    error.
 
     Parameters
     ----------
@@ -123,12 +124,15 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         return model, metric, params, feature_weights
 
     async def _fit_async(self, X: Any, y: Any, **given: Any) -> DaskSPLXGBClassifier:
+        X, y, given = persist(self.client, X, y, given)
         with unchanged_on_error(self):
-            await watch(self.client, lambda: self._fit_seeds(X, y, given))
+            await watch(
+                self.client, lambda: self._fit_seeds(X, y, given), (X, y, given)
+            )
         return self
 
     async def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> None:
-        X, y, given = await load(self.client, X, y, given)
+        X, y, given = await drop_empty(self.client, X, y, given)
         mass = await self._count_classes(y, given[WEIGHT])
         softmax = len(mass) > 2
         positive = 1.0

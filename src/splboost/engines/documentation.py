@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from splboost.docstrings import fill_in
-
-Classifier = TypeVar("Classifier", bound=type)
+from splboost.docstrings import documented_by
 
 _TEXTS = {
     "{pace}": """\
@@ -57,7 +53,4 @@ _TEXTS = {
 """,
 }
 
-
-def documented(classifier: Classifier) -> Classifier:
-    """Fill the common parts into a docstring, where it names them in braces."""
-    return fill_in(classifier, _TEXTS)
+documented = documented_by(_TEXTS)

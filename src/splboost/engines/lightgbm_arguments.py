@@ -1,10 +1,9 @@
-"""What LightGBM is told: what it must not be told, seeds and metrics."""
+"""What LightGBM is told: what it must not be told, and metrics."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from splboost.advice import warn
 from splboost.engines.lightgbm_metrics import ProbabilityMetrics
@@ -15,7 +14,7 @@ METRICS = "metric", "metrics", "metric_types"
 STRATEGY = "data_sample_strategy"
 BOOSTING = "boosting_type", "boosting", "boost"
 LEAVES = "num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"
-DEPTH = 3  # by default
+DEPTH = 3  # by default, unlike LightGBM's
 # Share of rows that are drawn, and rounds until the next draw, with our defaults
 SHARES = "bagging_fraction", "bagging", "sub_row", "subsample"
 ROUNDS = "bagging_freq", "subsample_freq"
@@ -33,11 +32,13 @@ def check_lightgbm(estimator: Any) -> None:
     """Refuse what would crash LightGBM, or mean something else than it says."""
     params = estimator.get_params()
     for name in SUMS:
-        if params.get(name, 1.0) is not None and not params.get(name, 1.0) > 0:
-            raise ValueError(
-                f"{name} must be above 0 for a self-paced LightGBM, got "
-                f"{name}={params[name]!r}: a leaf of rows that no longer count would "
-                "crash it. The default is 0.001."
+        least = params.get(name)
+        number = isinstance(least, Real)
+        if least is not None and not (number and least > 0):
+            raise (ValueError if number else TypeError)(
+                f"{name} must be a number above 0 for a self-paced LightGBM, got "
+                f"{name}={least!r}: a leaf of rows that no longer count would crash "
+                "it. The default is 0.001."
             )
     for name in BOOSTING:
         if params.get(name) in ("rf", "random_forest"):
@@ -50,9 +51,9 @@ def check_lightgbm(estimator: Any) -> None:
     for name in LEAVES:
         if params["max_depth"] == DEPTH and (params.get(name) or 0) > 2**DEPTH:
             warn(
-                f"{name}={params[name]!r} cannot be reached: max_depth={DEPTH}, the "
-                f"default, lets a tree have {2**DEPTH} leaves. Give max_depth=-1 for "
-                "trees of any depth, or fewer leaves."
+                f"{name}={params[name]!r} cannot be reached: with max_depth={DEPTH} a "
+                f"tree has at most {2**DEPTH} leaves. Give max_depth=-1 for trees of "
+                "any depth, or fewer leaves."
             )
 
 
@@ -86,17 +87,6 @@ def check_objective(params: dict[str, Any]) -> None:
             f"is, or give one of {', '.join(map(repr, OBJECTIVES))}, got "
             f"objective={params['objective']!r}."
         )
-
-
-def list_seeds(seed: Any, n: int) -> list[Any]:
-    """A seed for each model; the first is the given one."""
-    if n == 1:
-        return [seed]
-    if isinstance(seed, np.random.RandomState):
-        seed = seed.randint(2**30)
-    elif isinstance(seed, np.random.Generator):
-        seed = int(seed.integers(2**30))
-    return [seed, *((seed or 0) + number for number in range(1, n))]
 
 
 def read_metrics(

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from splboost.engines.documentation import documented
 from splboost.engines.lightgbm_arguments import (
     BOOSTING,
+    DEPTH,
     METRICS,
     check_lightgbm,
     check_objective,
-    list_seeds,
     read_metrics,
     without_bagging,
 )
@@ -91,7 +91,6 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     (True, True)
     """
 
-    random_state: Any
     _fit_now: Any
     _Booster: Any
     _best_score: dict[str, Any]
@@ -104,7 +103,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         warm_rounds: int | None = None,
         n_seeds: int = 1,
         n_estimators: int = 100,
-        max_depth: int = 3,
+        max_depth: int = DEPTH,
         num_leaves: int = 8,
         learning_rate: float = 0.1,
         subsample: float = 0.5,
@@ -191,7 +190,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         n_done = count_rounds(given["init_model"])
         warm_rounds = count_warm_rounds(self, DEFAULT_RATE)
         trainings = []
-        for seed in list_seeds(own_seed, int(self.n_seeds)):
+        for seed in self._list_seeds():
             training = PacedTraining(
                 self,
                 warm_rounds=warm_rounds,

@@ -38,6 +38,7 @@ class SelfPacedMixin:
     pace: Pace | str | dict[Any, Any] | None
     warm_rounds: int | None
     n_seeds: int
+    random_state: Any
     sample_pace_: Any
     n_selected_: Any
     latent_objective_: Any
@@ -50,16 +51,15 @@ class SelfPacedMixin:
             for name in list(params)
             if name.startswith(OF_PACE)
         }
-        super().set_params(**params)  # type: ignore[misc]
-        if not of_pace:
-            return self
-        if not isinstance(self.pace, Pace):
-            raise ValueError(
-                f"pace__{next(iter(of_pace))} cannot be set in pace={self.pace!r}; "
-                "give an object of splboost.pace, such as pace=Hard()."
-            )
-        self.pace.set_params(**of_pace)
-        return self
+        if of_pace:
+            pace = params.get("pace", self.pace)
+            if not isinstance(pace, Pace):
+                raise ValueError(
+                    f"pace__{next(iter(of_pace))} cannot be set in pace={pace!r}; "
+                    "give an object of splboost.pace, such as pace=Hard()."
+                )
+            pace.set_params(**of_pace)
+        return super().set_params(**params)  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         """Raise an error where a parameter of ours makes no sense."""
@@ -80,6 +80,17 @@ class SelfPacedMixin:
                     f"{type(self).__name__} has no parameter {name!r}; did you mean "
                     f"{meant[0]!r}?"
                 )
+
+    def _list_seeds(self) -> list[Any]:
+        """A seed for each model; the first is the given one."""
+        seed, n = self.random_state, int(self.n_seeds)
+        if n == 1:
+            return [seed]
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**30)
+        elif isinstance(seed, np.random.Generator):
+            seed = int(seed.integers(2**30))
+        return [seed, *((seed or 0) + number for number in range(1, n))]
 
     def _keep_record(
         self,

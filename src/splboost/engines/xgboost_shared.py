@@ -14,7 +14,6 @@ class SelfPacedXGB(SelfPacedMixin):
     """A classifier of XGBoost with a pace, to be named before XGBoost's own."""
 
     objective: Any
-    random_state: Any
     base_score: Any
     scale_pos_weight: Any
     callbacks: Any
@@ -60,11 +59,3 @@ class SelfPacedXGB(SelfPacedMixin):
                 f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
                 f"objective={self.objective!r}."
             )
-
-    def _list_seeds(self) -> list[Any]:
-        """A seed for each model; the first is the given one."""
-        if self.n_seeds == 1:
-            return [self.random_state]
-        # An integer by now, or None
-        first = self.get_params()["random_state"]  # type: ignore[attr-defined]
-        return [(first or 0) + number for number in range(self.n_seeds)]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from splboost.docstrings import fill_in
-
-Booster = TypeVar("Booster", bound=type)
-
+from splboost.docstrings import documented_by
 
 _AFTER_WARM_ROUNDS = """\
         Where there is a pace, only rounds after the warm ones count.
@@ -230,7 +225,4 @@ _TEXTS = {
 """,
 }
 
-
-def documented(booster: Booster) -> Booster:
-    """Fill the common parts into a docstring, where it names them in braces."""
-    return fill_in(booster, _TEXTS)
+documented = documented_by(_TEXTS)

@@ -55,10 +55,11 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     Where it differs: metrics are computed here, because LightGBM gets its own wrong
     under an objective that it does not know, and a few (``auc_mu`` and those of other
     tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
-    count would crash LightGBM; ``boosting_type="rf"`` and ``sigmoid`` are refused;
-    GOSS, which allows no other draws of rows, is without ``subsample``. The trees of
-    several seeds follow in turn, so that the mean of their first r rounds is what
-    ``predict`` gives with ``num_iteration=n_seeds * r``.
+    count would crash LightGBM; ``boosting_type="rf"``, ``sigmoid`` and shares of rows
+    to draw from a class (``pos_bagging_fraction``) are refused; GOSS, which
+    allows no other draws of rows, is without ``subsample``. The trees of several seeds
+    follow in turn, so that the mean of their first r rounds is what ``predict`` gives
+    with ``num_iteration=n_seeds * r``.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ file, and a run goes on where another was killed.
 
     python benchmarks/engines.py               measures what is missing, an hour or two
     python benchmarks/engines.py --overhead    what a pace costs, into results/
+    python benchmarks/engines.py --stopping    early stopping alone, into results/
     python benchmarks/engines.py --report      saves what is there, in results/
     python benchmarks/engines.py --quick       small, to see that it works
 
@@ -21,6 +22,7 @@ import json
 from pathlib import Path
 
 import _engines_overhead as overhead
+import _engines_stopping as stopping
 from _cells import Cell, find, plan, present_methods
 from _command import make_parser, parse, perform
 from _engines_methods import METHODS
@@ -79,6 +81,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--repeats", type=int, help=f"{REPEATS} by default")
     parser.add_argument("--overhead", action="store_true", help="times of fits alone")
+    parser.add_argument("--stopping", action="store_true", help="early stopping alone")
     full = {
         "rows": ROWS,
         "repeats": REPEATS,
@@ -86,6 +89,12 @@ def main() -> None:
         "noise": list(LEVELS),
         "methods": list(METHODS),
     }
+    if parser.parse_known_args()[0].stopping:
+        full |= {
+            "rows": stopping.ROWS,
+            "repeats": stopping.SPLITS,
+            "sets": [name for name in stopping.SETS if name in full["sets"]],
+        }
     given = parse(parser, full, QUICK)
     if given.overhead:
         measured = overhead.measure(*(((500,), 1) if given.quick else ()))
@@ -94,6 +103,13 @@ def main() -> None:
             overhead.save(measured, (given.out or RESULTS) / OVERHEAD)
         return
     seeds = range(given.first_seed, given.first_seed + given.repeats)
+    if given.stopping:
+        measured = stopping.measure(given.sets, seeds, given.rows, given.jobs)
+        page = stopping.sections(measured)
+        print("\n\n".join(page))
+        if given.out or not given.quick:
+            stopping.write(measured, page, given.out or RESULTS)
+        return
     places = itertools.product(seeds, given.sets, given.noise)
     cells = plan(places, present_methods(given.methods, METHODS), given.rows)
     perform("engines", TASK, given, cells, report)

@@ -171,6 +171,30 @@ def test_leaves_that_the_depth_does_not_allow_are_warned_of():
         OWN["lightgbm"](n_estimators=20).fit(X, y)
 
 
+def test_shares_of_classes_to_draw_are_refused():
+    """LightGBM ignores them under an objective that it does not know."""
+    X, y, _ = data(100)
+    names = {
+        name
+        for which in ("pos_bagging_fraction", "neg_bagging_fraction")
+        for name in _ConfigAliases.get(which)
+    }
+    assert len(names) == 8
+    for name in sorted(names):
+        with pytest.raises(ValueError, match=f"{name}=0.5 would be ignored"):
+            OWN["lightgbm"](**{name: 0.5}).fit(X, y)
+    OWN["lightgbm"](n_estimators=20, pos_bagging_fraction=1.0).fit(X, y)
+
+
+def test_names_of_columns_are_taken_without_a_warning():
+    X, y, _ = data(100)
+    names = [f"column {k}" for k in range(X.shape[1])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = OWN["lightgbm"](n_estimators=20).fit(X, y, feature_name=names)
+    assert list(model.feature_names_in_) == [name.replace(" ", "_") for name in names]
+
+
 @pytest.mark.parametrize("label", [0, 1])
 def test_rankings_of_a_single_class_are_those_of_lightgbm(label):
     X, y, _ = data(300)
@@ -197,7 +221,74 @@ def test_divergence_is_cross_entropy_for_labels_of_two_classes():
     )
 
 
+# ------------------------------------------------------------------ number of classes
+
+
+@pytest.mark.parametrize(
+    "package, given",
+    [
+        ("xgboost", {"num_class": 2}),
+        ("xgboost", {"num_class": 2, "objective": "multi:softprob"}),
+        ("lightgbm", {"num_class": 2}),
+        ("lightgbm", {"num_classes": 2, "objective": "multiclass"}),
+        ("lightgbm", {"objective": "multiclass"}),
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_are_counted_whatever_their_number_is_said_to_be(
+    package, given, n_classes
+):
+    X, y, _ = data(300)
+    y = y + (X[:, 2] > 0.8) * (n_classes - 2)
+    model = OWN[package](n_estimators=20, p_min=0.1, **given).fit(X, y)
+    other = OWN[package](n_estimators=20, p_min=0.1).fit(X, y)
+    found = model.predict_proba(X)
+    assert found.shape == (300, n_classes)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_array_equal(found, other.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), other.predict(X))
+    np.testing.assert_array_equal(model.to_plain().predict_proba(X), found)
+
+
+@both
+def test_a_model_can_be_fitted_again_with_other_classes(package):
+    X, y, _ = data(300)
+    name = {"xgboost": "multi:softprob", "lightgbm": "multiclass"}[package]
+    for objective in (None, name):
+        model = OWN[package](objective=objective, n_estimators=20, p_min=0.1)
+        for labels in (y, y + (X[:, 2] > 0.8), y):
+            fresh = OWN[package](n_estimators=20, p_min=0.1).fit(X, labels)
+            found = model.fit(X, labels).predict_proba(X)
+            np.testing.assert_array_equal(found, fresh.predict_proba(X))
+
+
 # ------------------------------------------------------------------------ several seeds
+
+
+@pytest.mark.parametrize("name", ["SPLXGB", "DaskSPLXGB"])
+@pytest.mark.parametrize(
+    "given, match",
+    [
+        ({"booster": "dart"}, "booster='gbtree', got booster='dart'; set n_seeds=1"),
+        ({"booster": "gblinear"}, "got booster='gblinear'"),
+        (
+            {"multi_strategy": "multi_output_tree", "tree_method": "hist"},
+            "trees of one output; set n_seeds=1",
+        ),
+    ],
+)
+def test_what_cannot_be_averaged_is_refused_before_any_fit(
+    name, given, match, monkeypatch
+):
+    def not_yet(*args, **kwargs):
+        raise AssertionError("something was fitted")
+
+    monkeypatch.setattr("xgboost.XGBClassifier.fit", not_yet)
+    X, y, _ = data(60)
+    y = y + (X[:, 2] > 0.8)
+    model = getattr(engines, f"{name}Classifier")(n_seeds=2, **given)
+    with pytest.raises(ValueError, match=match):  # and no cluster is asked for
+        model.fit(X, y)
 
 
 @both

@@ -231,11 +231,15 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         self, X: Any, y: Any, given: dict[str, Any], loss: PacedLoss, positive: float
     ) -> tuple[Any, float, FloatArray]:
         """v of all samples, the summed latent loss, and what is dropped of classes."""
+        margin = given["base_margin"]
+        if isinstance(margin, array.Array) and margin.ndim == 1:
+            # XGBoost would pair its pieces with the columns of X
+            margin = margin[:, None]
         scores = await super()._predict_async(
             X,
             output_margin=True,
             validate_features=True,
-            base_margin=given["base_margin"],
+            base_margin=margin,
             iteration_range=None,
         )
         closed = self.client.compute(

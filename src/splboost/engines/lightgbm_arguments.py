@@ -19,6 +19,12 @@ DEPTH = 3  # by default, unlike LightGBM's
 SHARES = "bagging_fraction", "bagging", "sub_row", "subsample"
 ROUNDS = "bagging_freq", "subsample_freq"
 BAGGING = {"subsample": 0.5, "subsample_freq": 1}
+SHARES_OF_CLASSES = tuple(
+    f"{label}_{share}"
+    for label in ("pos", "neg")
+    for share in ("bagging_fraction", "sub_row", "subsample", "bagging")
+)
+CLASSES = "num_class", "num_classes"
 SUMS = (
     "min_child_weight",
     "min_sum_hessian_in_leaf",
@@ -45,6 +51,13 @@ def check_lightgbm(estimator: Any) -> None:
             raise ValueError(
                 f"{name}={params[name]!r} takes no objective but LightGBM's own; use "
                 'boosting_type="gbdt".'
+            )
+    for name in SHARES_OF_CLASSES:
+        if params.get(name, 1.0) not in (None, 1):
+            raise ValueError(
+                f"{name}={params[name]!r} would be ignored: LightGBM draws rows by "
+                "class under its own objective alone. Leave it out; subsample draws "
+                "from both classes, and class_weight makes one count for more."
             )
     if params.get("sigmoid", 1.0) != 1:
         raise ValueError(f"sigmoid must be 1, got sigmoid={params['sigmoid']!r}.")
@@ -78,6 +91,12 @@ def without_bagging(params: dict[str, Any]) -> dict[str, Any]:
             "beside it; leave that out, or set subsample=1."
         )
     return {name: params[name] for name in params if name not in BAGGING or given}
+
+
+def without_classes(params: dict[str, Any]) -> None:
+    """Take out how many classes there are, which LightGBM is told for three or more."""
+    for name in CLASSES:
+        params.pop(name, None)
 
 
 def check_objective(params: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import lightgbm
@@ -17,6 +18,7 @@ from splboost.engines.lightgbm_arguments import (
     check_objective,
     read_metrics,
     without_bagging,
+    without_classes,
 )
 from splboost.engines.lightgbm_model import complete_model
 from splboost.engines.lightgbm_rounds import (
@@ -53,10 +55,11 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     Where it differs: metrics are computed here, because LightGBM gets its own wrong
     under an objective that it does not know, and a few (``auc_mu`` and those of other
     tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
-    count would crash LightGBM; ``boosting_type="rf"`` and ``sigmoid`` are refused;
-    GOSS, which allows no other draws of rows, is without ``subsample``. The trees of
-    several seeds follow in turn, so that the mean of their first r rounds is what
-    ``predict`` gives with ``num_iteration=n_seeds * r``.
+    count would crash LightGBM; ``boosting_type="rf"``, ``sigmoid`` and shares of rows
+    to draw from a class (``pos_bagging_fraction``) are refused; GOSS, which
+    allows no other draws of rows, is without ``subsample``. The trees of several seeds
+    follow in turn, so that the mean of their first r rounds is what ``predict`` gives
+    with ``num_iteration=n_seeds * r``.
 
     Parameters
     ----------
@@ -180,7 +183,11 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
 
         For tools that go by the class, such as converters to ONNX.
         """
-        return self._as_parent(lightgbm.LGBMClassifier)
+        plain = self._as_parent(lightgbm.LGBMClassifier)
+        if self._n_classes <= 2:
+            without_classes(vars(plain))
+            without_classes(plain._other_params)
+        return plain
 
     def _fit_seeds(
         self, X: Any, y: Any, given: dict[str, Any], eval_metric: Any, callbacks: Any
@@ -216,11 +223,15 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     def _process_params(self, stage: str) -> dict[str, Any]:
         """What LightGBM is to see; in a fit of ours, with the paced objective."""
         params = without_own(super()._process_params(stage))
+        if self._n_classes <= 2:  # of more, LightGBM itself puts their number right
+            without_classes(params)
         now = vars(self).get("_fit_now")
         if stage != "fit" or now is None:
             return params
         training, metrics = now
         check_objective(params)
+        params["objective"] = "multiclass" if self._n_classes > 2 else "binary"
+        self._objective = params["objective"]
         metrics.prepare(
             self._n_classes,
             params["objective"],
@@ -270,7 +281,10 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         elif n_kept != n_asked:
             options["num_iteration"] = best
         self._Booster = booster
-        scores = base + lightgbm.LGBMModel.predict(self, X, **options)
+        with warnings.catch_warnings():
+            # Names given to fit, where X itself has none
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            scores = base + lightgbm.LGBMModel.predict(self, X, **options)
         if base is not training.scores and init_score is not None:
             scores += np.reshape(init_score, scores.shape, order="F")
         rounds.finish(scores, n_kept)

@@ -16,6 +16,7 @@ from xgboost.callback import EarlyStopping, TrainingCallback
 from splboost.engines.losses import probability
 
 LEAST_SHARE = 1e-6  # of a class that is not there
+TREES = "gbtree"  # the booster whose models can be averaged
 
 
 class AfterWarmRounds(TrainingCallback):
@@ -119,6 +120,23 @@ def read_start(booster: Any) -> str:
     return config["learner"]["learner_model_param"]["base_score"]
 
 
+def check_booster(name: str) -> None:
+    """Raise an error where models of this kind cannot be averaged."""
+    if name != TREES:
+        raise ValueError(
+            f"n_seeds above 1 needs booster={TREES!r}, got booster={name!r}; set "
+            "n_seeds=1."
+        )
+
+
+def several_outputs() -> ValueError:
+    """What to raise where trees cannot be averaged."""
+    return ValueError(
+        "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
+        "multi_strategy as it is."
+    )
+
+
 def average(boosters: Sequence[Any]) -> Any:
     """One booster with the trees of all, whose score is the mean of theirs.
 
@@ -127,12 +145,7 @@ def average(boosters: Sequence[Any]) -> Any:
     """
     whole, *_ = learners = [json.loads(each.save_raw("json")) for each in boosters]
     kinds = [each["learner"]["gradient_booster"] for each in learners]
-    name = kinds[0]["name"]
-    if name != "gbtree":
-        raise ValueError(
-            f"n_seeds above 1 needs booster='gbtree', got booster={name!r}; set "
-            "n_seeds=1."
-        )
+    check_booster(kinds[0]["name"])
     models = [each["model"] for each in kinds]
     trees: list[Any] = []
     classes: list[int] = []
@@ -157,10 +170,7 @@ def average(boosters: Sequence[Any]) -> Any:
 def _divide(tree: dict[str, Any], n: int) -> None:
     """Divide what a tree says; cuts of inner nodes stay as they are."""
     if tree["tree_param"].get("size_leaf_vector", "1") not in ("0", "1"):
-        raise ValueError(
-            "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
-            "multi_strategy as it is."
-        )
+        raise several_outputs()
     tree["base_weights"] = [value / n for value in tree["base_weights"]]
     tree["split_conditions"] = [
         value / n if left == -1 else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from splboost.engines.self_paced import SelfPacedMixin, without_own
+from splboost.engines.xgboost_rounds import TREES, check_booster, several_outputs
 from splboost.pace import Pace
 
 OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
@@ -15,6 +16,8 @@ class SelfPacedXGB(SelfPacedMixin):
 
     objective: Any
     base_score: Any
+    booster: Any
+    multi_strategy: Any
     scale_pos_weight: Any
     callbacks: Any
     early_stopping_rounds: Any
@@ -47,8 +50,10 @@ class SelfPacedXGB(SelfPacedMixin):
         self.n_seeds = n_seeds
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """The parameters that XGBoost is to see."""
-        return without_own(super().get_xgb_params())  # type: ignore[misc]
+        """The parameters that XGBoost is to see; classes it counts by itself."""
+        params = without_own(super().get_xgb_params())  # type: ignore[misc]
+        params.pop("num_class", None)
+        return params
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -59,3 +64,7 @@ class SelfPacedXGB(SelfPacedMixin):
                 f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
                 f"objective={self.objective!r}."
             )
+        if self.n_seeds > 1:
+            check_booster(self.booster or TREES)
+            if self.multi_strategy == "multi_output_tree":
+                raise several_outputs()

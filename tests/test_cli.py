@@ -4,6 +4,7 @@ import subprocess
 import sys
 import types
 from dataclasses import replace
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -265,6 +266,10 @@ def test_help_names_the_extra_of_a_command_that_cannot_start(monkeypatch):
     monkeypatch.setattr(cli, "import_module", refuse)
     said = CliRunner().invoke(cli.make_app(), ["--help"]).output
     assert "splboost[paper]" in "".join(said.split()).replace("│", "")
+
+
+def test_version_is_printed():
+    assert call("--version") == f"splboost {version('splboost')}"
 
 
 def test_help_names_the_commands():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
@@ -19,7 +20,20 @@ def make_app() -> Any:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    app.callback()(lambda: None)  # so that the name of a command is always needed
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            typer.echo(f"splboost {version('splboost')}")
+            raise typer.Exit
+
+    option = typer.Option(
+        False, "--version", help="Print it and exit.", is_eager=True, callback=show_version
+    )
+
+    @app.callback()  # so that the name of a command is always needed
+    def start(shown: bool = option) -> None:
+        pass
+
     for name in COMMANDS:
         try:
             app.add_typer(import_module(f"splboost.{name}.commands").app, name=name)

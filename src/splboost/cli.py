@@ -27,7 +27,11 @@ def make_app() -> Any:
             raise typer.Exit
 
     option = typer.Option(
-        False, "--version", help="Print it and exit.", is_eager=True, callback=show_version
+        False,
+        "--version",
+        help="Print it and exit.",
+        is_eager=True,
+        callback=show_version,
     )
 
     @app.callback()  # so that the name of a command is always needed

@@ -440,6 +440,19 @@ def test_labels_before_a_review_tell_how_many_are_left():
     assert_array_equal(columns_of(issues).is_label_issue, suspects)
 
 
+def test_labels_that_a_review_has_kept_accuse_no_others():
+    """No label is wrong, though some rows are exceptions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (X[:, 0] > 0) ^ (rng.random(2000) < 0.1)
+    first = quick().fit(X, y)
+    worst = np.argsort(columns_of(first.issues_).rank)[:50]
+    trusted = np.isin(np.arange(2000), worst)
+    known = quick().fit(X, y, trusted=trusted, original=y)
+    assert known.noise_rate_ == quick().fit(X, y, trusted=trusted).noise_rate_
+    assert known.noise_rate_ < 0.2 * first.noise_rate_
+
+
 def test_labels_before_a_review_may_be_of_other_classes(gaussians):
     original = gaussians.given.astype(object)
     original[:3] = "a class of slips"
@@ -448,6 +461,9 @@ def test_labels_before_a_review_may_be_of_other_classes(gaussians):
     assert np.isfinite(audit.noise_rate_)
     with pytest.raises(ValueError, match=r"original is of shape \(5,\), for 200 rows"):
         quick().fit(gaussians.X, gaussians.given, original=original[:5])
+    texts = gaussians.given.astype(str)
+    with pytest.raises(ValueError, match="original has none of the labels of y: '"):
+        quick().fit(gaussians.X, gaussians.given, original=texts)
 
 
 def test_summary_names_rows_that_were_not_judged(gaussians):

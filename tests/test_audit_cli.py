@@ -497,15 +497,27 @@ def test_running_numbers_are_left_out(data):
     assert "numbers: visit," in said  # for it does not rise
 
 
+def test_row_that_is_not_judged_is_numbered_as_in_the_file(data, tmp_path):
+    rows = people()
+    rows[50]["rich"] = "yse"
+    data.write_text(text_of(rows))
+    assert "have seen them: rows 50." in audit(data)
+    first = {"row": 0, "given": rows[0]["rich"], "new_label": ""}
+    decisions = decide(tmp_path, [first], ["drop"])
+    assert "have seen them: rows 50." in audit(data, "--reviewed", decisions)
+
+
 def test_warnings_are_sentences(data, monkeypatch):
     def fit(self, *given, fit=LabelAudit.fit, **named):
         for number in (665, 648):
             warnings.warn(f"Columns with {number} categories.", stacklevel=2)
+            warnings.warn(f"Many categories: x{number}.", stacklevel=2)
         return fit(self, *given, **named)
 
     monkeypatch.setattr(LabelAudit, "fit", fit)
     said = audit(data)
-    assert "Note: Columns with 665 categories." in said and "648" not in said
+    assert "Note: Columns with 665 categories." in said and "648 cat" not in said
+    assert "x665" in said and "x648" in said
     assert "UserWarning" not in said
     assert audit(data, "--quiet") == ""
 
@@ -742,8 +754,9 @@ def test_audit_of_another_file_is_not_written_over(data, tmp_path):
     namesake.write_bytes(data.read_bytes())
     said = audit(namesake, "--out", tmp_path / "people-audit", code=2)
     assert "has the audit of 'rich' in ../people.csv, which would be lost" in said
-    said = call(data, "--target", "city", "--quick", code=2)
+    said = call(data, "--target", "home", "--quick", code=2)
     assert "has the audit of 'rich' in ../people.csv, which would be lost" in said
+    assert "no column 'homes'" in call(data, "--target", "homes", "--quick", code=2)
 
 
 def test_failure_that_is_nobodys_fault_is_told_apart(data, monkeypatch):

@@ -226,7 +226,8 @@ def test_no_saved_cell_is_a_formula_and_all_are_read_again(visit, tmp_path):
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_decisions_that_a_spreadsheet_has_saved_are_loaded(visit, separator):
     tab = visit(make_report())
-    lines = ["row,id,given,decision,new_label", "0,A-0,no,Flip,yes", "6,A-6,no, DROP ,"]
+    lines = ["", "row,id,given,decision,new_label"]
+    lines += ["0,A-0,no,Flip,yes", "6,A-6,no, DROP ,"]
     said = tab.load("some.csv", "\n".join(lines).replace(",", separator))
     assert said == "2 decisions loaded."
 

@@ -143,6 +143,7 @@ def audit(
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
         file = read_file(data, categories)
+        file.column(target, "--target")  # is there
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         check_folder(folder)
         spare_findings(folder, data, target)
@@ -161,7 +162,7 @@ def audit(
             plan.fit(found)
             report = plan.report(found)
         summary = write_findings(report, data, folder)
-        show_findings(console, found, report, folder)
+        show_findings(console, found, report, folder, plan.rows)
         if as_json:
             typer.echo(summary)
 

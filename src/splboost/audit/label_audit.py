@@ -215,6 +215,9 @@ class LabelAudit(Findings):
         n_rows = read_target(y).size if table is None else table.n_rows
         self.classes_, codes = encode_labels(self, y, np.ones(n_rows))
         known = check_trusted(trusted, n_rows)
+        before = codes
+        if original is not None:
+            before = _encode_original(original, self.classes_, n_rows)
         like = np.arange(n_rows) if table is None else number_likes(table)
         if groups is not None:
             groups = check_groups(groups, n_rows)
@@ -230,10 +233,8 @@ class LabelAudit(Findings):
         self.transitions_ = np.eye(self.classes_.size)
         self.noise_rate_ = self.noise_rate_std_ = 0.0
         if asked.any():
-            before, telling = codes, asked
-            if original is not None:
-                before = _encode_original(original, self.classes_, n_rows)
-                telling = there & (before >= 0)
+            # Of the trusted, those that were found wrong.
+            telling = (asked | (there & (before != codes))) & (before >= 0)
             model = estimate_noise_model(probability[telling], before[telling])
             self.transitions_ = model.transitions[len(model.transitions) // 2]
             wrong[asked] = model.chance_wrong(probability[asked], codes[asked])
@@ -337,4 +338,10 @@ def _encode_original(
             "that each row of y had before the review."
         )
     place = {label: k for k, label in enumerate(classes.tolist())}
-    return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    found = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    if (found < 0).all():
+        raise ValueError(
+            f"original has none of the labels of y: {labels.tolist()[0]!r} is none of "
+            f"{classes.tolist()}; give labels of the same type."
+        )
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from splboost.audit.findings import Findings
@@ -10,8 +12,11 @@ NOTHING = "0.0%"  # to one digit
 MOST_ROWS = 10  # that are named
 
 
-def summarise(audit: Findings) -> str:
-    """Noise, suspects, contradictions, and which labels look like which others."""
+def summarise(audit: Findings, numbers: Sequence[int] | None = None) -> str:
+    """Noise, suspects, contradictions, and which labels look like which others.
+
+    ``numbers`` are those of the rows, where they are not counted from 0.
+    """
     is_issue = np.asarray(audit.issues_["is_label_issue"])
     n_rows, n_suspects = is_issue.size, int(is_issue.sum())
     rate, std = f"{audit.noise_rate_:.1%}", f"{audit.noise_rate_std_:.1%}"
@@ -36,10 +41,11 @@ def summarise(audit: Findings) -> str:
         )
     unjudged = np.isnan(np.asarray(audit.issues_["label_quality"], dtype=float))
     if unjudged.any():
-        rows = np.flatnonzero(unjudged)
-        some = ", ".join(map(str, rows[:MOST_ROWS])) + (
-            ", ..." if rows.size > MOST_ROWS else ""
-        )
+        rows = np.flatnonzero(unjudged).tolist()
+        if numbers is not None:
+            rows = [numbers[row] for row in rows]
+        some = ", ".join(map(str, rows[:MOST_ROWS]))
+        some += ", ..." if len(rows) > MOST_ROWS else ""
         lines.append(
             f"Not judged, since all models have seen them: rows {some}. The only row "
             "of a class is such a one: look at it yourself."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from splboost.audit.label_audit import LabelAudit
 from splboost.audit.outputs import PAGE, SUSPECTS
 from splboost.audit.plan import Plan
 from splboost.audit.report import brief
+from splboost.audit.summary import summarise
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-NUMERAL = re.compile(r"\d+")
+NUMERAL = re.compile(r"(?<![\w.])\d[\d.]*(?!\w)")  # and no part of a name
 SHOWN = 10  # suspects
 LONGEST_LINE = 300  # characters of what comes from data
 
@@ -38,11 +39,18 @@ def show_columns(console: Console, plan: Plan) -> None:
 
 
 def show_findings(
-    console: Console, audit: LabelAudit, report: dict[str, Any], folder: Path
+    console: Console,
+    audit: LabelAudit,
+    report: dict[str, Any],
+    folder: Path,
+    rows: Sequence[int],
 ) -> None:
-    """In numbers, the worst suspects, and where all of them are."""
+    """In numbers, the worst suspects, and where all of them are.
+
+    ``rows`` are the numbers in the file of those that were audited.
+    """
     console.print()
-    for line in audit.summary().split("\n"):
+    for line in summarise(audit, rows).split("\n"):
         console.print(_plain(brief(line, LONGEST_LINE)))
     suspects, names = report["suspects"][:SHOWN], report["classes"]
     if suspects:

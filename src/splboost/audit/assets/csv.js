@@ -55,14 +55,17 @@ function withoutGuard(text) {
   return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
-/** The separator that makes the target a column, and the position of that column. */
-function findTarget(text, target) {
+/** The separator that makes a name that of a column, and the position of that column; or null. */
+function findColumn(text, name) {
   for (const separator of [",", ";", "\t", "|"]) {
-    const header = records(text, separator).next().value?.fields ?? [];
-    const position = header.findIndex((field) => readField(text, field) === target);
-    if (position >= 0) return { separator, position };
+    for (const { fields, blank } of records(text, separator)) {
+      if (blank) continue;
+      const position = fields.findIndex((field) => readField(text, field) === name);
+      if (position >= 0) return { separator, position };
+      break;
+    }
   }
-  throw new Error(`the file has no column named ${brief(target)}`);
+  return null;
 }
 
 /** Where the data records and their targets lie; blank lines count if the audit counted them. */
@@ -98,7 +101,8 @@ function labelReader() {
  * Throws where source and audit disagree, so that never a wrong line is changed.
  */
 function cleanedCsv({ source, target, n_rows }, decisions) {
-  const place = findTarget(source, target);
+  const place = findColumn(source, target);
+  if (!place) throw new Error(`the file has no column named ${brief(target)}`);
   const rows = targets(source, place, n_rows);
   const classOf = labelReader();
   const spelling = new Map(); // the classes as the file writes them

@@ -86,8 +86,8 @@ function loadDecisions(text) {
 
 /** The lines of a CSV of decisions; spreadsheets may have saved it with semicolons or tabs. */
 function csvLines(text) {
-  const { separator } = findTarget(text, "decision");
-  const [names, ...lines] = [...records(text, separator)]
+  const { separator } = findColumn(text, "decision") ?? { separator: "," };
+  const [names = [], ...lines] = [...records(text, separator)]
     .filter(({ blank }) => !blank)
     .map(({ fields }) => fields.map((field) => readField(text, field)));
   const places = FIELDS.map((name) => names.indexOf(name));

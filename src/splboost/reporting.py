@@ -149,6 +149,18 @@ class TimeLeft:
         return f"{format_duration(rate * max(self._all - self._done, 0.0))} left"
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of them, in words.
+
+    Examples
+    --------
+    >>> from splboost.reporting import counted
+    >>> counted(1, "data set"), counted(2, "data set")
+    ('1 data set', '2 data sets')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def format_duration(seconds: float) -> str:
     """A time in words, roughly.
 

@@ -25,7 +25,6 @@ from splboost.paper.names import (
     RIVALS,
     SPL,
     UNTIL_CONVERGENCE,
-    counted,
 )
 from splboost.paper.outcomes import CHOSEN_SPL, Outcomes, wins
 from splboost.paper.protocol import NOISE, PAPER_SETS
@@ -38,6 +37,7 @@ from splboost.paper.statistics import (
     ranks,
     signed_rank,
 )
+from splboost.reporting import counted
 
 HOLDS = "holds"
 PARTLY = "partly"

@@ -1,4 +1,4 @@
-"""Methods, as the table of results has them, and numbers of things."""
+"""Methods, as the table of results has them."""
 
 RIVALS = "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost"
 REGULARISERS = "hard", "linear", "lower convex", "upper convex"
@@ -20,15 +20,3 @@ EXTRAS = (
     TWO_SIDED,
     *WHOLE_TREES,
 )
-
-
-def counted(number: int, noun: str) -> str:
-    """So many of them, in words.
-
-    Examples
-    --------
-    >>> from splboost.paper.names import counted
-    >>> counted(1, "data set"), counted(2, "data set")
-    ('1 data set', '2 data sets')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

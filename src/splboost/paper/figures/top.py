@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from splboost.paper.figures.looks import look_of, make_figure, tidy
-from splboost.paper.names import PAPER, SPL, counted
+from splboost.paper.names import PAPER, SPL
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
+from splboost.reporting import counted
 
 SIZE = 11.0, 4.3  # inches
 

@@ -14,13 +14,13 @@ from splboost.paper.names import (
     PAPER,
     TWO_SIDED,
     WHOLE_TREES,
-    counted,
 )
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 from splboost.paper.report import tables
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import picture
 from splboost.paper.statistics import ALPHA
+from splboost.reporting import counted
 
 # What the paper leaves open, done in another way: the way among the nine, the others,
 # a title, and what differs.

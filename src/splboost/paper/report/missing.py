@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import EXTRAS, PAPER, counted
+from splboost.paper.names import EXTRAS, PAPER
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import NOISE, PAPER_SETS, Protocol
 from splboost.paper.statistics import complete_repeats
+from splboost.reporting import counted
 
 
 def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:

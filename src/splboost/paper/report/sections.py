@@ -26,7 +26,6 @@ from splboost.paper.figures import (
     draw_gaussians,
     draw_long_servedio,
 )
-from splboost.paper.names import counted
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import LARGE, Protocol
 from splboost.paper.report import tables
@@ -34,6 +33,7 @@ from splboost.paper.report.comparisons import compare
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.missing import describe_basis, find_missing
 from splboost.paper.report.pictures import picture
+from splboost.reporting import counted
 
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 

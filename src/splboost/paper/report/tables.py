@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import PAPER, counted
+from splboost.paper.names import PAPER
 from splboost.paper.outcomes import Outcomes, wins
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.statistics import (
@@ -22,6 +22,7 @@ from splboost.paper.statistics import (
     signed_rank,
     wins_ties_losses,
 )
+from splboost.reporting import counted
 
 NOTHING = "–"
 GREEK = {"age": "λ", "epsilon": "ε", "theta": "θ", "plateau": "κ"}

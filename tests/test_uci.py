@@ -748,7 +748,8 @@ def test_table_one_as_text(adult, cache, capsys):
     assert fields[6] == "blood 748 absent 4 - 76.2 -"
     assert max(map(len, lines[1:])) < 80
     assert "Counted in other files than the catalogue's: adult." in lines
-    assert lines[-1].startswith("Absent sets: load_uci downloads them")
+    assert lines[-2].startswith("Absent sets: load_uci downloads them")
+    assert lines[-1] == "splboost paper makes its own ringnorm and twonorm."
     said = " ".join(text.split())
     for name, entry in UCI_CATALOGUE.items():
         assert (f"* {name}: {entry.difference}" in said) == bool(entry.difference)

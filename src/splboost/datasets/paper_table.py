@@ -115,8 +115,11 @@ def print_table_one(
     if others:
         text = f"Counted in other files than the catalogue's: {', '.join(others)}."
         lines += ["", fill(text, width=79)]
-    if any(row["data"] == ABSENT for row in rows):
+    absent = {row["name"] for row in rows if row["data"] == ABSENT}
+    if absent:
         lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
+    if absent & {"ringnorm", "twonorm"}:
+        lines += ["splboost paper makes its own ringnorm and twonorm."]
     if any(row["data"] == UNREADABLE for row in rows):
         lines += ["", "Broken files: load_uci says what is wrong with them."]
     print(*lines, sep="\n", file=file)

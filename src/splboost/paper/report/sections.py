@@ -134,7 +134,8 @@ def figures(material: Material) -> list[Markup]:
             "nine times the mean, beyond which it grows no more.",
             "The paper does not say how many rounds it took. RobustBoost's goal was "
             "chosen by cross-validation. C4.5 grows whole trees here, and CART trees "
-            "three deep.",
+            "three deep. SPLBoost ends with a tree that has no error on the samples "
+            "it gives weight to; where that is soon, two λ may come to the same.",
         ),
         picture(
             "chosen",

@@ -15,6 +15,7 @@ from splboost.paper.names import (
     TWO_SIDED,
     UNTIL_CONVERGENCE,
     WHOLE_TREES,
+    WITH_CART,
 )
 
 SETS = [name for name, entry in UCI_CATALOGUE.items() if entry.paper is not None]
@@ -33,6 +34,7 @@ CHARACTERS = {
     GRADIENT_KEPT: (0.002, 0.0044),
     TWO_SIDED: (0.003, 0.0031),
     **dict.fromkeys(WHOLE_TREES, (0.01, 0.0040)),
+    **dict(zip(WITH_CART, [(0.0, 0.0061), (0.001, 0.0022)], strict=True)),
 }
 
 

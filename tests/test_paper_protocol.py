@@ -185,12 +185,18 @@ def test_methods_are_those_of_the_paper_in_its_order():
         "SPL lower convex (plateau)", "SPL upper convex (plateau)",
         "SPL hard until convergence", "LogitBoost (gradient kept)",
         "RobustBoost (two-sided)", "AdaBoost (whole trees)", "SPL hard (whole trees)",
+        "AdaBoost (CART)", "SPL hard (CART)",
     )  # fmt: skip
     assert tuple(methods.METHODS)[9:] == names.EXTRAS
     pair = [methods.METHODS[m].booster for m in ("RobustBoost", names.TWO_SIDED)]
     assert [booster.variant for booster in pair] == ["one-sided", "two-sided"]
     both = [methods.METHODS[m].booster for m in ("LogitBoost", names.GRADIENT_KEPT)]
     assert [booster.z_clip for booster in both] == ["response", "gradient"]
+    for name in names.WITH_CART:
+        own, plain = methods.METHODS[name], methods.METHODS[name[: -len(" (CART)")]]
+        assert type(own.booster) is type(plain.booster)
+        assert own.booster.estimator is methods.METHODS["SavageBoost"].booster.estimator
+        assert own.one_hot and own.settings == plain.settings
     assert methods.METHODS["SPL hard until convergence"].booster.inner_steps > 1
     assert methods.METHODS["SPL hard"].booster.inner_steps == 1
 

@@ -131,6 +131,7 @@ def test_the_page_is_whole(whole):
         "in two ways",
         "with two potentials",
         "With whole trees",
+        "With the same trees for all",
         "With fewer repeats, ages and depths: adult.",
         "depth of trees",
         "3: 100%",

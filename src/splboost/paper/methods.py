@@ -39,6 +39,7 @@ from splboost.paper.names import (
     TWO_SIDED,
     UNTIL_CONVERGENCE,
     WHOLE_TREES,
+    WITH_CART,
 )
 from splboost.paper.protocol import Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
@@ -201,6 +202,13 @@ class Forest:
         return Fitted(model.fit(draw.X, draw.y), None, None, {}, 1)
 
 
+_C45 = C45Classifier()
+_REGRESSION = CARTRegressor(min_weight_fraction_leaf=LEAST_LEAF)
+_PROBABILITIES = CARTClassifier(
+    criterion="entropy", min_weight_fraction_leaf=LEAST_LEAF
+)
+
+
 def _goals(protocol: Protocol) -> list[dict[str, float]]:
     """The highest first, which of equals is then chosen: low ones may get stuck."""
     epsilons = sorted(protocol.epsilons, reverse=True)
@@ -226,10 +234,12 @@ def _spl(
     scale: str,
     inner_steps: int = 1,
     whole_trees: bool = False,
+    tree: Any = _C45,
 ) -> Method:
     return Method(
-        SPLBoostClassifier(C45Classifier(), inner_steps=inner_steps),
+        SPLBoostClassifier(tree, inner_steps=inner_steps),
         takes=(f"{scale}s",),
+        one_hot=tree is not _C45,
         paces=partial(_paces, regulariser, scale),
         whole_trees=whole_trees,
     )
@@ -237,20 +247,16 @@ def _spl(
 
 def _robust(variant: str) -> Method:
     return Method(
-        RobustBoostClassifier(C45Classifier(), variant=variant),
+        RobustBoostClassifier(_C45, variant=variant),
         takes=("epsilons", "thetas"),
         parameters=_goals,
         definition=2,
     )
 
 
-_REGRESSION = CARTRegressor(min_weight_fraction_leaf=LEAST_LEAF)
-_PROBABILITIES = CARTClassifier(
-    criterion="entropy", min_weight_fraction_leaf=LEAST_LEAF
-)
 METHODS: Mapping[str, Method | Forest] = MappingProxyType(
     {
-        "AdaBoost": Method(AdaBoostClassifier(C45Classifier())),
+        "AdaBoost": Method(AdaBoostClassifier(_C45)),
         "LogitBoost": Method(LogitBoostClassifier(_REGRESSION), one_hot=True),
         "SavageBoost": Method(SavageBoostClassifier(_PROBABILITIES), one_hot=True),
         "RBoost": Method(RBoostClassifier(_REGRESSION), one_hot=True),
@@ -266,15 +272,9 @@ METHODS: Mapping[str, Method | Forest] = MappingProxyType(
             LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
         ),
         TWO_SIDED: _robust("two-sided"),
-        **dict(
-            zip(
-                WHOLE_TREES,
-                (
-                    Method(AdaBoostClassifier(C45Classifier()), whole_trees=True),
-                    _spl(REGULARISERS[ONE_STEP], AGE, whole_trees=True),
-                ),
-                strict=True,
-            )
-        ),
+        WHOLE_TREES[0]: Method(AdaBoostClassifier(_C45), whole_trees=True),
+        WHOLE_TREES[1]: _spl(REGULARISERS[ONE_STEP], AGE, whole_trees=True),
+        WITH_CART[0]: Method(AdaBoostClassifier(_PROBABILITIES), one_hot=True),
+        WITH_CART[1]: _spl(REGULARISERS[ONE_STEP], AGE, tree=_PROBABILITIES),
     }
 )

@@ -12,6 +12,7 @@ UNTIL_CONVERGENCE = "SPL hard until convergence"
 GRADIENT_KEPT = "LogitBoost (gradient kept)"
 TWO_SIDED = "RobustBoost (two-sided)"
 WHOLE_TREES = "AdaBoost (whole trees)", "SPL hard (whole trees)"
+WITH_CART = "AdaBoost (CART)", "SPL hard (CART)"
 EXTRAS = (
     FOREST,
     *PLATEAU_SPL,
@@ -19,4 +20,5 @@ EXTRAS = (
     GRADIENT_KEPT,
     TWO_SIDED,
     *WHOLE_TREES,
+    *WITH_CART,
 )

@@ -14,6 +14,7 @@ from splboost.paper.names import (
     PAPER,
     TWO_SIDED,
     WHOLE_TREES,
+    WITH_CART,
 )
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
 from splboost.paper.report import tables
@@ -48,6 +49,14 @@ VARIANTS = (
         "With whole trees",
         "The paper does not say how deep its trees are. Among the nine the depth is "
         "chosen; whole trees are those that C4.5 grows and prunes by itself.",
+    ),
+    (
+        WITH_CART[1],
+        (WITH_CART[0], "LogitBoost", "SavageBoost", "RBoost"),
+        "With the same trees for all",
+        "Among the nine some boosters have trees of C4.5, with a branch for each "
+        "category, and others those of CART, with a column for each; where they differ "
+        "it may be by their trees. Here AdaBoost and SPLBoost have CART's as well.",
     ),
 )
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from helpers import (
 )
 from reference import apply_tree, fit_tree, predict_tree
 from splboost.trees import grower as grower_module
-from splboost.trees import workspace
+from splboost.trees import split, workspace
 from splboost.trees.columns import ArrayTable
 from splboost.trees.workspace import BIN, CHILD, FEATURE, MISSING_LEFT, N_CHANGED
 
@@ -91,6 +92,40 @@ def test_equals_reference(problem):
     else:
         predicted = (tree.value[:, 1] / tree.value[:, 0])[leaves]
     np.testing.assert_allclose(predicted, predict_tree(reference, new), atol=1e-12)
+
+
+WEIGHTS = st.integers(0, 2**50) | st.integers(0, 20)
+
+
+@settings(max_examples=500, deadline=None)
+@given(WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS)
+def test_entropy_is_bounded_by_squares(left_0, left_1, right_0, right_1):
+    total = np.array([left_0 + right_0, left_1 + right_1])
+    left, right = left_0 + left_1, right_0 + right_1
+    if min(left, right, *total) == 0:
+        return
+    weight = Fraction(left + right)
+    away = left_1 - left * Fraction(int(total[1])) / weight
+    squares = float(away**2 / (left * right))
+    removed = split.entropy_removed(left, left_1, total)
+    assert removed <= split.most_entropy(total) * squares + 1e-15
+    if left_0 == right_1 == 0:  # the sides are pure: all of the entropy
+        shares = total / total.sum()
+        assert removed == pytest.approx(-np.sum(shares * np.log(shares)), rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.2, 0.5, 0.9])
+def test_the_bound_of_entropy_is_no_higher_than_it_must_be(share):
+    """It is reached where next to no rows of one class are cut off from all others."""
+    n = 10**12
+    total = np.array([round(n * (1 - share)), round(n * share)])
+    reached = []
+    for few in ((1000, 0), (0, 1000)):
+        left = sum(few)
+        away = few[1] - left * total[1] / n
+        removed = split.entropy_removed(left, few[1], total)
+        reached.append(removed * left * (n - left) / away**2)
+    assert max(reached) == pytest.approx(split.most_entropy(total), rel=1e-3)
 
 
 def same_partition(leaves, others):

@@ -21,9 +21,11 @@ from splboost.trees.histogram import (
 from splboost.trees.split import (
     CLOSE,
     ENTROPY,
+    GINI,
     LEAST_SQUARES,
     is_better,
     is_empty,
+    most_entropy,
     order_categories,
     scan_classes,
     scan_moments,
@@ -216,6 +218,9 @@ def search_feature(
     regression = limits.criterion == LEAST_SQUARES
     entropy = limits.criterion == ENTROPY
     weight_slots = 1 if regression else limits.n_classes
+    factor, most = 2.0 if limits.criterion == GINI else 1.0, 0.0
+    if entropy and limits.n_classes == 2:
+        most = most_entropy(total)
     n_orders = limits.n_classes if categorical and limits.n_classes > 2 else 1
     keys, order, ordered = room
     best = 0.0
@@ -227,7 +232,7 @@ def search_feature(
                 hist, shift, weight_slots, slot, size, keys, order, ordered
             )
             walked = ordered
-        if regression or (limits.n_classes == 2 and not entropy):
+        if regression or limits.n_classes == 2:
             gain, position, left = scan_moments(
                 walked,
                 shift,
@@ -237,9 +242,10 @@ def search_feature(
                 total,
                 min_weight,
                 min_rows,
-                least / weight_slots,
+                least / factor,
+                most,
             )
-            gain *= weight_slots
+            gain *= factor
         else:
             gain, position, left = scan_classes(
                 walked,

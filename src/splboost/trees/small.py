@@ -19,7 +19,16 @@ from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import choose
 from splboost.trees.divide import may_split, split_node
 from splboost.trees.search import make_room, search_feature
-from splboost.trees.split import CLOSE, ENTROPY, LEAST_SQUARES, TIE, TIE_FLOOR
+from splboost.trees.split import (
+    CLOSE,
+    ENTROPY,
+    GINI,
+    LEAST_SQUARES,
+    TIE,
+    TIE_FLOOR,
+    entropy_removed,
+    most_entropy,
+)
 from splboost.trees.workspace import (
     CHILD,
     DIVIDED,
@@ -82,11 +91,24 @@ def sort_columns(codes, n_bins, order):
 
 @kernel
 def scan_sorted(
-    order, f, lo, hi, codes, missing, sums, total, two, min_weight, min_rows, least
+    order,
+    f,
+    lo,
+    hi,
+    codes,
+    missing,
+    sums,
+    total,
+    two,
+    min_weight,
+    min_rows,
+    least,
+    most,
 ):
     """Best cut of a sorted column by least squares, or by half of Gini for two classes.
 
-    The sorted rows of the node are order[f, lo:hi]. Cuts are tried in the same order as
+    With ``most`` above 0 it is that by entropy; see ``scan_moments``. The sorted rows
+    of the node are order[f, lo:hi]. Cuts are tried in the same order as
     in ``scan_moments``. Returns the gain, the last row on the left (as a place in the
     order), the place after the last row whose cell is known, and the side of the
     missing.
@@ -103,6 +125,7 @@ def scan_sorted(
         missing_moment += sums[order[f, known], 1]
     n_missing = hi - known
     best, bar, best_place, best_left = 0.0, max(TIE_FLOOR, least), lo, False
+    factor = most if most > 0 else 1.0
     for to_left in range(2 if n_missing > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = missing_moment if to_left else 0
@@ -119,7 +142,7 @@ def scan_sorted(
             square, product = deviation * deviation, lw * rw
             # Whether it would be the best comes first: that can be predicted, unlike
             # whether the next code is another one.
-            if square > bar * product:
+            if factor * square > bar * product:
                 n_left = np.int64(k + one - lo + shift)
                 if (
                     (k + one == known or codes[f, row] != codes[f, order[f, k + one]])
@@ -129,8 +152,12 @@ def scan_sorted(
                     and n_left >= min_rows
                     and np.int64(hi - lo) - n_left >= min_rows
                 ):
-                    best, best_place, best_left = square / product, k, to_left == 1
-                    bar = best + TIE * best + TIE_FLOOR
+                    gain = square / product
+                    if most > 0:
+                        gain = entropy_removed(left_weight, left_moment, total)
+                    if gain > bar:
+                        best, best_place, best_left = gain, k, to_left == 1
+                        bar = best + TIE * best + TIE_FLOOR
     return best, best_place, known, best_left
 
 
@@ -270,12 +297,14 @@ def search_small(data, limits, work, node, start, tables):
     lo, hi = work.node[node, START] - start, work.node[node, END] - start
     regression = limits.criterion == LEAST_SQUARES
     two = limits.n_classes == 2 and not regression
-    moments = regression or (two and limits.criterion != ENTROPY)
+    factor, most = 2.0 if limits.criterion == GINI else 1.0, 0.0
+    if two and limits.criterion == ENTROPY:
+        most = most_entropy(work.total[node])
     total, min_weight, min_rows = work.total[node], work.min_weight[0], limits.min_rows
     gain, found = work.gain, work.found
     least = 0.0
     for f in range(data.n_bins.size):
-        if moments and data.kind[f] != CATEGORICAL:
+        if (regression or two) and data.kind[f] != CATEGORICAL:
             missing = data.n_bins[f]
             best, k, known, left = scan_sorted(
                 order,
@@ -289,9 +318,10 @@ def search_small(data, limits, work, node, start, tables):
                 two,
                 min_weight,
                 min_rows,
-                least / 2 if two else least,
+                least / factor,
+                most,
             )
-            gain[0, f] = 2 * best if two else best
+            gain[0, f] = factor * best
             if best > 0:
                 after = k + np.uint64(1)
                 found[0, f, LOW] = codes[f, order[f, k]]
@@ -307,7 +337,7 @@ def search_small(data, limits, work, node, start, tables):
 
 @kernel
 def search_unsorted(data, limits, work, node, f, lo, hi, tables, least):
-    """The same for categories, and for other impurities, through a histogram."""
+    """The same for categories, and for more classes, through a histogram."""
     order, codes, sums, classes = tables
     hist = np.empty(257 << limits.shift, dtype=np.int64)
     bins = np.empty(257, dtype=np.int64)

@@ -10,6 +10,12 @@ or target) sum of the node, W_L, S_L those of the left side and D = S_L - W_L S 
 
     least squares    D**2 / (W_L W_R)
     Gini             sum over the classes of the same, with S the class weight
+    entropy          sum over the sides of their share times KL(p || q)
+
+with p and q the shares of a class on that side and in the node. For two classes
+KL(p || q) / (p - q)**2 is convex in p, as a mean of values of the second derivative
+between q and p, and so at most what it is at one end, 0 or 1. That many times the least
+squares bounds the entropy without a logarithm, and rules most cuts out.
 
 Gains within a relative 1e-10 count as equal; then the first in order wins.
 """
@@ -24,6 +30,7 @@ GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 TIE = 1e-10
 TIE_FLOOR = 1e-13
 MIN_GAIN = 1e-12
+ROUNDING = 1e-9  # relative, by which a bound is raised to stay one
 CLOSE = 0.999  # share of the best gain so far below which a gain need not be known
 
 
@@ -35,9 +42,12 @@ def is_better(gain, best):
 
 @kernel
 def scan_moments(
-    hist, shift, weight_slots, counter, size, total, min_weight, min_rows, least
+    hist, shift, weight_slots, counter, size, total, min_weight, min_rows, least, most
 ):
     """Best cut by least squares; two classes by Gini are the same up to a factor 2.
+
+    With ``most`` above 0 it is the best for two classes by entropy, of which a cut
+    removes at most so many times the squares.
 
     ``hist`` holds ``size`` bins from left to right and then that of missing cells. A
     bin has weight = the sum of its first ``weight_slots`` slots and moment = slot 1;
@@ -52,6 +62,7 @@ def scan_moments(
     base, step = size << shift, np.uint64(1 << shift)
     missing_weight = hist[base] + (hist[base + 1] if two else 0)
     best, bar, best_position, best_left = 0.0, max(TIE_FLOOR, least), -1, False
+    factor = most if most > 0 else 1.0
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = hist[base + 1] if to_left else 0
@@ -68,11 +79,15 @@ def scan_moments(
             weight = hist[b] + (moment if two else 0)
             # The gain is square / product. Whether it would be the best comes first:
             # that can be predicted, unlike whether the next bin is empty.
-            if square > bar * product:
+            if factor * square > bar * product:
                 enough = k >= first and lw >= min_weight and rw >= min_weight
                 if enough and product > 0 and (weight > 0 or k == size):
-                    best, best_position, best_left = square / product, k, to_left == 1
-                    bar = best + TIE * best + TIE_FLOOR
+                    gain = square / product
+                    if most > 0:
+                        gain = entropy_removed(left_weight, left_moment, total)
+                    if gain > bar:
+                        best, best_position, best_left = gain, k, to_left == 1
+                        bar = best + TIE * best + TIE_FLOOR
             left_weight += weight
             left_moment += moment
             b += step
@@ -83,7 +98,7 @@ def scan_moments(
 def scan_classes(
     hist, shift, n_classes, entropy, counter, size, total, min_weight, min_rows
 ):
-    """Best cut by Gini or entropy for any number of classes; see scan_moments."""
+    """Best cut by Gini or entropy for three classes or more; see scan_moments."""
     all_weight = 0
     for c in range(n_classes):
         all_weight += total[c]
@@ -158,19 +173,52 @@ def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     gain = 0.0
     if entropy:
         for c in range(n_classes):
-            a = np.float64(left[c])
-            b = np.float64(total[c] - left[c])
-            # a log(a / (W_L p)) + b log(b / (W_R p)), the divergence from the node
-            if a > 0:
-                gain += a * np.log(a / left_weight * (weight / (a + b)))
-            if b > 0:
-                gain += b * np.log(b / right_weight * (weight / (a + b)))
+            gain += divergence(left[c], total[c], left_weight, right_weight)
         return gain / weight
     for c in range(n_classes):
         share = np.float64(total[c]) / weight
         deviation = np.float64(left[c]) - share * left_weight
         gain += deviation * deviation
     return gain / (left_weight * right_weight)
+
+
+@kernel
+def divergence(left, both, left_weight, right_weight):
+    """What a class adds to the divergence of the sides from the node, times weight.
+
+    With a and b of it on the sides, and the share q of it in the node, that is
+    a log(a / (W_L q)) + b log(b / (W_R q)).
+    """
+    a, b = np.float64(left), np.float64(both - left)
+    weight, of_class = left_weight + right_weight, a + b
+    found = 0.0
+    if a > 0:
+        found += a * np.log(a / left_weight * (weight / of_class))
+    if b > 0:
+        found += b * np.log(b / right_weight * (weight / of_class))
+    return found
+
+
+@kernel
+def entropy_removed(left_weight, left_second, total):
+    """Entropy of two classes that a cut removes, with the second's weight on the left.
+
+    Weights are whole numbers; the result is per unit of the node's.
+    """
+    left, right = np.float64(left_weight), np.float64(total[0] + total[1] - left_weight)
+    found = divergence(left_weight - left_second, total[0], left, right)
+    found += divergence(left_second, total[1], left, right)
+    return found / (left + right)
+
+
+@kernel
+def most_entropy(total):
+    """How many times the squares the entropy that a cut removes can be."""
+    q = np.float64(total[1]) / np.float64(total[0] + total[1])
+    if q <= 0 or q >= 1:
+        return 1.0  # nothing can be removed
+    at_0, at_1 = -np.log1p(-q) / (q * q), -np.log(q) / ((1 - q) * (1 - q))
+    return max(at_0, at_1) * (1 + ROUNDING)
 
 
 @kernel

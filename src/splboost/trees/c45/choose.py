@@ -27,6 +27,7 @@ from splboost.trees.split import TIE, TIE_FLOOR
 def choose_split(
     cells,
     y,
+    weight,
     node,
     mass,
     parent,
@@ -71,7 +72,7 @@ def choose_split(
         chosen = best_ratio(cells, gain, cost, info, in_average)
     cut = np.int64(-1)
     if chosen >= 0 and not cells.categorical[chosen]:
-        cut = place_cut(cells, chosen, scratch.ends[chosen], scratch.present)
+        cut = place_cut(cells, chosen, scratch.ends[chosen], weight)
     return chosen, cut, paid or chosen < 0
 
 
@@ -174,15 +175,22 @@ def is_usable(cells, f, gain):
 
 
 @lean_kernel
-def place_cut(cells, f, ends, present):
-    """Rank of the largest value in the data that is not above the middle of two."""
-    values = cells.values[cells.offset[f] : cells.offset[f + 1]]
+def place_cut(cells, f, ends, weight):
+    """Rank of the largest value in the data that is not above the middle of two.
+
+    The data are all rows with a weight, also those of other nodes.
+    """
+    values, rank = cells.values[cells.offset[f] : cells.offset[f + 1]], cells.rank[f]
     middle = values[ends[0]] / 2 + values[ends[1]] / 2
-    cut = ends[1] - 1
-    while cut > ends[0] and (
-        values[cut] > middle or not present[cells.offset[f] + cut]
-    ):
-        cut -= 1
+    highest = ends[1] - 1
+    while highest > ends[0] and values[highest] > middle:
+        highest -= 1
+    cut = ends[0]
+    if highest > cut:
+        for row in range(weight.size):
+            r = np.int64(rank[row])
+            if r > cut and r <= highest and weight[row] > 0:
+                cut = r
     return cut
 
 

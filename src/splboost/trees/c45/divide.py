@@ -25,38 +25,29 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
     Those of the table, if all are; else ``lists``, which are then filled.
     """
     size = 0
-    two, pull = scratch.below.shape[0] == 2, scratch.pull
+    two, pull, counts = scratch.below.shape[0] == 2, scratch.pull, scratch.counts
     rows = lists[0]
     for row in range(y.size):
         pull[row] = -weight[row] if two and y[row] == 0 else weight[row]
         rows[size] = row
         case_weight[size] = weight[row]
-        size += weight[row] > 0
-    mark_present(cells, weight, size < y.size, scratch.present)
+        counts[row] = weight[row] > 0
+        size += counts[row]
     if size == y.size:
         return cells.ascending, size
     for k in range(1, lists.shape[0]):
-        entries, source = lists[k], cells.ascending[k]
-        filled = 0
-        for i in range(y.size):
-            entries[filled] = source[i]
-            filled += weight[source[i] & ROW] > 0
-            if filled == size:
-                break
+        keep(cells.ascending[k], counts, lists[k])
     return lists, size
 
 
 @lean_kernel
-def mark_present(cells, weight, sparse, present):
-    """Note which values occur in rows of positive weight."""
-    present[:] = not sparse
-    if sparse:
-        for f in range(cells.rank.shape[0]):
-            values, rank = present[cells.offset[f] : cells.offset[f + 1]], cells.rank[f]
-            for row in range(weight.size):
-                r = rank[row]
-                if r >= 0 and weight[row] > 0:
-                    values[r] = True
+def keep(entries, counts, kept):
+    """Copy the entries of rows that count, in order; some must not."""
+    filled = np.uint64(0)
+    for i in range(entries.size):
+        entry = entries[i]
+        kept[filled] = entry
+        filled += np.uint64(counts[entry & ROW])
 
 
 @lean_kernel

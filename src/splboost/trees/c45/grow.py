@@ -87,6 +87,7 @@ def grow(cells, y, weight, options, scratch):
         feature, cut, paid = choose_split(
             cells,
             y,
+            weight,
             node,
             mass,
             parent,

@@ -61,9 +61,9 @@ class Scratch(NamedTuple):
     ----------
     lists : the cases of nodes, in the shape of ``ascending``; see divide
     case_weight : (n_rows,) the cases' weights, in the order of the first list
+    counts : (n_rows,) whether a row has any weight
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
-    present : flat, whether any case has this value of its column
     below, valid, bound, top : the places of an attribute, and of stretches; see gain
     of_rank, total : (n_classes, most) class weights of each rank, and of all of them
     of_classes : (3, n_classes) for ``best_cut``
@@ -78,9 +78,9 @@ class Scratch(NamedTuple):
 
     lists: NDArray[np.int64]
     case_weight: NDArray[np.float64]
+    counts: NDArray[np.bool_]
     pull: NDArray[np.float64]
     branch: NDArray[np.int32]
-    present: NDArray[np.bool_]
     below: NDArray[np.float64]
     valid: NDArray[np.bool_]
     bound: NDArray[np.float64]
@@ -110,9 +110,9 @@ def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
     return Scratch(
         lists=np.empty_like(cells.ascending),
         case_weight=np.empty(n_rows),
+        counts=np.empty(n_rows, dtype=np.bool_),
         pull=np.empty(n_rows),
         branch=np.empty(n_rows, dtype=np.int32),
-        present=np.ones(cells.values.size, dtype=np.bool_),
         below=np.empty((n_classes, most_places)),
         valid=np.empty(most_places, dtype=np.bool_),
         bound=np.empty(most_places),

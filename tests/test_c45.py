@@ -222,6 +222,45 @@ def test_no_cut_is_better_than_the_best(data):
         assert left[place] == pytest.approx(left.min(), abs=tie)
 
 
+@pytest.mark.parametrize("share", [2e-5, 0.003, 0.02, 0.3, 0.5, 0.8, 0.99])
+def test_bounds_are_above_what_cuts_save_and_close(share):
+    """Cuts of any size that leave any share of the first class on their left."""
+    known = 1e6
+    total = known * np.array([share, 1 - share])
+    shares = np.append(np.linspace(0, 1, 101), share * np.linspace(0.9, 1, 20))
+    left, p = np.meshgrid(known * np.linspace(0.01, 0.99, 99), shares)
+    a, b = (left * p).ravel(), (left * (1 - p)).ravel()
+    inside = (a <= total[0]) & (b <= total[1])
+    a, b = a[inside], b[inside]
+    bound, top = np.empty(a.size), np.empty((a.size - 1) // STRETCH + 1)
+    of_node = summarise(total, 0.0)
+    valid = np.ones(a.size, dtype=bool)
+    assert bound_cuts(a, b, valid, of_node, total, 0.0, bound, top) > 0
+    saved = bits(total) - bits_left(np.append([a, b], [[0], [0]], axis=1), total)
+    made = bound >= 0  # each side has enough weight
+    assert np.all(bound[made] >= saved[made] * (1 - 1e-9) - 1e-6)
+    if 0.01 < share < 0.99:
+        other = (total[0] - a) / (known - a - b)
+        near = np.maximum(abs(a / (a + b) - share), abs(other - share))
+        near = made & (near < 0.1 * min(share, 1 - share)) & (saved > 1e-3)
+        assert near.sum() > 20
+        assert np.all(bound[near] <= saved[near] * 1.005)
+
+
+def test_the_first_of_cuts_that_are_equal_but_for_rounding_is_taken():
+    """However the others compare with each other: only the best counts."""
+    y = np.repeat([0, 1, 0, 1, 0, 1], [30, 1, 1, 1, 1, 30])
+    for tiny in (1e-9, 1e-10, 1e-11, 1e-12):
+        weight = np.where(np.arange(64) // 30 == 1, tiny, 1.0)
+        weight[34:] = 1.0
+        below = np.cumsum(np.eye(2)[:, y] * weight, axis=1)
+        total = below[:, -1].copy()
+        left = bits_left(below, total)
+        place, _ = find_best_cut(below, total, 0.0)
+        margin = 1e-10 * (bits(total) - left.min()) + 1e-13 * total.sum()
+        assert place == np.flatnonzero(left <= left.min() + margin)[0]
+
+
 @pytest.mark.parametrize("power", [4, 8, 12])
 def test_no_cut_is_missed_where_a_class_has_next_to_no_weight(power):
     """Bounds that were differences of large numbers would rule out the best cut."""

@@ -17,10 +17,12 @@ from splboost.trees.c45.gain import (
     sum_of,
     summarise,
 )
-from splboost.trees.c45.memory import BLOCK, FEATURE, PARENT
+from splboost.trees.c45.memory import BLOCK, FEATURE, PARENT, TURNS
 from splboost.trees.c45.nodes import SLACK
 from splboost.trees.c45.ranks import GAP, ROW, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
+
+MANY = 8  # rows of a rank
 
 
 @lean_kernel
@@ -128,7 +130,9 @@ def rate_attributes(
             )
         elif not scratch.tested[f]:
             unknown = count_ranks(cells, f, y, lists[0][low:high], scratch)
-            of_rank = scratch.of_rank[:, :n_values]
+            of_rank = scratch.of_rank[: total.size, :n_values]
+            for c in range(total.size):
+                scratch.total[c] = sum_of(of_rank[c])
             gain[f], info[f] = rate_categories(
                 of_rank, scratch.total, unknown, min_cases
             )
@@ -300,51 +304,57 @@ def add_up_two(pull, entries, of_first, of_second, a, b):
 
 @lean_kernel
 def count_ranks(cells, f, y, rows, scratch):
-    """Class weights of each rank, and of all; returns the weight of unknown values."""
+    """Class weights of each rank; returns the weight of unknown values.
+
+    Rows of the same rank have to wait for each other's sums. Where there are many, they
+    take turns at several sums, which are then added up.
+    """
     pull, of_rank, rank = scratch.pull, scratch.of_rank, cells.rank[f]
-    total = scratch.total
+    n_classes = scratch.total.size
     n_values = cells.offset[f + 1] - cells.offset[f]
-    of_rank[:, :n_values] = 0
+    turns = TURNS if rows.size > MANY * n_values else 1
+    of_rank[: turns * n_classes, :n_values] = 0
+    last, step = np.uint64(turns - 1), np.uint64(n_classes)  # unsigned: see divide
     unknown = 0.0
     for i in range(rows.size):
-        row = rows[i]
+        row = np.uint64(rows[i])
         r = rank[row]
         weight = abs(pull[row])
         if r < 0:
             unknown += weight
         else:
-            of_rank[y[row], r] += weight
-    for c in range(total.size):
-        total[c] = sum_of(of_rank[c, :n_values])
+            turn = np.uint64(i) & last
+            of_rank[turn * step + np.uint64(y[row]), np.uint64(r)] += weight
+    for c in range(n_classes):
+        for turn in range(1, turns):
+            for r in range(n_values):
+                of_rank[c, r] += of_rank[turn * n_classes + c, r]
     return unknown
 
 
 @lean_kernel
 def rate_counted(cells, f, min_cases, only_paying, scratch, unknown):
     """The same of a column whose ranks were counted."""
-    of_rank, below, total = scratch.of_rank, scratch.below, scratch.total
+    below, total, met = scratch.below, scratch.total, scratch.spare
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
-    valid = scratch.valid[: values.size]
+    n_met = pack_ranks(scratch.of_rank, values.size, below, met)
+    if n_met < 2:
+        return UNUSABLE, 0.0, 0.0, -1, -1
     for c in range(total.size):
-        running = 0.0
-        for r in range(values.size):
-            running += of_rank[c, r]
-            below[c, r] = running
-    following = -1
-    for r in range(values.size - 1, -1, -1):
-        valid[r] = False
-        if any_weight(of_rank, r):
-            valid[r] = following >= 0 and values[r] < values[following] - GAP
-            following = r
+        total[c] = below[c, n_met - 1]
     of_node = summarise(total, min_cases)
     if not may_gain(total, of_node[0], min_cases):
         return UNUSABLE, 0.0, 0.0, -1, -1
-    bound, top = scratch.bound[: values.size], scratch.top[: values.size // STRETCH + 1]
+    valid = scratch.valid[:n_met]
+    for i in range(n_met - 1):
+        valid[i] = values[met[i]] < values[met[i + 1]] - GAP
+    valid[n_met - 1] = False
+    bound = scratch.bound[:n_met]
+    top = scratch.top[: (n_met + STRETCH - 1) // STRETCH]
     n_tried = 0
     if total.size == 2:
-        n_tried = bound_cuts(
-            below[0], below[1], valid, of_node, total, min_cases, bound, top
-        )
+        a, b = below[0][:n_met], below[1][:n_met]
+        n_tried = bound_cuts(a, b, valid, of_node, total, min_cases, bound, top)
     gain, cost, info, place = rate_cuts(
         below,
         valid,
@@ -357,16 +367,29 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, unknown):
         n_tried,
         scratch.of_classes,
     )
-    following = place + 1
-    while place >= 0 and not any_weight(of_rank, following):
-        following += 1
-    return gain, cost, info, place, following
+    if place < 0:
+        return gain, cost, info, -1, -1
+    return gain, cost, info, met[place], met[place + 1]
 
 
 @lean_kernel
-def any_weight(of_rank, r):
-    """Whether a rank has any case."""
-    found = False
-    for c in range(of_rank.shape[0]):
-        found |= of_rank[c, r] > 0
-    return found
+def pack_ranks(of_rank, n_values, below, met):
+    """Class weights up to each rank that has any, and these ranks; their number."""
+    n_met = 0
+    if below.shape[0] == 2:
+        of_first = of_second = 0.0
+        for r in range(n_values):
+            a, b = of_rank[0, r], of_rank[1, r]
+            of_first += a
+            of_second += b
+            below[0, n_met], below[1, n_met], met[n_met] = of_first, of_second, r
+            n_met += a + b > 0  # kept if it has any: no branch to mispredict
+        return n_met
+    for r in range(n_values):
+        some = False
+        for c in range(below.shape[0]):
+            below[c, n_met] = of_rank[c, r] + (below[c, n_met - 1] if n_met else 0.0)
+            some |= of_rank[c, r] > 0
+        met[n_met] = r
+        n_met += some
+    return n_met

@@ -13,10 +13,15 @@ A numeric attribute is laid out as *places* in ascending order: ``below[c, i]`` 
 weight of class c up to place i, and ``valid[i]`` says whether a cut may fall behind it.
 All cuts are tried, but with two classes few are computed. What a cut saves is the sum
 over its sides of weight times KL(p || q), with p and q the share of the first class
-there and in the node. The ratio r(p) = KL(p || q) / (p - q)**2 is convex (a mean of
-values of the second derivative between q and p), so on either side of q it lies below
-the straight line from r(0) to r(q), and from r(q) to r(1). These lines bound what each
-cut can save, without a logarithm, and rule nearly all of them out.
+there and in the node. By Taylor, with x = p - q,
+
+    KL(p || q) = r(p) x**2         r(p) = r(q) + r'(q) x + s(p) x**2
+
+where r and s are means of values of the second and of the fourth derivative between q
+and p. These are convex, and so are r and s: on either side of q they lie below straight
+lines to what they are at 0 and at 1. The lines of s bound what each cut can save,
+without a logarithm, and rule nearly all of them out. (Where a class is rare, the parts
+of r are large and cancel; then its own lines do.)
 """
 
 from __future__ import annotations
@@ -32,9 +37,10 @@ MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain
 NO_GAIN = 1e-12
 STRETCH = 64  # cuts whose bounds are looked at together
-TWO_PER_LOG_2 = 2.8853900817779268
+LOG_2 = np.log(2.0)
 TINY = 1e-290  # a weight, if it is one
-RARE = 1e-5  # share of a class of two, below which bounds would be lost in rounding
+UNCOMMON = 1e-2  # share of a class of two, below which bounds are those of r
+RARE = 1e-5  # and below which all would be lost in rounding
 NO_BOUND = 1e200  # a ratio r that rules out no cut
 
 
@@ -94,41 +100,51 @@ def summarise(total, min_cases):
     """What all cuts of a node with these class weights have in common.
 
     Its weight, its bits, the weight that each side of a cut must hold; and with two
-    classes, of the ratio r, its value at q and its rise towards 0 and towards 1.
+    classes what bounds r: its value at q, its slope below and above; what s is at q,
+    and its rise towards 0 and towards 1.
     """
     known = sum_of(total)
     least = least_split(known, total.size, min_cases)
     q = total[0] / known if known > 0 else 0.0
     if total.size > 2 or q <= 0 or q >= 1:
-        return known, bits(total), least, 0.0, 0.0, 0.0
-    if min(q, 1 - q) < RARE:
-        return known, bits(total), least, NO_BOUND, 0.0, 0.0
-    at_q = TWO_PER_LOG_2 / 4 / (q * (1 - q))
-    at_0, at_1 = -np.log2(1 - q) / (q * q), -np.log2(q) / ((1 - q) * (1 - q))
-    fall, rise = (at_q - at_0) / q, (at_1 - at_q) / (1 - q)
-    return known, bits(total), least, at_q, fall, rise
+        return known, bits(total), least, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    rest, spread = 1 - q, q * (1 - q)
+    if min(q, rest) < RARE:
+        return known, bits(total), least, NO_BOUND, 0.0, 0.0, 0.0, 0.0, 0.0
+    at_q = 0.5 / LOG_2 / spread
+    at_0, at_1 = -np.log2(rest) / (q * q), -np.log2(q) / (rest * rest)
+    below, above = (at_q - at_0) / q, (at_1 - at_q) / rest
+    if min(q, rest) < UNCOMMON:
+        return known, bits(total), least, at_q, below, above, 0.0, 0.0, 0.0
+    slope = (q - rest) / (6 * LOG_2 * spread**2)
+    s_at_q = (1 - 3 * spread) / (12 * LOG_2 * spread**3)
+    to_0 = ((slope - below) / q - s_at_q) / q
+    to_1 = ((above - slope) / rest - s_at_q) / rest
+    return known, bits(total), least, at_q, slope, slope, s_at_q, to_0, to_1
 
 
-@lean_kernel(forceinline=True)
+@lean_kernel(forceinline=True, fastmath={"contract"})
 def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     """Bound what each cut saves, -1 if it may not be made; the number tried.
 
     Each side must hold the least of the node; sides below ``min_cases`` are tried in
     vain. ``top`` gets the highest bound of each stretch.
     """
-    known, _, least, at_q, fall, rise = of_node
-    q, even = total[0] / known, at_q * known
+    known, _, least, at_q, below, above, s_at_q, to_0, to_1 = of_node
+    q = total[0] / known
     to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
     n_tried = 0
     for i in range(valid.size):
         left = a[i] + b[i]
         right = known - left
         excess = a[i] - left * q
-        # p - q is slope * right on the left, and -slope * left on the right.
-        slope = excess / (left * right)
-        of_left, of_right = (rise, fall) if excess > 0 else (fall, rise)
-        tilt = of_left * (right * right) - of_right * (left * left)
-        most = excess * slope * (even + slope * tilt)
+        share = excess / (left * right)
+        x, z = share * right, share * left  # p is q + x on the left, q - z on the right
+        x_slope, z_slope = (above, below) if excess > 0 else (below, above)
+        x_rise, z_rise = (to_1, to_0) if excess > 0 else (to_0, to_1)
+        r_left = at_q + x * (x_slope + x * (s_at_q + x_rise * abs(x)))
+        r_right = at_q - z * (z_slope - z * (s_at_q + z_rise * abs(z)))
+        most = excess * share * (right * r_left + left * r_right)
         smaller = min(left, right)
         n_tried += valid[i] & (smaller >= to_try)
         bound[i] = most if valid[i] & (smaller >= to_make) else -1.0
@@ -151,7 +167,6 @@ def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
     before it.
     """
     all_a, all_b = total[0], total[1]
-    known = all_a + all_b
     stretch = -1
     highest = least_saving
     for k in range(top.size):
@@ -163,22 +178,27 @@ def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
     while bound[place] < highest:
         place += 1
     best = bits_left(a[place], b[place], all_a, all_b)
-    margin = tie(everything - best, known)
-    needed = max(everything - best - margin, least_saving)
     for k in range(top.size):
-        if top[k] < needed:
+        if top[k] < everything - best:
             continue
         for i in range(k * STRETCH, min((k + 1) * STRETCH, bound.size)):
+            if bound[i] >= everything - best:
+                rest = bits_left(a[i], b[i], all_a, all_b)
+                if rest < best:
+                    best, place = rest, i
+    if everything - best <= least_saving:
+        return -1, best
+    margin = tie(everything - best, all_a + all_b)
+    needed = everything - best - margin
+    for k in range(place // STRETCH + 1):
+        if top[k] < needed:
+            continue
+        for i in range(k * STRETCH, min((k + 1) * STRETCH, place)):
             if bound[i] < needed:
                 continue
-            rest = bits_left(a[i], b[i], all_a, all_b)
-            if rest < best - margin or (rest <= best + margin and i < place):
-                place = i
-            if rest < best:
-                best = rest
-                margin = tie(everything - best, known)
-                needed = max(everything - best - margin, least_saving)
-    return (place if everything - best > least_saving else -1), best
+            if bits_left(a[i], b[i], all_a, all_b) <= best + margin:
+                return i, best
+    return place, best
 
 
 @lean_kernel

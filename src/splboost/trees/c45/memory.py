@@ -19,6 +19,7 @@ from splboost.interrupts import Uninterrupted
 from splboost.trees.c45.gain import STRETCH
 
 BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
+TURNS = 4  # sums for each rank and class, a power of two
 
 # Columns of the nodes' integers
 FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
@@ -65,12 +66,13 @@ class Scratch(NamedTuple):
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
     below, valid, bound, top : the places of an attribute, and of stretches; see gain
-    of_rank, total : (n_classes, most) class weights of each rank, and of all of them
+    of_rank, total : class weights of each rank, and of all of them; those of ranks are
+        (TURNS * n_classes, most), of which the first n_classes have the result
     of_classes : (3, n_classes) for ``best_cut``
     gain, cost, info, ends, in_average, tested : (n_features,) what a split by each
         attribute is worth, the ranks around its best cut, whether the average counts
         it, and whether it was tested above
-    spare : (n_rows,) for entries on the move
+    spare : (n_rows,) for entries on the move, and for the ranks that a node meets
     votes : (n_rows,) class that the tree predicts
     links, numbers, class_weights : the tree's ``Nodes``: (4, most) feature, child,
         children and label, (2, most) threshold and share, (most, n_classes) value
@@ -117,7 +119,7 @@ def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
         valid=np.empty(most_places, dtype=np.bool_),
         bound=np.empty(most_places),
         top=np.empty(most_places // STRETCH + 1),
-        of_rank=np.empty((n_classes, most_counted)),
+        of_rank=np.empty((TURNS * n_classes, most_counted)),
         total=np.empty(n_classes),
         of_classes=np.empty((3, n_classes)),
         gain=np.empty(n_features),

@@ -217,36 +217,42 @@ def rate_sorted(
     """Gain, cost and split info of a sorted column's best cut, and ranks around it.
 
     ``total`` are the node's class weights and ``of_node`` their summary. Places are
-    laid out and bounded a block at a time, while they are in the cache.
+    laid out and bounded a block at a time, while they are in the cache; but all at once
+    where some values are unknown, as the sums of the others come first.
     """
     size, unknown = entries.size, 0.0
     while size > 0 and entries[size - 1] >> ROW_BITS == values.size:
         size -= 1
         unknown += abs(pull[entries[size] & ROW])
-    if size < entries.size:
-        entries, total = entries[:size], spare[0]
-        total[:] = 0
-        for i in range(size):
-            row = entries[i] & ROW
-            total[y[row]] += abs(pull[row])
-        of_node = summarise(total, min_cases)
-    if size < 2 or not may_gain(total, of_node[0], min_cases):
+    all_known = size == entries.size
+    if size < 2 or (all_known and not may_gain(total, of_node[0], min_cases)):
         return UNUSABLE, 0.0, 0.0, -1, -1
+    entries = entries[:size]
     n_tried = 0
     of_first = of_second = 0.0
     below, bound, top = places
-    for low in range(0, size, BLOCK):
-        high = min(low + BLOCK, size)
+    block = BLOCK if all_known else size
+    for low in range(0, size, block):
+        high = min(low + block, size)
         if not known_valid:
             following = entries[low : min(high + 1, size)]
             mark_valid(values, crowded, following, valid[low:high])
+        a, b = below[0][low:high], below[1][low:high]
         if total.size > 2:
             add_up(pull, y, entries, low, high, below)
+        else:
+            of_first, of_second = add_up_two(
+                pull, entries[low:high], of_first, of_second, a, b
+            )
+        if not all_known:
+            total = spare[0]
+            for c in range(total.size):
+                total[c] = below[c, size - 1]
+            of_node = summarise(total, min_cases)
+            if not may_gain(total, of_node[0], min_cases):
+                return UNUSABLE, 0.0, 0.0, -1, -1
+        if total.size > 2:
             continue
-        a, b = below[0][low:high], below[1][low:high]
-        of_first, of_second = add_up_two(
-            pull, entries[low:high], of_first, of_second, a, b
-        )
         n_tried += bound_cuts(
             a,
             b,

@@ -5,9 +5,9 @@ list 0 in the order of the rows, one list for each sorted column in the order of
 values. A split divides every list, in order, into the stretches of its branches.
 
 Cases with an unknown value of the tested attribute go to all branches, with a share of
-their weight in each. Such branches cannot lie side by side in place of the node; each
-is written above it once its turn comes. The node to be split next is always the one
-highest in memory; whatever lies above it is free.
+their weight in each. Such branches cannot lie side by side in place of the node, which
+therefore stays; each is taken from it and written above once its turn comes. The node
+to be split next is always the one highest in memory; whatever lies above it is free.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from splboost.compiled import kernel, lean_kernel
+from splboost.trees.c45.memory import CHILD, CUT, FEATURE, PARENT
 from splboost.trees.c45.ranks import ROW
 
 
@@ -22,7 +23,8 @@ from splboost.trees.c45.ranks import ROW
 def gather_root(cells, y, weight, scratch, lists, case_weight):
     """The lists of the rows of positive weight, and their number.
 
-    Those of the table, if all are; else ``lists``, which are then filled.
+    Those of the table, if all are and none lacks a value; else ``lists``, which are
+    then filled.
     """
     size = 0
     two, pull, counts = scratch.below.shape[0] == 2, scratch.pull, scratch.counts
@@ -33,7 +35,7 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
         case_weight[size] = weight[row]
         counts[row] = weight[row] > 0
         size += counts[row]
-    if size == y.size:
+    if size == y.size and not cells.any_missing:
         return cells.ascending, size
     for k in range(1, lists.shape[0]):
         keep(cells.ascending[k], counts, lists[k])
@@ -42,7 +44,7 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
 
 @lean_kernel
 def keep(entries, counts, kept):
-    """Copy the entries of rows that count, in order; some must not."""
+    """Copy the entries of rows that count, in order."""
     filled = np.uint64(0)
     for i in range(entries.size):
         entry = entries[i]
@@ -129,25 +131,27 @@ def restore(start, low):
     start[0] = low
 
 
-@kernel
-def join_unknown(lists, case_weight, share, low, high, unknown, end):
-    """Write a branch's cases and those of unknown value, in order, from ``end`` on.
+@lean_kernel
+def take_branch(cells, node, child, share, counts, lists, case_weight, low, high):
+    """Write a branch's cases and those of unknown value, in order, from ``high`` on.
 
-    The former lie from ``low`` to ``high``, the latter from ``unknown`` to ``end``.
-    Returns the end of what was written.
+    They are taken from the node above it, which lies from ``low`` to ``high``. Returns
+    the end of what was written.
     """
-    place = end
+    parent = node[node[child, PARENT]]
+    v, cut = child - parent[CHILD], parent[CUT]
+    rank, categorical = cells.rank[parent[FEATURE]], cells.categorical[parent[FEATURE]]
+    end = high
+    for i in range(low, high):
+        row = lists[0, i]
+        r = rank[row]
+        own = r == v if categorical else np.int64(r > cut) == v
+        counts[row] = own or r < 0
+        case_weight[end] = case_weight[i] * (share if r < 0 else 1.0)
+        end += counts[row]
     for k in range(lists.shape[0]):
-        entries = lists[k]
-        i, j, place = low, unknown, end
-        while i < high or j < end:
-            own = j >= end or (i < high and entries[i] < entries[j])
-            entries[place] = entries[i] if own else entries[j]
-            if k == 0:
-                case_weight[place] = case_weight[i] if own else share * case_weight[j]
-            i, j = (i + 1, j) if own else (i, j + 1)
-            place += 1
-    return place
+        keep(lists[k][low:high], counts, lists[k][high:])
+    return end
 
 
 @kernel

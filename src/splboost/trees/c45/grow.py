@@ -12,8 +12,8 @@ from splboost.trees.c45.divide import (
     assign_branches,
     divide,
     gather_root,
-    join_unknown,
     load_weights,
+    take_branch,
     widened,
 )
 from splboost.trees.c45.gain import EPSILON, reaches, sum_of
@@ -62,25 +62,33 @@ def grow(cells, y, weight, options, scratch):
     node[0, CLASS] = heaviest(mass[0])
     n_nodes = 1
     too_many = 0.3 * sum_of(mass[0])  # values of a category, to count in the average
-    # Of nodes to be split: number, cases, and those of unknown value that join them
-    stack, shares = np.empty((64, 5), dtype=np.int64), np.empty(64)
+    # Of nodes to be split: number, cases, and whether these are still those of the node
+    # above; then their share of those of unknown value
+    stack, shares = np.empty((64, 4), dtype=np.int64), np.empty(64)
     n_open = 0
     if may_split(node[0], mass[0], options.min_cases, max_depth):
-        n_open = push(stack, 0, 0, 0, size, 0, 0)
+        n_open = push(stack, 0, 0, 0, size, 0)
 
     while n_open > 0:
         n_open -= 1
         parent, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
-        unknown, end = stack[n_open, 3], stack[n_open, 4]
-        if end > unknown:
-            needed = end + (high - low) + (end - unknown)
+        if stack[n_open, 3]:
+            needed = high + (high - low)
             if needed > lists.shape[1]:
-                lists, case_weight = widened(lists, case_weight, needed, end)
+                lists, case_weight = widened(lists, case_weight, needed, high)
                 source = lists
-            high = join_unknown(
-                lists, case_weight, shares[n_open], low, high, unknown, end
+            end = take_branch(
+                cells,
+                node,
+                parent,
+                shares[n_open],
+                scratch.counts,
+                lists,
+                case_weight,
+                low,
+                high,
             )
-            low = end
+            low, high = high, end
         if cells.any_missing:
             load_weights(y, scratch.pull, n_classes, lists[0], case_weight, low, high)
         freely = mdl and parent == 0 and options.free_depth > 0
@@ -143,18 +151,19 @@ def grow(cells, y, weight, options, scratch):
         if n_open + n_to_split > stack.shape[0]:
             stack = enlarged(stack, n_to_split)
             shares = np.append(shares, np.empty(stack.shape[0] - shares.size))
-        divide(source, lists, low, high, scratch.branch, start, scratch.spare)
-        source = lists
-        if cells.any_missing:
-            for i in range(low, high):
-                case_weight[i] = abs(scratch.pull[lists[0, i]])
-        unknown, end = start[n_branches], start[n_branches + 1]
+        shared = start[n_branches + 1] > start[n_branches]  # some values are unknown
+        if not shared:
+            divide(source, lists, low, high, scratch.branch, start, scratch.spare)
+            source = lists
+            if cells.any_missing:
+                for i in range(low, high):
+                    case_weight[i] = abs(scratch.pull[lists[0, i]])
         for v in range(n_branches):
             child = node[parent, CHILD] + v
             if may_split(node[child], mass[child], options.min_cases, max_depth):
                 shares[n_open] = sum_of(of_branch[v]) / known
-                first, last = start[v], start[v + 1]
-                n_open = push(stack, n_open, child, first, last, unknown, end)
+                first, last = (low, high) if shared else (start[v], start[v + 1])
+                n_open = push(stack, n_open, child, first, last, shared)
     collapse(node, mass, n_nodes)
     return node[:n_nodes], mass[:n_nodes], mdl
 
@@ -181,10 +190,10 @@ def may_split(node, mass, min_cases, max_depth):
 
 
 @lean_kernel
-def push(stack, n_open, node, low, high, unknown, end):
+def push(stack, n_open, node, low, high, shared):
     """Put a node and its cases on the stack; the new number there."""
     stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high
-    stack[n_open, 3], stack[n_open, 4] = unknown, end
+    stack[n_open, 3] = shared
     return n_open + 1
 
 

@@ -60,9 +60,10 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    lists : the cases of nodes, in the shape of ``ascending``; see divide
-    case_weight : (n_rows,) the cases' weights, in the order of the first list
-    counts : (n_rows,) whether a row has any weight
+    lists : the cases of nodes, in the shape of ``ascending``, or with more room; see
+        divide
+    case_weight : the cases' weights, in the order of the first list
+    counts : (n_rows,) whether a row is among those being copied
     pull : (n_rows,) weight of each case; with two classes negative for the first
     branch : (n_rows,) branch that each case goes to
     below, valid, bound, top : the places of an attribute, and of stretches; see gain
@@ -109,9 +110,10 @@ def make_scratch(cells: Cells, n_classes: int, most_nodes: int) -> Scratch:
     n_features, n_rows = cells.rank.shape
     most_counted = int(n_values[cells.which_list < 0].max(initial=1))
     most_places = max(n_rows, most_counted)
+    most_cases = 2 * n_rows if cells.any_missing else n_rows  # more on demand
     return Scratch(
-        lists=np.empty_like(cells.ascending),
-        case_weight=np.empty(n_rows),
+        lists=np.empty((cells.ascending.shape[0], most_cases), dtype=np.int64),
+        case_weight=np.empty(most_cases),
         counts=np.empty(n_rows, dtype=np.bool_),
         pull=np.empty(n_rows),
         branch=np.empty(n_rows, dtype=np.int32),

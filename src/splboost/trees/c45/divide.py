@@ -5,9 +5,11 @@ list 0 in the order of the rows, one list for each sorted column in the order of
 values. A split divides every list, in order, into the stretches of its branches.
 
 Cases with an unknown value of the tested attribute go to all branches, with a share of
-their weight in each. Such branches cannot lie side by side in place of the node, which
-therefore stays; each is taken from it and written above once its turn comes. The node
-to be split next is always the one highest in memory; whatever lies above it is free.
+their weight in each. Such branches cannot lie side by side in place of the node; each
+is written above it once its turn comes. One of two is then taken from the node, which
+stays as it is; of the many of a categorical attribute, each is joined by the unknown.
+The node to be split next is always the one highest in memory; whatever lies above it is
+free.
 """
 
 from __future__ import annotations
@@ -133,25 +135,45 @@ def restore(start, low):
 
 @lean_kernel
 def take_branch(cells, node, child, share, counts, lists, case_weight, low, high):
-    """Write a branch's cases and those of unknown value, in order, from ``high`` on.
+    """Write a cut's branch and the cases of unknown value, in order, from ``high`` on.
 
     They are taken from the node above it, which lies from ``low`` to ``high``. Returns
     the end of what was written.
     """
     parent = node[node[child, PARENT]]
-    v, cut = child - parent[CHILD], parent[CUT]
-    rank, categorical = cells.rank[parent[FEATURE]], cells.categorical[parent[FEATURE]]
+    is_right, cut = child > parent[CHILD], parent[CUT]
+    rank = cells.rank[parent[FEATURE]]
     end = high
     for i in range(low, high):
         row = lists[0, i]
         r = rank[row]
-        own = r == v if categorical else np.int64(r > cut) == v
-        counts[row] = own or r < 0
+        counts[row] = r < 0 or (r > cut) == is_right
         case_weight[end] = case_weight[i] * (share if r < 0 else 1.0)
         end += counts[row]
     for k in range(lists.shape[0]):
         keep(lists[k][low:high], counts, lists[k][high:])
     return end
+
+
+@lean_kernel
+def join_unknown(lists, case_weight, share, low, high, unknown, end):
+    """Write a branch's cases and those of unknown value, in order, from ``end`` on.
+
+    The former lie from ``low`` to ``high``, the latter from ``unknown`` to ``end``.
+    Returns the end of what was written.
+    """
+    place = end
+    for k in range(lists.shape[0]):
+        entries = lists[k]
+        i, j, place = low, unknown, end
+        while i < high or j < end:
+            own = j >= end or (i < high and entries[i] < entries[j])
+            entries[place] = entries[i] if own else entries[j]
+            if k == 0:
+                case_weight[place] = case_weight[i] if own else share * case_weight[j]
+            i, j = (i + 1, j) if own else (i, j + 1)
+            place += 1
+    return place
 
 
 @kernel

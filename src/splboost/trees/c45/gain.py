@@ -19,9 +19,9 @@ there and in the node. By Taylor, with x = p - q,
 
 where r and s are means of values of the second and of the fourth derivative between q
 and p. These are convex, and so are r and s: on either side of q they lie below straight
-lines to what they are at 0 and at 1. The lines of s bound what each cut can save,
-without a logarithm, and rule nearly all of them out. (Where a class is rare, the parts
-of r are large and cancel; then its own lines do.)
+lines to what they are at 0 and at 1. The lines of r bound what each cut can save,
+without a logarithm, and rule most of them out; those of s are closer, and rule out
+nearly all that are left.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ NO_GAIN = 1e-12
 STRETCH = 64  # cuts whose bounds are looked at together
 LOG_2 = np.log(2.0)
 TINY = 1e-290  # a weight, if it is one
-UNCOMMON = 1e-2  # share of a class of two, below which bounds are those of r
-RARE = 1e-5  # and below which all would be lost in rounding
+RARE = 1e-5  # share of a class of two, below which bounds would be lost in rounding
+UNCOMMON = 1e-2  # the same for the closer ones, which have large parts that cancel
 NO_BOUND = 1e200  # a ratio r that rules out no cut
 
 
@@ -100,27 +100,29 @@ def summarise(total, min_cases):
     """What all cuts of a node with these class weights have in common.
 
     Its weight, its bits, the weight that each side of a cut must hold; and with two
-    classes what bounds r: its value at q, its slope below and above; what s is at q,
-    and its rise towards 0 and towards 1.
+    classes the lines that bound r, its value at q and their slopes below and above; and
+    those of s, the slope of r at q, the value of s and the slopes.
     """
     known = sum_of(total)
     least = least_split(known, total.size, min_cases)
     q = total[0] / known if known > 0 else 0.0
     if total.size > 2 or q <= 0 or q >= 1:
-        return known, bits(total), least, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        return known, bits(total), least, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)
     rest, spread = 1 - q, q * (1 - q)
+    none = 0.0, NO_BOUND, 0.0, 0.0
     if min(q, rest) < RARE:
-        return known, bits(total), least, NO_BOUND, 0.0, 0.0, 0.0, 0.0, 0.0
+        return known, bits(total), least, (NO_BOUND, 0.0, 0.0), none
     at_q = 0.5 / LOG_2 / spread
     at_0, at_1 = -np.log2(rest) / (q * q), -np.log2(q) / (rest * rest)
     below, above = (at_q - at_0) / q, (at_1 - at_q) / rest
     if min(q, rest) < UNCOMMON:
-        return known, bits(total), least, at_q, below, above, 0.0, 0.0, 0.0
+        return known, bits(total), least, (at_q, below, above), none
     slope = (q - rest) / (6 * LOG_2 * spread**2)
     s_at_q = (1 - 3 * spread) / (12 * LOG_2 * spread**3)
     to_0 = ((slope - below) / q - s_at_q) / q
     to_1 = ((above - slope) / rest - s_at_q) / rest
-    return known, bits(total), least, at_q, slope, slope, s_at_q, to_0, to_1
+    closer = slope, s_at_q, to_0, to_1
+    return known, bits(total), least, (at_q, below, above), closer
 
 
 @lean_kernel(forceinline=True, fastmath={"contract"})
@@ -130,21 +132,19 @@ def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     Each side must hold the least of the node; sides below ``min_cases`` are tried in
     vain. ``top`` gets the highest bound of each stretch.
     """
-    known, _, least, at_q, below, above, s_at_q, to_0, to_1 = of_node
-    q = total[0] / known
+    known, _, least, (at_q, below, above), _ = of_node
+    q, even = total[0] / known, at_q * known
     to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
     n_tried = 0
     for i in range(valid.size):
         left = a[i] + b[i]
         right = known - left
         excess = a[i] - left * q
+        # p - q is share * right on the left, and -share * left on the right.
         share = excess / (left * right)
-        x, z = share * right, share * left  # p is q + x on the left, q - z on the right
-        x_slope, z_slope = (above, below) if excess > 0 else (below, above)
-        x_rise, z_rise = (to_1, to_0) if excess > 0 else (to_0, to_1)
-        r_left = at_q + x * (x_slope + x * (s_at_q + x_rise * abs(x)))
-        r_right = at_q - z * (z_slope - z * (s_at_q + z_rise * abs(z)))
-        most = excess * share * (right * r_left + left * r_right)
+        of_left, of_right = (above, below) if excess > 0 else (below, above)
+        tilt = of_left * (right * right) - of_right * (left * left)
+        most = excess * share * (even + share * tilt)
         smaller = min(left, right)
         n_tried += valid[i] & (smaller >= to_try)
         bound[i] = most if valid[i] & (smaller >= to_make) else -1.0
@@ -159,14 +159,28 @@ def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     return n_tried
 
 
+@lean_kernel
+def bound_closely(a, b, of_node, total):
+    """A closer bound of what a cut saves, with a and b to its left."""
+    known, _, _, (at_q, _, _), (slope, s_at_q, to_0, to_1) = of_node
+    left = a + b
+    right = known - left
+    excess = a - left * (total[0] / known)
+    share = excess / (left * right)
+    x, z = share * right, share * left  # p is q + x on the left, q - z on the right
+    x_rise, z_rise = (to_1, to_0) if excess > 0 else (to_0, to_1)
+    r_left = at_q + x * (slope + x * (s_at_q + x_rise * abs(x)))
+    r_right = at_q - z * (slope - z * (s_at_q + z_rise * abs(z)))
+    return excess * share * (right * r_left + left * r_right)
+
+
 @lean_kernel(forceinline=True)
-def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
+def best_bounded_cut(a, b, total, of_node, bound, top, least_saving):
     """The cut that leaves the fewest bits, the first of equals, and what it leaves.
 
-    It is -1 if no cut saves more than ``least_saving``; ``everything`` are the bits
-    before it.
+    It is -1 if no cut saves more than ``least_saving``.
     """
-    all_a, all_b = total[0], total[1]
+    all_a, all_b, everything = total[0], total[1], of_node[1]
     stretch = -1
     highest = least_saving
     for k in range(top.size):
@@ -182,10 +196,13 @@ def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
         if top[k] < everything - best:
             continue
         for i in range(k * STRETCH, min((k + 1) * STRETCH, bound.size)):
-            if bound[i] >= everything - best:
-                rest = bits_left(a[i], b[i], all_a, all_b)
-                if rest < best:
-                    best, place = rest, i
+            if bound[i] < everything - best:
+                continue
+            if bound_closely(a[i], b[i], of_node, total) < everything - best:
+                continue
+            rest = bits_left(a[i], b[i], all_a, all_b)
+            if rest < best:
+                best, place = rest, i
     if everything - best <= least_saving:
         return -1, best
     margin = tie(everything - best, all_a + all_b)
@@ -194,7 +211,7 @@ def best_bounded_cut(a, b, total, everything, bound, top, least_saving):
         if top[k] < needed:
             continue
         for i in range(k * STRETCH, min((k + 1) * STRETCH, place)):
-            if bound[i] < needed:
+            if bound[i] < needed or bound_closely(a[i], b[i], of_node, total) < needed:
                 continue
             if bits_left(a[i], b[i], all_a, all_b) <= best + margin:
                 return i, best
@@ -301,7 +318,7 @@ def rate_cuts(
     else:
         bound, top = bounds
         place, rest = best_bounded_cut(
-            below[0], below[1], total, everything, bound, top, least_saving
+            below[0], below[1], total, of_node, bound, top, least_saving
         )
     if place < 0:
         return UNUSABLE, 0.0, 0.0, -1

@@ -12,6 +12,7 @@ from splboost.trees.c45.divide import (
     assign_branches,
     divide,
     gather_root,
+    join_unknown,
     load_weights,
     take_branch,
     widened,
@@ -28,6 +29,8 @@ from splboost.trees.c45.memory import (
     PARENT,
 )
 from splboost.trees.c45.nodes import SLACK
+
+TAKE = -1  # the end of the unknown, of a branch that is yet to be taken from a node
 
 
 class Options(NamedTuple):
@@ -62,33 +65,32 @@ def grow(cells, y, weight, options, scratch):
     node[0, CLASS] = heaviest(mass[0])
     n_nodes = 1
     too_many = 0.3 * sum_of(mass[0])  # values of a category, to count in the average
-    # Of nodes to be split: number, cases, and whether these are still those of the node
-    # above; then their share of those of unknown value
-    stack, shares = np.empty((64, 4), dtype=np.int64), np.empty(64)
+    # Of nodes to be split: number, cases, and those of unknown value that join them, or
+    # TAKE if the cases are still those of the node above; the share of the unknown
+    stack, shares = np.empty((64, 5), dtype=np.int64), np.empty(64)
     n_open = 0
     if may_split(node[0], mass[0], options.min_cases, max_depth):
-        n_open = push(stack, 0, 0, 0, size, 0)
+        n_open = push(stack, 0, 0, 0, size, 0, 0)
 
     while n_open > 0:
         n_open -= 1
         parent, low, high = stack[n_open, 0], stack[n_open, 1], stack[n_open, 2]
-        if stack[n_open, 3]:
-            needed = high + (high - low)
+        unknown, end = stack[n_open, 3], stack[n_open, 4]
+        if end != unknown:
+            used = max(high, end)
+            needed = used + (high - low) + max(end - unknown, 0)
             if needed > lists.shape[1]:
-                lists, case_weight = widened(lists, case_weight, needed, high)
+                lists, case_weight = widened(lists, case_weight, needed, used)
                 source = lists
-            end = take_branch(
-                cells,
-                node,
-                parent,
-                shares[n_open],
-                scratch.counts,
-                lists,
-                case_weight,
-                low,
-                high,
-            )
-            low, high = high, end
+            share = shares[n_open]
+            if end == TAKE:
+                counts = scratch.counts
+                high = take_branch(
+                    cells, node, parent, share, counts, lists, case_weight, low, high
+                )
+            else:
+                high = join_unknown(lists, case_weight, share, low, high, unknown, end)
+            low = used
         if cells.any_missing:
             load_weights(y, scratch.pull, n_classes, lists[0], case_weight, low, high)
         freely = mdl and parent == 0 and options.free_depth > 0
@@ -151,8 +153,9 @@ def grow(cells, y, weight, options, scratch):
         if n_open + n_to_split > stack.shape[0]:
             stack = enlarged(stack, n_to_split)
             shares = np.append(shares, np.empty(stack.shape[0] - shares.size))
-        shared = start[n_branches + 1] > start[n_branches]  # some values are unknown
-        if not shared:
+        unknown, end = start[n_branches], start[n_branches + 1]
+        take = end > unknown and not cells.categorical[feature]
+        if not take:
             divide(source, lists, low, high, scratch.branch, start, scratch.spare)
             source = lists
             if cells.any_missing:
@@ -162,8 +165,11 @@ def grow(cells, y, weight, options, scratch):
             child = node[parent, CHILD] + v
             if may_split(node[child], mass[child], options.min_cases, max_depth):
                 shares[n_open] = sum_of(of_branch[v]) / known
-                first, last = (low, high) if shared else (start[v], start[v + 1])
-                n_open = push(stack, n_open, child, first, last, shared)
+                if take:
+                    n_open = push(stack, n_open, child, low, high, 0, TAKE)
+                else:
+                    first, last = start[v], start[v + 1]
+                    n_open = push(stack, n_open, child, first, last, unknown, end)
     collapse(node, mass, n_nodes)
     return node[:n_nodes], mass[:n_nodes], mdl
 
@@ -190,10 +196,10 @@ def may_split(node, mass, min_cases, max_depth):
 
 
 @lean_kernel
-def push(stack, n_open, node, low, high, shared):
+def push(stack, n_open, node, low, high, unknown, end):
     """Put a node and its cases on the stack; the new number there."""
     stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high
-    stack[n_open, 3] = shared
+    stack[n_open, 3], stack[n_open, 4] = unknown, end
     return n_open + 1
 
 

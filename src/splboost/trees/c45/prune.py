@@ -73,7 +73,7 @@ def prune(cells, y, weight, node, mass, limit, scratch):
     ``limit`` is the confidence and its ``deviations``.
     """
     size, row, case = 0, scratch.lists[0], scratch.case_weight
-    columns = cells.rank, cells.categorical
+    columns = cells.rank, cells.categorical, cells.any_missing
     spare = scratch.branch, scratch.spare, scratch.bound, scratch.total
     for i in range(weight.size):
         if weight[i] > 0:
@@ -197,8 +197,16 @@ def leaf_errors(y, node, of_class, limit, row, case, low, high):
     It keeps its class unless another is heavier.
     """
     of_class[:] = 0
-    for i in range(low, high):
-        of_class[y[row[i]]] += case[i]
+    if of_class.size == 2:
+        of_first = of_second = 0.0
+        for i in range(low, high):
+            weight, is_first = case[i], y[np.uint64(row[i])] == 0
+            of_first += weight if is_first else 0.0
+            of_second += 0.0 if is_first else weight
+        of_class[0], of_class[1] = of_first, of_second
+    else:
+        for i in range(low, high):
+            of_class[y[row[i]]] += case[i]
     for c in range(of_class.size):
         if of_class[c] > of_class[node[CLASS]] * (1 + SLACK):
             node[CLASS] = c
@@ -227,11 +235,18 @@ def lengthened(array, more):
 def divide_cases(columns, node, row, case, low, high, start, spare):
     """Put the cases of each branch together, the unknown last; and where they start.
 
-    ``columns`` are the ranks of the cells, and which columns are categorical.
+    ``columns`` are the ranks of the cells, which columns are categorical, and whether
+    any cell is missing.
     """
     rank, unknown = columns[0][node[FEATURE]], node[CHILDREN]
     categorical, cut = columns[1][node[FEATURE]], node[CUT]
     branch, spare_row, spare_case, _ = spare
+    if not categorical and not columns[2]:
+        n_left = cut_cases(
+            rank, cut, row[low:high], case[low:high], spare_row, spare_case
+        )
+        start[0], start[1], start[2], start[3] = low, low + n_left, high, high
+        return
     start[:] = 0
     for i in range(low, high):
         r = rank[row[i]]
@@ -248,6 +263,22 @@ def divide_cases(columns, node, row, case, low, high, start, spare):
         row[start[v]], case[start[v]] = spare_row[i], spare_case[i]
         start[v] += 1
     restore(start, low)
+
+
+@lean_kernel
+def cut_cases(rank, cut, row, case, spare_row, spare_case):
+    """The same for two branches and none unknown; the number on the left."""
+    left = np.uint64(0)
+    for i in range(row.size):
+        this, weight = row[i], case[i]
+        right = np.uint64(i) - left
+        row[left], case[left] = this, weight
+        spare_row[right], spare_case[right] = this, weight
+        left += np.uint64(rank[np.uint64(this)] <= cut)
+    n_left = np.int64(left)
+    for i in range(row.size - n_left):
+        row[n_left + i], case[n_left + i] = spare_row[i], spare_case[i]
+    return n_left
 
 
 @lean_kernel

@@ -192,17 +192,17 @@ def best_bounded_cut(a, b, total, of_node, bound, top, least_saving):
     while bound[place] < highest:
         place += 1
     best = bits_left(a[place], b[place], all_a, all_b)
+    needed = max(everything - best, least_saving)
     for k in range(top.size):
-        if top[k] < everything - best:
+        if top[k] < needed:
             continue
         for i in range(k * STRETCH, min((k + 1) * STRETCH, bound.size)):
-            if bound[i] < everything - best:
-                continue
-            if bound_closely(a[i], b[i], of_node, total) < everything - best:
+            if bound[i] < needed or bound_closely(a[i], b[i], of_node, total) < needed:
                 continue
             rest = bits_left(a[i], b[i], all_a, all_b)
             if rest < best:
                 best, place = rest, i
+                needed = max(everything - best, least_saving)
     if everything - best <= least_saving:
         return -1, best
     margin = tie(everything - best, all_a + all_b)

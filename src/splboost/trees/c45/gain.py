@@ -96,6 +96,13 @@ def least_split(known, n_classes, min_cases):
 
 
 @lean_kernel
+def may_gain(total, known, min_cases):
+    """Whether there is weight for a cut; and with two classes, of both."""
+    mixed = total.size > 2 or min(total[0], total[1]) > SLACK * known
+    return mixed and reaches(known, 2 * min_cases)
+
+
+@lean_kernel
 def summarise(total, min_cases):
     """What all cuts of a node with these class weights have in common.
 

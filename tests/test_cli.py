@@ -150,7 +150,7 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
 
     monkeypatch.setattr(commands, "run", note)
     call("paper", "run")
-    call("paper", "run", "--methods", "SPL hard,AdaBoost")
+    call("paper", "run", "--methods", "spl Hard,adaboost", "--sets", "Pima")
     call("paper", "run", "--methods", "all", "--preset", "full", "--jobs", 3)
     call("paper", "run", "--dask", "tcp://x:1", "--retry", "--download")
     call("paper", "run", "--depths", "3, 1")
@@ -160,6 +160,7 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
     assert options["methods"] == names.PAPER and options["n_jobs"] == -1
     assert not options["retry"] and not options["download"]
     assert some[2]["methods"] == ["AdaBoost", "SPL hard"]
+    assert some[0] == replace(TINY, sets=("pima",))
     assert every[0] == PRESETS["full"] and every[2]["n_jobs"] == 3
     assert every[2]["methods"] == list(methods.METHODS)
     assert cluster[2]["dask"] == "tcp://x:1"

@@ -26,14 +26,19 @@ def _preset(text: str) -> str:
 
 
 def _names(known: Sequence[str]) -> Callable[[str | None], str | None]:
+    """Check names, whose case does not matter, and spell them as they are known."""
+    spelled = {name.casefold(): name for name in known}
+
     def check(text: str | None) -> str | None:
         for name in _split(text):
-            if name not in known:
+            if name.casefold() not in spelled:
                 raise typer.BadParameter(
                     f"{name!r} is unknown; give some of {', '.join(known)}, with "
                     "commas between them."
                 )
-        return text
+        if text is None:
+            return None
+        return ",".join(spelled[name.casefold()] for name in _split(text))
 
     return check
 

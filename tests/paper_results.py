@@ -12,6 +12,7 @@ from splboost.paper.names import (
     PAPER,
     PLATEAU_SPL,
     SPL,
+    THREE_THETAS,
     TWO_SIDED,
     UNTIL_CONVERGENCE,
     WHOLE_TREES,
@@ -33,6 +34,7 @@ CHARACTERS = {
     UNTIL_CONVERGENCE: (0.001, 0.0020),
     GRADIENT_KEPT: (0.002, 0.0044),
     TWO_SIDED: (0.003, 0.0031),
+    THREE_THETAS: (0.003, 0.0029),
     **dict.fromkeys(WHOLE_TREES, (0.01, 0.0040)),
     **dict(zip(WITH_CART, [(0.0, 0.0061), (0.001, 0.0022)], strict=True)),
 }

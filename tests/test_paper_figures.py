@@ -288,6 +288,8 @@ def test_long_servedio_defeats_convex_boosters(measured):
         assert summary.loc[name, "penaliser"] > 0.4
     for name in ("LogitBoost, response clipped", "SavageBoost", "RBoost"):
         assert error[name] < 0.02
+    for name in ("RobustBoost, one-sided", "RobustBoost, two-sided"):
+        assert error[name] < 0.05  # with a fixed goal it is stuck in some draws
     assert error["SPL hard, λ = 2.5"] < 0.05
     assert (summary[["large margin", "puller"]] == 0).all(axis=None)
 

@@ -6,7 +6,13 @@ import pytest
 
 from paper_results import NOISE, SETS, make_results, without
 from splboost.paper.names import PAPER, RIVALS, SPL
-from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes, share_of_top, wins
+from splboost.paper.outcomes import (
+    BEST_SPL,
+    CHOSEN_SPL,
+    Outcomes,
+    is_best,
+    share_of_top,
+)
 
 
 def table(rows):
@@ -87,9 +93,9 @@ def test_shares_of_the_top_by_hand():
 
 def test_equals_do_not_win():
     cases = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.2, 0.2], "c": [0.9] * 3})
-    assert wins(cases, ["a"]) == 1
-    assert wins(cases, ["a", "b"]) == 3
-    assert wins(cases, ["c"]) == 0
+    assert is_best(cases, ["a"]).sum() == 1
+    assert is_best(cases, ["a", "b"]).sum() == 3
+    assert is_best(cases, ["c"]).sum() == 0
 
 
 def test_comparison_needs_something_to_compare():

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import UCI_CATALOGUE, make_gaussians
@@ -92,6 +93,19 @@ def test_a_draw_depends_on_set_noise_and_seed_alone():
         draw.draw(replace(data, name="other"), noise=20, seed=3, n_folds=5),
     ):
         assert not np.array_equal(changed.X, one.X)
+
+
+def test_folds_depend_on_the_seed(monkeypatch):
+    seeds = []
+
+    def note(n_folds, *, shuffle, random_state):
+        seeds.append(random_state)
+        return StratifiedKFold(n_folds, shuffle=shuffle, random_state=random_state)
+
+    monkeypatch.setattr(draw, "StratifiedKFold", note)
+    for seed, noise in ((3, 20), (3, 5), (4, 20)):
+        draw.draw(gaussians(), noise=noise, seed=seed, n_folds=5)
+    assert seeds[0] == seeds[1] != seeds[2]
 
 
 def test_rows_are_divided_and_labels_turned_as_the_paper_says():
@@ -184,8 +198,8 @@ def test_methods_are_those_of_the_paper_in_its_order():
         "SPLForest", "SPL hard (plateau)", "SPL linear (plateau)",
         "SPL lower convex (plateau)", "SPL upper convex (plateau)",
         "SPL hard until convergence", "LogitBoost (gradient kept)",
-        "RobustBoost (two-sided)", "AdaBoost (whole trees)", "SPL hard (whole trees)",
-        "AdaBoost (CART)", "SPL hard (CART)",
+        "RobustBoost (two-sided)", "RobustBoost (three θ)", "AdaBoost (whole trees)",
+        "SPL hard (whole trees)", "AdaBoost (CART)", "SPL hard (CART)",
     )  # fmt: skip
     assert tuple(methods.METHODS)[9:] == names.EXTRAS
     pair = [methods.METHODS[m].booster for m in ("RobustBoost", names.TWO_SIDED)]
@@ -236,6 +250,17 @@ def test_fits_are_counted():
     assert 250 * sum(n_fits) == 71_250  # 50 repeats of 5 levels of noise
 
 
+def test_grids_are_those_that_are_chosen_from():
+    grids = {name: methods.METHODS[name].grids(TINY) for name in methods.METHODS}
+    assert grids["AdaBoost"] == grids["SPLForest"] == {}
+    assert set(grids["SPL hard"]["age"]) == set(TINY.ages)
+    assert set(grids["SPL hard (plateau)"]["plateau"]) == set(TINY.plateaus)
+    assert set(grids["RobustBoost"]["epsilon"]) == set(TINY.epsilons)
+    assert set(grids["RobustBoost"]["theta"]) == {0}
+    assert set(grids[names.THREE_THETAS]["theta"]) == {0, 0.2, 1}
+    assert set(grids[names.THREE_THETAS]["epsilon"]) == set(TINY.epsilons)
+
+
 def candidate(*accuracy, depth=1):
     chosen = {"depth": depth, "accuracy": accuracy[0]}
     return methods.Candidate(None, chosen, np.array(accuracy))
@@ -283,7 +308,9 @@ def test_methods_choose_and_fit_again(name):
     chosen = dict(fitted.chosen)
     assert fitted.model.estimator.max_depth == chosen.pop("depth")
     if name.startswith("RobustBoost"):
-        assert chosen == {"epsilon": fitted.model.epsilon, "theta": 0.0}
+        model = fitted.model
+        assert chosen == {"epsilon": model.epsilon, "theta": model.theta}
+        assert chosen["theta"] in method.grids(TINY)["theta"]
     elif name.startswith("SPL"):
         scale = "plateau" if "plateau" in name else "age"
         assert chosen == {scale: getattr(fitted.model.pace, scale)}

@@ -1,10 +1,13 @@
 """The page of the paper's results: whole, safe and honest."""
 
+import html
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from paper_results import CHARACTERS, SETS, make_results, without
 
@@ -14,13 +17,21 @@ from matplotlib.figure import Figure
 
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.figures import draw_figure
+from splboost.paper.names import EXTRAS
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import PRESETS
 from splboost.paper.report import sections, write_report
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.report.missing import find_missing
 from splboost.paper.report.pictures import darken, inline_svg, palette, shorten
-from splboost.paper.report.tables import error_table
+from splboost.paper.report.tables import (
+    choice_table,
+    cost_table,
+    error_table,
+    frame_table,
+    rank_table,
+    rival_table,
+)
 
 ABOUT = {
     "command": "splboost paper report",
@@ -122,7 +133,7 @@ def test_the_page_is_whole(whole):
     ]
     places = [whole.index(f"<h2>{word}") for word in headings]
     assert places == sorted(places)
-    assert "17 of the paper's 17 data sets, 3 of its 50 repeats: holds 5" in page.words
+    assert "Verdicts on 6 claims: holds 5, partly 1." in page.words
     assert page.words.count("From 17 of the paper's 17 data sets") == 5
     for text in (
         "Friedman",
@@ -130,12 +141,14 @@ def test_the_page_is_whole(whole):
         "SPLForest as a tenth",
         "in two ways",
         "with two potentials",
+        "with more goals",
         "With whole trees",
         "With the same trees for all",
         "With fewer repeats, ages and depths: adult.",
         "depth of trees",
         "3: 100%",
-        "λ 1.5 (53% at 1.5, 47% at 2.5)",
+        "λ 1.5",
+        "were written before any result was seen",
         "data: catalogue",
         "85 cases",
         "Holm's p",
@@ -229,11 +242,15 @@ def test_what_is_missing_is_counted():
         "No results on miniboone.",
         "No results of SPLForest.",
         "pima: 9 of 90 results are missing (2 repeats).",
+        "Of 160 draws there are results of "
+        + ", ".join(f"{name} 159" for name in EXTRAS if name != "SPLForest")
+        + ".",
     ]
     assert len(find_missing(results[:0])) == 2
     planned = find_missing(part, PRESETS["standard"])
     assert "pima: 369 of 450 results are missing (10 repeats)." in planned
     assert "adult: 45 of 135 results are missing (3 repeats)." in planned
+    assert planned[-1].startswith("Of 660 draws there are results of SPL hard (plat")
 
 
 def test_errors_are_those_of_cells_that_all_have_finished():
@@ -245,6 +262,120 @@ def test_errors_are_those_of_cells_that_all_have_finished():
     first = results[(results["data"] == SETS[0]) & (results["repeat"] == 0)]
     of_ada = first[(first["method"] == "AdaBoost") & (first["noise"] == 0)]
     assert f"{SETS[0]} 0 {100 * of_ada['error'].item():.1f} " in words
+
+
+# --------------------------------------------------------------- numbers of the tables
+
+
+def rows_of(markup):
+    """The texts of a table, without its header."""
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", markup, flags=re.DOTALL)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+    return [
+        [html.unescape(re.sub("<[^>]+>", "", text)) for text in row] for row in cells
+    ][1:]
+
+
+def in_points(difference):
+    return f"{100 * difference:+.2f}".replace("-", "−")
+
+
+def counts_of(differences):
+    signs = np.sign(differences.round(9))
+    return " / ".join(str((signs == sign).sum()) for sign in (-1, 0, 1))
+
+
+TRIO = ["AdaBoost", "RBoost", "SPL hard"]
+NARROW = {"AdaBoost": (0.001, 0.0021), "RBoost": (0.002, 0.0019)}
+
+
+def test_numbers_of_a_comparison_are_those_of_its_results():
+    results = make_results(SETS[:9], repeats=2, methods=TRIO, characters=NARROW)
+    outcomes = Outcomes.of(results, TRIO)
+    sets = results.pivot_table(index="data", columns="method", values="error")
+    cases = results.pivot_table(
+        index=["data", "noise"], columns="method", values="error"
+    )
+    rivals = ["AdaBoost", "RBoost"]
+    of_sets = {name: (sets["SPL hard"] - sets[name]).to_numpy() for name in rivals}
+    of_cases = {name: (cases["SPL hard"] - cases[name]).to_numpy() for name in rivals}
+    p = {name: stats.wilcoxon(of_sets[name]).pvalue for name in rivals}
+    smaller, larger = sorted(rivals, key=p.get)
+    holm = {smaller: 2 * p[smaller], larger: max(2 * p[smaller], p[larger])}
+    for row, name in zip(
+        rows_of(rival_table(outcomes, "SPL hard")), rivals, strict=True
+    ):
+        assert row == [
+            name,
+            in_points(of_sets[name].mean()),
+            in_points(np.median(of_sets[name])),
+            counts_of(of_sets[name]),
+            f"{p[name]:.2g}",
+            f"{min(holm[name], 1):.2g}",
+            counts_of(of_cases[name]),
+            f"{stats.wilcoxon(of_cases[name]).pvalue:.2g}",
+        ]
+    assert len({*p.values(), *holm.values()}) > 2  # so that Holm's are no others
+    untested = rows_of(rival_table(outcomes, "SPL hard", with_tests=False))
+    assert [len(row) for row in untested] == [5, 5]
+
+
+@pytest.mark.parametrize(("n_sets", "shown"), [(5, 0), (6, 1), (7, 2)])
+def test_probabilities_that_cannot_be_small_are_not_shown(n_sets, shown):
+    """Wilcoxon's needs six sets to be below 5%; the larger of two by Holm seven."""
+    results = make_results(SETS[:n_sets], repeats=1, methods=TRIO)
+    for row in rows_of(rival_table(Outcomes.of(results, TRIO), "SPL hard")):
+        assert [text != "–" for text in row[4:6]] == [shown > 0, shown > 1]
+        assert (row[7] != "–") == (shown > 0)
+
+
+def test_numbers_of_the_ranks_are_those_of_the_results():
+    results = make_results(SETS[:5], repeats=2, methods=TRIO, characters=NARROW)
+    sets = results.pivot_table(index="data", columns="method", values="error")
+    cases = results.pivot_table(
+        index=["data", "noise"], columns="method", values="error"
+    )
+    is_first = cases.eq(cases.min(axis=1), axis=0).mean()
+    found = {row[0]: row[1:] for row in rows_of(rank_table(Outcomes.of(results, TRIO)))}
+    for name in TRIO:
+        assert found[name] == [
+            f"{sets.rank(axis=1)[name].mean():.2f}",
+            f"{100 * sets[name].mean():.2f}",
+            f"{cases.rank(axis=1)[name].mean():.2f}",
+            f"{100 * is_first[name]:.1f}",
+        ]
+    assert list(found) == sorted(TRIO, key=sets.rank(axis=1).mean().get)
+
+
+def test_costs_are_added_up():
+    results = make_results(SETS[:1], (0, 20), repeats=1, methods=["RBoost"])
+    results["n_fits"], results["fit_seconds"] = [1000, 2000], [45.0, 315.0]
+    assert rows_of(cost_table(results)) == [["RBoost", "2", "3 000", "0.10", "120.0"]]
+
+
+def test_what_was_chosen_stands_beside_the_ends_of_the_grid():
+    results = make_results(["pima", "blood", "adult"], (0,), 1, ["SPL hard"])
+    results["n_estimators"] = [5, 10, 30]
+    results["chosen"] = [
+        '{"depth": 1, "age": 1.5}',
+        '{"depth": 2, "age": 6.0}',
+        '{"depth": 3, "age": 2.5}',
+    ]
+    standard = PRESETS["standard"]
+    assert rows_of(choice_table(results, standard)) == [
+        # adult had no choice of depths, and nobody has chosen the lowest λ
+        ["SPL hard", "10", "1: 50%, 2: 50%", "λ 2.5 (0% at 1, 33% at 6)"]
+    ]
+    quick = rows_of(choice_table(results, PRESETS["quick"]))
+    assert quick[0][2] == "1: 33%, 2: 33%, 3: 33%"
+    assert rows_of(choice_table(results))[0][3] == "λ 2.5"
+
+
+def test_columns_of_verdicts_are_in_points():
+    frame = pd.DataFrame({"mean rise": [0.05], "mean rise to 5%": [0.012]}, ["RBoost"])
+    shown = frame_table(frame, "method")
+    assert "mean rise (points) to 5%" in shown
+    assert rows_of(shown) == [["RBoost", "5.0", "1.2"]]
 
 
 # ------------------------------------------------------------------------- small pieces

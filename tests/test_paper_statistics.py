@@ -23,6 +23,21 @@ def test_equals_share_ranks():
     assert statistics.ranks(means).to_numpy().tolist() == [[1, 3, 2], [1, 2.5, 2.5]]
 
 
+def test_intervals_are_students():
+    values = np.random.default_rng(0).normal(size=9)
+    known = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert statistics.interval(values) == pytest.approx(tuple(known))
+
+
+def test_intervals_over_sets_draw_whole_sets():
+    """A hundred sets with one value each are as a hundred cases, however many."""
+    index = pd.MultiIndex.from_product([range(100), range(5)], names=["data", "noise"])
+    half = pd.Series(index.get_level_values("data") % 2 == 0, index=index)
+    low, high = statistics.interval_over_sets(half)
+    assert (low, high) == pytest.approx((0.402, 0.598), abs=0.015)
+    assert statistics.interval_over_sets(half | True) == (1, 1)
+
+
 def test_friedman_is_that_of_the_ranks():
     means = pd.DataFrame(np.random.default_rng(0).random((8, 4)))
     n, k = means.shape

@@ -1,7 +1,9 @@
 """The problem of Long and Servedio, on which wrong labels defeat convex boosters.
 
 800 samples, each label wrong with probability 0.1; 400 rounds of stumps, 300 for
-RobustBoost. Errors are those of 10 000 new samples with right labels.
+RobustBoost. Errors are those of 10 000 new samples with right labels. RobustBoost gets
+stuck with a goal below what it can reach, and ends soon with one far above; it gets the
+lowest that it reaches.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from splboost import (
     RobustBoostClassifier,
     SavageBoostClassifier,
 )
+from splboost.boosting.loop import GOAL_REACHED
 from splboost.datasets import flip_labels, make_long_servedio
 from splboost.pace import Hard
 from splboost.paper.names import GRADIENT_KEPT
@@ -29,6 +32,7 @@ WRONG = 0.1
 ROUNDS = 400
 HALF_DIGIT = 0.0005  # of the known figures
 KINDS = "large margin", "puller", "penaliser"
+GOALS = [percent / 100 for percent in range(10, 31)]  # ε of RobustBoost
 
 _STUMP = CARTClassifier(max_depth=1)
 _REGRESSION = CARTRegressor(max_depth=1)
@@ -38,10 +42,8 @@ BOOSTERS: dict[str, Any] = {
     "LogitBoost, response clipped": LogitBoostClassifier(_REGRESSION),
     "SavageBoost": SavageBoostClassifier(_STUMP),
     "RBoost": RBoostClassifier(_REGRESSION),
-    "RobustBoost, one-sided, ε = 0.18": RobustBoostClassifier(_STUMP, epsilon=0.18),
-    "RobustBoost, two-sided, ε = 0.14": RobustBoostClassifier(
-        _STUMP, epsilon=0.14, variant="two-sided"
-    ),
+    "RobustBoost, one-sided": RobustBoostClassifier(_STUMP),
+    "RobustBoost, two-sided": RobustBoostClassifier(_STUMP, variant="two-sided"),
     **{
         f"SPL hard, λ = {age:g}": AdaBoostClassifier(_STUMP, pace=Hard(age=age))
         for age in (2.0, 2.5, 3.0, 4.0)
@@ -54,8 +56,8 @@ KNOWN = {
     "LogitBoost, response clipped": 0.001,
     "SavageBoost": 0.001,
     "RBoost": 0.000,
-    "RobustBoost, one-sided, ε = 0.18": 0.003,
-    "RobustBoost, two-sided, ε = 0.14": 0.001,
+    "RobustBoost, one-sided": 0.003,
+    "RobustBoost, two-sided": 0.000,
     "SPL hard, λ = 2": 0.173,
     "SPL hard, λ = 2.5": 0.007,
     "SPL hard, λ = 3": 0.018,
@@ -94,17 +96,28 @@ def measure(draws: int = 10) -> pd.DataFrame:
             TEST_SAMPLES, random_state=1000 + draw, return_kind=True
         )
         for name, booster in BOOSTERS.items():
-            rounds = 300 if name.startswith("RobustBoost") else ROUNDS
-            model = clone(booster).set_params(n_estimators=rounds)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of goals that cannot be reached
-                is_wrong = model.fit(X, y).predict(X_test) != y_test
+                warnings.simplefilter("ignore")  # of early ends
+                if isinstance(booster, RobustBoostClassifier):
+                    model = _reach_lowest_goal(booster, X, y)
+                else:
+                    model = clone(booster).set_params(n_estimators=ROUNDS).fit(X, y)
+            is_wrong = model.predict(X_test) != y_test
             by_kind = {each: float(is_wrong[kind == each].mean()) for each in KINDS}
             rows.append(
                 {"draw": draw, "method": name, "error": float(is_wrong.mean())}
                 | by_kind
             )
     return pd.DataFrame(rows)
+
+
+def _reach_lowest_goal(booster: Any, X: Any, y: Any) -> Any:
+    """RobustBoost with the lowest goal that it reaches."""
+    for goal in GOALS:
+        model = clone(booster).set_params(epsilon=goal, n_estimators=300).fit(X, y)
+        if model.stop_reason_ == GOAL_REACHED:
+            break
+    return model
 
 
 def summarise(measured: pd.DataFrame) -> pd.DataFrame:

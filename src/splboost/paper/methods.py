@@ -36,6 +36,7 @@ from splboost.paper.names import (
     ONE_STEP,
     PLATEAU_SPL,
     SPL,
+    THREE_THETAS,
     TWO_SIDED,
     UNTIL_CONVERGENCE,
     WHOLE_TREES,
@@ -47,6 +48,7 @@ from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
 MANY_STEPS = 100  # of the inner iteration, which ends when paces settle
 LEAST_LEAF = 1e-4  # share of the weight, in CART
+THETAS = 0.0, 0.2, 1.0  # of RobustBoost, where the protocol does not say
 AGE, PLATEAU = "age", "plateau"
 # What the paper calls lower and upper convex are polynomials below and above the line.
 REGULARISERS: Mapping[str, Callable[..., Pace]] = MappingProxyType(
@@ -138,6 +140,15 @@ class Method:
         n_settings = n_paces * len(self.parameters(protocol)) * n_depths
         return n_settings * protocol.folds + 1
 
+    def grids(self, protocol: Protocol) -> dict[str, list[float]]:
+        """What the parameters are chosen from, by their names."""
+        named = [] if self.paces is None else [each for each, _ in self.paces(protocol)]
+        found: dict[str, list[float]] = {}
+        for settings in (*self.parameters(protocol), *named):
+            for name, value in settings.items():
+                found.setdefault(name, []).append(value)
+        return found
+
     def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
         """Choose, and fit what was chosen to all training rows.
 
@@ -194,6 +205,10 @@ class Forest:
         """How many fits of a booster it takes as long as."""
         return 60
 
+    def grids(self, protocol: Protocol) -> dict[str, list[float]]:
+        """None are the protocol's."""
+        return {}
+
     def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
         """Fit it to all training rows."""
         model = SPLForestClassifier(
@@ -209,12 +224,14 @@ _PROBABILITIES = CARTClassifier(
 )
 
 
-def _goals(protocol: Protocol) -> list[dict[str, float]]:
+def _goals(
+    protocol: Protocol, thetas: Sequence[float] | None = None
+) -> list[dict[str, float]]:
     """The highest first, which of equals is then chosen: low ones may get stuck."""
     epsilons = sorted(protocol.epsilons, reverse=True)
     return [
         {"epsilon": epsilon, "theta": theta}
-        for theta, epsilon in product(protocol.thetas, epsilons)
+        for theta, epsilon in product(thetas or protocol.thetas, epsilons)
     ]
 
 
@@ -272,6 +289,11 @@ METHODS: Mapping[str, Method | Forest] = MappingProxyType(
             LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
         ),
         TWO_SIDED: _robust("two-sided"),
+        THREE_THETAS: Method(
+            RobustBoostClassifier(_C45),
+            takes=("epsilons",),
+            parameters=partial(_goals, thetas=THETAS),
+        ),
         WHOLE_TREES[0]: Method(AdaBoostClassifier(_C45), whole_trees=True),
         WHOLE_TREES[1]: _spl(REGULARISERS[ONE_STEP], AGE, whole_trees=True),
         WITH_CART[0]: Method(AdaBoostClassifier(_PROBABILITIES), one_hot=True),

@@ -11,6 +11,7 @@ ONE_STEP = "SPL hard"
 UNTIL_CONVERGENCE = "SPL hard until convergence"
 GRADIENT_KEPT = "LogitBoost (gradient kept)"
 TWO_SIDED = "RobustBoost (two-sided)"
+THREE_THETAS = "RobustBoost (three θ)"
 WHOLE_TREES = "AdaBoost (whole trees)", "SPL hard (whole trees)"
 WITH_CART = "AdaBoost (CART)", "SPL hard (CART)"
 EXTRAS = (
@@ -19,6 +20,7 @@ EXTRAS = (
     UNTIL_CONVERGENCE,
     GRADIENT_KEPT,
     TWO_SIDED,
+    THREE_THETAS,
     *WHOLE_TREES,
     *WITH_CART,
 )

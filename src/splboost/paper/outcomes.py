@@ -1,14 +1,15 @@
 """What may be compared in a table of results, which need not be complete.
 
-A *cell* is a data set, a level of noise and a repeat; a *case*, as the paper counts, a
-data set and a level of noise. Methods are compared on the cells that all of them have
-finished. Cases of one set are not independent of each other, so tests take the data set
-as the unit, with errors averaged over its levels of noise.
+A *draw* is a data set, a level of noise and a repeat; a *cell*, a method on a draw; a
+*case*, as the paper counts, a data set and a level of noise. Methods are compared on
+the draws that all of them have finished. Cases of one set are not independent of each
+other, so tests take the data set as the unit, with errors averaged over its levels of
+noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,14 +26,15 @@ from splboost.paper.statistics import (
     ranks,
 )
 
-COLUMNS = "data", "noise", "repeat", "method", "error", "cv_error"
+NEEDED = "data", "noise", "repeat", "method", "error", "cv_error"
 CHOSEN_SPL = "SPL, chosen by CV"
 BEST_SPL = "SPL, best of four"
+CV_DIGITS = 7  # what differs less is equal
 
 
 def check_results(results: pd.DataFrame) -> pd.DataFrame:
     """The table, if it is one of results."""
-    missing = [name for name in COLUMNS if name not in getattr(results, "columns", ())]
+    missing = [name for name in NEEDED if name not in getattr(results, "columns", ())]
     if missing:
         raise ValueError(
             f"results has no column {', '.join(map(repr, missing))}; give the table of "
@@ -43,7 +45,7 @@ def check_results(results: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Errors of some methods on the cells that all of them have finished.
+    """Errors of some methods on the draws that all of them have finished.
 
     Parameters
     ----------
@@ -84,6 +86,12 @@ class Outcomes:
         whole = complete_repeats(self.cells, self.noise)
         return by_set(whole, "error", self.methods)
 
+    def at(self, noise: Iterable[int]) -> Outcomes:
+        """Those at some levels of noise."""
+        levels = tuple(noise)
+        cells = self.cells[self.cells["noise"].isin(levels)]
+        return Outcomes(self.methods, cells, levels)
+
     def rises(self, low: int, high: int) -> pd.DataFrame:
         """By how much errors rise from one level of noise to another, by set."""
         pair = complete_repeats(self.cells, [low, high])
@@ -105,7 +113,7 @@ class Outcomes:
     def with_one_spl(self, choice: str) -> Outcomes:
         """The rivals, and one entry for the regularisers of SPLBoost.
 
-        ``CHOSEN_SPL`` is in each cell the one of the least error in cross-validation,
+        ``CHOSEN_SPL`` is in each draw the one of the least error in cross-validation,
         as one would choose. ``BEST_SPL`` is in each case the one of the least mean test
         error, which nobody can know and which favours SPLBoost.
         """
@@ -118,9 +126,10 @@ class Outcomes:
             spl = spl[spl["method"] == spl["best"]].drop(columns="best")
         elif own:
             order = spl["method"].map({name: k for k, name in enumerate(own)})
-            spl = spl.assign(order=order).sort_values(["cv_error", "order"])
+            known = spl["cv_error"].round(CV_DIGITS)
+            spl = spl.assign(order=order, known=known).sort_values(["known", "order"])
             spl = spl.groupby(["data", "noise", "repeat"]).head(1)
-            spl = spl.drop(columns="order")
+            spl = spl.drop(columns=["order", "known"])
         others = self.cells[self.cells["method"].isin(rivals)]
         cells = pd.concat([others, spl.assign(method=choice)], ignore_index=True)
         names = (*rivals, choice) if own else tuple(rivals)
@@ -137,9 +146,9 @@ def share_of_top(cases: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(is_within.mean(axis=1), index=places, columns=cases.columns)
 
 
-def wins(cases: pd.DataFrame, candidates: Sequence[str]) -> int:
-    """Number of cases in which one of the candidates errs less than all others."""
+def is_best(cases: pd.DataFrame, candidates: Sequence[str]) -> pd.Series:
+    """In which cases one of the candidates errs less than all others."""
     rest = cases.columns.drop(list(candidates))
     best = cases[list(candidates)].min(axis=1)
     others = cases[rest].min(axis=1)
-    return int((best.round(DIGITS) < others.round(DIGITS)).sum())
+    return best.round(DIGITS) < others.round(DIGITS)

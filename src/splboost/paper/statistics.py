@@ -132,8 +132,28 @@ def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int
     return int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())
 
 
+def interval(differences: np.ndarray) -> tuple[float, float]:
+    """Where the mean lies with a confidence of 95%, by Student's t."""
+    mean, error = np.mean(differences), stats.sem(differences)
+    reach = error * stats.t.ppf(1 - ALPHA / 2, len(differences) - 1)
+    return float(mean - reach), float(mean + reach)
+
+
+def interval_over_sets(counts: pd.Series, repeats: int = 2000) -> tuple[float, float]:
+    """Where a mean over cases lies with 95%, for other data sets of the same kind.
+
+    By drawing the sets anew, with all the cases of each; ``counts`` has a value for
+    each case, and the set in the level ``data`` of its index.
+    """
+    of_set = counts.groupby("data").agg(["sum", "size"]).to_numpy(dtype=float)
+    rng = np.random.default_rng(0)
+    drawn = of_set[rng.integers(len(of_set), size=(repeats, len(of_set)))].sum(axis=1)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [ALPHA / 2, 1 - ALPHA / 2])
+    return float(low), float(high)
+
+
 def against(
-    means: pd.DataFrame, reference: str, planned: Sequence[str]
+    means: pd.DataFrame, reference: str, planned: Sequence[str] = ()
 ) -> pd.DataFrame:
     """The reference against each rival; negative differences are in its favour.
 
@@ -148,6 +168,7 @@ def against(
             {
                 "rival": rival,
                 "difference": float(np.mean(own - other)),
+                "median": float(np.median(own - other)),
                 "wins": wins,
                 "ties": ties,
                 "losses": losses,

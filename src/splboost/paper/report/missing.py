@@ -37,7 +37,8 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     """Sentences on what would complete the table.
 
     A data set is complete when it has every method of the paper at every level of
-    noise that was planned, as often as was planned.
+    noise that was planned, as often as was planned. Of the further methods those that
+    were begun are counted over all sets that were.
 
     Parameters
     ----------
@@ -62,12 +63,15 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     if absent:
         found.append(f"No results of {', '.join(absent)}.")
     levels = NOISE if protocol is None else protocol.noise
-    own = results[results["method"].isin(PAPER) & results["noise"].isin(levels)]
+    planned = results[results["noise"].isin(levels)]
+    own = planned[planned["method"].isin(PAPER)]
+    n_draws = 0
     for name in [n for n in UCI_CATALOGUE if n in there]:
         of_set = own[own["data"] == name]
         n_repeats = of_set["repeat"].nunique()
         if protocol is not None:
             n_repeats = max(n_repeats, protocol.for_set(name).repeats)
+        n_draws += n_repeats * len(levels)
         wanted = n_repeats * len(levels) * len(PAPER)
         lacking = wanted - len(of_set)
         if lacking:
@@ -75,4 +79,12 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
                 f"{name}: {lacking} of {wanted} results are missing "
                 f"({counted(n_repeats, 'repeat')})."
             )
+    begun = planned["method"].value_counts()
+    fewer = [
+        f"{name} {begun[name]}"
+        for name in EXTRAS
+        if name in begun and begun[name] < n_draws
+    ]
+    if fewer:
+        found.append(f"Of {n_draws} draws there are results of {', '.join(fewer)}.")
     return found

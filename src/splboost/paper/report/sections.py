@@ -14,6 +14,7 @@ from splboost.datasets import table_one
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.claims import (
     FAILS,
+    HISTORY,
     HOLDS,
     OPEN,
     PARTLY,
@@ -74,13 +75,12 @@ class Material:
             return "There are no results of the protocol yet."
         judged = [verdict.verdict for verdict in self.verdicts]
         words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
-        table, basis = self.results, describe_basis(self.results)
+        table = self.results
         return (
             f"{counted(len(table), 'result')} on "
             f"{counted(table['data'].nunique(), 'data set')} at "
             f"{counted(table['noise'].nunique(), 'level')} of noise. Verdicts on "
-            f"{len(judged)} "
-            f"claims{f', from {basis}' if basis else ''}: {', '.join(words)}."
+            f"{len(judged)} claims: {', '.join(words)}."
         )
 
 
@@ -103,7 +103,8 @@ def claims(material: Material) -> list[Markup]:
                 class_=TONES[verdict.verdict],
             )
         )
-    return [element("ul", *cards, class_="claims")]
+    history = element("p", HISTORY, class_="note")
+    return [element("ul", *cards, class_="claims"), history]
 
 
 def figures(material: Material) -> list[Markup]:
@@ -212,9 +213,9 @@ def numbers(material: Material) -> list[Markup]:
                 "p",
                 "Medians of what cross-validation has chosen, over all cells, and the "
                 "share of the cells at the ends of a grid. Where it is large, a wider "
-                "grid might do better.",
+                "grid might do better. Depths are counted where there was a choice.",
             ),
-            tables.choice_table(material.results),
+            tables.choice_table(material.results, material.protocol),
         ]
     if {"n_fits", "fit_seconds"} <= set(material.results) and len(material.results):
         parts += [
@@ -231,10 +232,12 @@ def long_and_servedio(material: Material) -> list[Markup]:
     return [
         element(
             "p",
-            "The problem of Long and Servedio defeats every booster of a convex loss: "
-            "with a tenth of the labels wrong it errs on about half of the samples "
-            "called penalisers, and on no others. Stumps, 800 samples, test error of "
-            "right labels.",
+            "The problem of Long and Servedio defeats boosters that follow the slope "
+            "of a convex loss, such as AdaBoost, and LogitBoost where the gradient is "
+            "kept: with a tenth of the labels wrong they err on about half of the "
+            "samples called penalisers, and on no others. A LogitBoost that clips its "
+            "response follows it no more, and escapes. Stumps, 800 samples, test error "
+            "of right labels.",
         ),
         picture(
             "servedio",
@@ -246,8 +249,8 @@ def long_and_servedio(material: Material) -> list[Markup]:
         element(
             "p",
             "The other implementation has one draw; its figure agrees if it is among "
-            "those of our draws. RobustBoost, whose goal is fixed here, reaches it in "
-            "some draws and gets stuck in others.",
+            "those of our draws. RobustBoost has the lowest goal that it reaches; with "
+            "a lower one it gets stuck, and errs as AdaBoost does.",
             class_="note",
         ),
     ]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
+from splboost.paper.methods import METHODS
 from splboost.paper.names import PAPER
-from splboost.paper.outcomes import Outcomes, wins
+from splboost.paper.outcomes import Outcomes, is_best
+from splboost.paper.protocol import Protocol
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.statistics import (
     DIGITS,
@@ -68,12 +70,19 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 
 def frame_table(frame: pd.DataFrame, first: str) -> Markup:
     """A frame with known columns, its index in front."""
-    forms = [FORMS.get(name, (name, str)) for name in frame.columns]
+    forms = [_form(name) for name in frame.columns]
     rows = [
         [name, *(form(value) for (_, form), value in zip(forms, values, strict=True))]
         for name, *values in frame.itertuples()
     ]
     return table([first, *(title for title, _ in forms)], rows)
+
+
+def _form(name: str) -> tuple[str, Callable[[Any], str]]:
+    """How a column is written; a "mean rise to 5%" is as a mean rise."""
+    kind, to, level = name.partition(" to ")
+    title, form = FORMS.get(kind, (kind, str))
+    return title + to + level, form
 
 
 def rank_table(outcomes: Outcomes) -> Markup:
@@ -101,32 +110,44 @@ def rank_table(outcomes: Outcomes) -> Markup:
     return table(header, rows)
 
 
-def rival_table(outcomes: Outcomes, reference: str) -> Markup:
-    """A method against each other one: by data set with tests, by case as a count."""
-    is_testable = len(outcomes.sets) >= fewest_sets()
-    rows, cases = [], outcomes.cases
-    for row in against(outcomes.sets, reference, ()).to_dict("records"):
+def rival_table(
+    outcomes: Outcomes, reference: str, *, with_tests: bool = True
+) -> Markup:
+    """A method against each other one: by data set with tests, by case as a count.
+
+    Probabilities are left out where there are too few sets for any to be below 5%.
+    """
+    cases, n_sets = outcomes.cases, len(outcomes.sets)
+    tested = against(outcomes.sets, reference)
+    is_testable = n_sets >= fewest_sets()
+    is_adjustable = n_sets >= fewest_sets(len(tested))
+    rows = []
+    for row in tested.to_dict("records"):
         own, other = (cases[name].to_numpy() for name in (reference, row["rival"]))
         counts = wins_ties_losses(own, other)
-        rows.append(
-            [
-                row["rival"],
-                difference(row["difference"]),
-                f"{row['wins']} / {row['ties']} / {row['losses']}",
+        by_set = [
+            row["rival"],
+            difference(row["difference"]),
+            difference(row["median"]),
+            f"{row['wins']} / {row['ties']} / {row['losses']}",
+        ]
+        by_case = [" / ".join(map(str, counts))]
+        if with_tests:
+            p = signed_rank(own - other)
+            by_set += [
                 probability(row["p"]) if is_testable else NOTHING,
-                probability(row["p_holm"]) if is_testable else NOTHING,
-                " / ".join(map(str, counts)),
-                probability(signed_rank(own - other)) if is_testable else NOTHING,
+                probability(row["p_holm"]) if is_adjustable else NOTHING,
             ]
-        )
+            by_case.append(probability(p) if is_testable else NOTHING)
+        rows.append(by_set + by_case)
     header = [
         f"{reference} against",
-        "difference (points)",
-        f"better / equal / worse, of {counted(len(outcomes.sets), 'set')}",
-        "Wilcoxon's p",
-        "Holm's p",
-        f"better / equal / worse, of {counted(len(outcomes.cases), 'case')}",
-        "p as if cases were independent",
+        "mean difference (points)",
+        "median",
+        f"better / equal / worse, of {counted(n_sets, 'set')}",
+        *(["Wilcoxon's p", "Holm's p"] if with_tests else []),
+        f"better / equal / worse, of {counted(len(cases), 'case')}",
+        *(["p as if cases were independent"] if with_tests else []),
     ]
     return table(header, rows)
 
@@ -153,30 +174,44 @@ def error_table(outcomes: Outcomes) -> Markup:
     return table(["data", "noise (%)", *methods], rows, class_="dense")
 
 
-def choice_table(results: pd.DataFrame) -> Markup:
-    """What cross-validation has chosen, by method."""
+def choice_table(results: pd.DataFrame, protocol: Protocol | None = None) -> Markup:
+    """What cross-validation has chosen, by method, and how often an end of a grid.
+
+    Depths are those of the sets that had several to choose from, if any had.
+    """
     rows = []
     for name, own in results.groupby("method", sort=False):
         chosen = pd.DataFrame([json.loads(text) for text in own["chosen"]])
         if chosen.empty or own["n_estimators"].isna().all():
             continue
-        depth = chosen["depth"].value_counts(normalize=True).sort_index()
-        depths = ", ".join(f"{int(d)}: {share:.0%}" for d, share in depth.items())
-        grids = [c for c in chosen if c != "depth" and chosen[c].nunique() > 1]
-        words = [_describe_choice(column, chosen[column]) for column in grids]
+        depth = chosen["depth"]
+        if protocol is not None:
+            n_depths = [len(protocol.for_set(data).depths) for data in own["data"]]
+            has_choice = np.greater(n_depths, 1)
+            depth = depth[has_choice] if has_choice.any() else depth
+        share_of = depth.value_counts(normalize=True).sort_index()
+        depths = ", ".join(f"{int(d)}: {share:.0%}" for d, share in share_of.items())
+        grids: dict[str, list[float]] = {}
+        if protocol is not None and name in METHODS:
+            grids = METHODS[name].grids(protocol)
+        words = [
+            _describe_choice(column, chosen[column], grids.get(column, ()))
+            for column in chosen
+            if column != "depth" and chosen[column].nunique() > 1
+        ]
         rounds = number(own["n_estimators"].astype(float).median(), 0)
         rows.append([name, rounds, depths or "whole", "; ".join(words) or NOTHING])
     return table(["method", "rounds", "depth of trees", "parameter"], rows)
 
 
-def _describe_choice(column: str, values: pd.Series) -> str:
-    """Median of a parameter, and how often it is at an end of what was chosen."""
-    low, high = values.min(), values.max()
+def _describe_choice(column: str, values: pd.Series, grid: Sequence[float]) -> str:
+    """Median of a parameter, and how often it is at an end of its grid."""
+    median = f"{GREEK.get(column, column)} {values.median():g}"
+    if not grid:
+        return median
+    low, high = min(grid), max(grid)
     at_low, at_high = (values == low).mean(), (values == high).mean()
-    return (
-        f"{GREEK.get(column, column)} {values.median():g} ({at_low:.0%} at {low:g}, "
-        f"{at_high:.0%} at {high:g})"
-    )
+    return f"{median} ({at_low:.0%} at {low:g}, {at_high:.0%} at {high:g})"
 
 
 def cost_table(results: pd.DataFrame) -> Markup:
@@ -259,5 +294,5 @@ def table_one_table(frame: pd.DataFrame) -> Markup:
 def count_of_wins(outcomes: Outcomes, name: str) -> str:
     """In how many cases a method errs less than all others."""
     n = len(outcomes.cases)
-    own = wins(outcomes.cases, [name])
+    own = is_best(outcomes.cases, [name]).sum()
     return f"{own} of {counted(n, 'case')} ({own / n:.0%})"

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import types
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -54,14 +53,8 @@ def pictures(monkeypatch):
         asked.append((about, results))
         path.write_text("<html>")
 
-    for name, functions in {
-        "figures": (draw_figure, draw_gaussians),
-        "report": (write_report,),
-    }.items():
-        module = types.ModuleType(f"splboost.paper.{name}")
-        for function in functions:
-            setattr(module, function.__name__, function)
-        monkeypatch.setitem(sys.modules, f"splboost.paper.{name}", module)
+    for function in (draw_figure, draw_gaussians, write_report):
+        monkeypatch.setattr(commands, function.__name__, function)
     return asked
 
 
@@ -202,7 +195,30 @@ def test_other_mistakes_are_sentences(tmp_path, pictures, monkeypatch):
     other = replace(TINY, depths=(2,))
     monkeypatch.setattr(commands, "PRESETS", {"deep": other, "tiny": TINY})
     said = call("paper", "report", "--store", "s.sqlite", "--depths", 2, code=1)
-    assert "but 2 of --preset tiny; give that." in said
+    assert "but 2 with --preset tiny; give that." in said
+
+
+def test_a_preset_with_more_results_is_told_of(monkeypatch):
+    """Some methods have the same settings in several presets."""
+    deep = replace(TINY, depths=(2,), sets=("twonorm",))
+    presets = {"quick": TINY, "deep": deep}
+    for module in (commands, options):
+        monkeypatch.setattr(module, "PRESETS", presets)
+    whole = ("--methods", "LogitBoost,AdaBoost (whole trees)", "--jobs", "1")
+    call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *whole)
+    said = call("paper", "export", "--store", "s.sqlite", "--preset", "deep")
+    assert "s.sqlite has 2 results of these settings, but 4 with --preset quick" in said
+    for options_ in (("--noise", "0"), ("--sets", "twonorm")):
+        given = ("--store", "s.sqlite", *options_)
+        assert "give that" not in call("paper", "export", *given)
+
+
+def test_files_that_are_folders():
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    said = call("paper", "export", "splboost-paper", code=1)
+    assert "splboost-paper is a folder; give the name of a file, such as" in said
+    said = call("paper", "import", "splboost-paper", code=1)
+    assert "splboost-paper is a folder; give a file that splboost paper export" in said
 
 
 def test_sets_that_cannot_be_downloaded_say_why(tmp_path):

@@ -316,7 +316,7 @@ def test_results_without_a_choice_are_imported(exported, store, tmp_path):
         ("chosen", "{depth 3}", "has chosen='{depth 3}', which cannot be"),
         ("settings", None, "has settings=None, which cannot be"),
         ("noise", 33, "with noise 33, repeat 0, which these options leave out"),
-        ("repeat", 99, "repeat 99, which these options leave out; give the --noise"),
+        ("repeat", 99, "repeat 99, which these options leave out; give the --preset"),
         ("noise", 0, "has SPL hard on twonorm, noise 0, repeat 0 more than once"),
         ("method", "LogitBoost", "LogitBoost on twonorm with other settings"),
     ],
@@ -453,3 +453,5 @@ def test_a_cluster_that_is_not_there(store, monkeypatch):
     with pytest.raises(ValueError, match=r"dask='tcp://x:1' cannot be reached \(Timed"):
         run(store, dask="tcp://x:1")
     assert count(store, CLAIMED) == 0
+    with pytest.raises(ValueError, match=r"dask='x' cannot be reached .missing port"):
+        run(store, dask="x")

@@ -16,6 +16,7 @@ import typer
 from splboost.datasets import UCI_CATALOGUE, print_table_one
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.cells import current_version
+from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
 from splboost.paper.options import (
     FIGURES,
     FOLDER,
@@ -38,13 +39,13 @@ from splboost.paper.options import (
 )
 from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.provenance import provenance
+from splboost.paper.report import write_report
 from splboost.paper.results import import_results, read_results, versions_in
 from splboost.paper.runner import Summary, run
 from splboost.paper.store import make_folder
 from splboost.reporting import announcing_compilation
 
 STORE = "results.sqlite"
-ALONE = range(1, 4)  # figures that need no results
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
 FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
 
@@ -85,17 +86,7 @@ def paper(
             _draw([figure], None, folder)
             return
         path = store or folder / STORE
-        summary = run(
-            protocol,
-            path,
-            methods=pick_methods(methods),
-            n_jobs=jobs,
-            dask=dask,
-            retry=retry,
-            download=download,
-            tell_absent=_tell_absent,
-        )
-        _tell(summary, path)
+        summary = _measure(protocol, path, methods, jobs, dask, retry, download)
         if summary.n_cells:
             results = _read(path, protocol, None)
             _write(figure, results, protocol, preset, folder)
@@ -121,17 +112,7 @@ def run_command(
     protocol = make_protocol(preset, sets, noise, repeats, depths)
     path = store or folder / STORE
     with _plain_errors():
-        summary = run(
-            protocol,
-            path,
-            methods=pick_methods(methods),
-            n_jobs=jobs,
-            dask=dask,
-            retry=retry,
-            download=download,
-            tell_absent=_tell_absent,
-        )
-        _tell(summary, path)
+        summary = _measure(protocol, path, methods, jobs, dask, retry, download)
     _exit(summary, sets)
 
 
@@ -176,6 +157,11 @@ def export(
     with _plain_errors():
         results = _read(store or folder / STORE, protocol, version)
         path = to or folder / "results.csv"
+        if path.is_dir():
+            raise ValueError(
+                f"{path} is a folder; give the name of a file, such as "
+                f"{path / 'results.csv'}."
+            )
         make_folder(path.parent)
         results = results.round({"fit_seconds": 4})
         results.to_csv(path, index=False)  # errors in full: rounded, equals differ
@@ -211,15 +197,42 @@ def table() -> None:
 # ------------------------------------------------------------------------- what they do
 
 
+def _measure(
+    protocol: Protocol,
+    path: Path,
+    methods: str | None,
+    jobs: int,
+    dask: str | None,
+    retry: bool,
+    download: bool,
+) -> Summary:
+    """Run a protocol, and say what it has come to."""
+    summary = run(
+        protocol,
+        path,
+        methods=pick_methods(methods),
+        n_jobs=jobs,
+        dask=dask,
+        retry=retry,
+        download=download,
+        tell_absent=_tell_absent,
+    )
+    _tell(summary, path)
+    return summary
+
+
 def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
     results = read_results(path, protocol, version=version)
     here = version or current_version()
     _tell_of_others(path, here)
+    fuller = _fuller_preset(path, protocol, version, len(results))
     if results.empty:
         raise ValueError(
             f"{path} has no results of these settings with {here}"
-            f"{_remedy(path, protocol, version)}"
+            f"{fuller or _remedy(path, version)}"
         )
+    if fuller:
+        _say(f"{path} has {len(results)} results of these settings{fuller}")
     return results
 
 
@@ -234,13 +247,23 @@ def _tell_of_others(path: Path, here: str) -> None:
             )
 
 
-def _remedy(path: Path, protocol: Protocol, version: str | None) -> str:
-    """What to do where a store has no results of a protocol."""
+def _fuller_preset(
+    path: Path, protocol: Protocol, version: str | None, n_found: int
+) -> str:
+    """The end of a sentence that names the preset with the most results of the same."""
+    counts = {}
     for name, preset in PRESETS.items():
-        other = replace(preset, sets=protocol.sets)
-        n = len(read_results(path, other, version=version))
-        if n:
-            return f", but {n} of --preset {name}; give that."
+        same = {key: getattr(protocol, key) for key in ("sets", "noise", "repeats")}
+        found = read_results(path, replace(preset, **same), version=version)
+        counts[name] = len(found)
+    best = max(counts, key=counts.__getitem__)
+    if counts[best] <= n_found:
+        return ""
+    return f", but {counts[best]} with --preset {best}; give that."
+
+
+def _remedy(path: Path, version: str | None) -> str:
+    """What to do where a store has no results of a protocol."""
     if version in versions_in(path) or current_version() in versions_in(path):
         return "; give the preset and the options of the run that it is the store of."
     return "; measure some with splboost paper run."
@@ -263,8 +286,6 @@ def _write(
 
 def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) -> None:
     """Draw figures; one of several that cannot be drawn is told of."""
-    from splboost.paper.figures import draw_figure, draw_gaussians
-
     make_folder(folder)
     for number in numbers:
         drawn = {f"figure_{number}": partial(draw_figure, number, results)}
@@ -289,8 +310,6 @@ def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) ->
 def _report(
     results: pd.DataFrame, protocol: Protocol, preset: str, folder: Path
 ) -> None:
-    from splboost.paper.report import write_report
-
     path = folder / "report.html"
     about = {"preset": preset, **provenance(protocol)}
     write_report(results, path, about=about, protocol=protocol, verbose=1)

@@ -193,9 +193,10 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
             f"{path} cannot be read as CSV ({error}); give a file that splboost paper "
             "export has written."
         ) from error
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"{path} is not there; give a file that splboost paper export has written."
+    except (FileNotFoundError, IsADirectoryError) as error:
+        what = "is a folder" if Path(path).is_dir() else "is not there"
+        raise type(error)(
+            f"{path} {what}; give a file that splboost paper export has written."
         ) from error
     missing = [name for name in COLUMNS if name not in frame]
     if missing:
@@ -233,7 +234,8 @@ def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
     if noise not in own.noise or repeat not in own.seeds:
         raise ValueError(
             f"{what} with noise {noise}, repeat {repeat}, which these options leave "
-            "out; give the --noise and --repeats of the run that it comes from."
+            "out; give the --preset, --noise and --repeats of the run that it comes "
+            "from."
         )
     return Cell(settings, name, noise, repeat, method)
 

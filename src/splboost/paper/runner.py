@@ -303,12 +303,14 @@ def _backend(address: str | None, data: list[DataSet]) -> Iterator[None]:
         return
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise ImportError(
             f"dask={address!r} needs the package distributed; install it with "
             "pip install 'splboost[dask]'."
         ) from error
     try:
+        get_address_host_port(address)  # Client would take a minute to refuse it
         client = Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(

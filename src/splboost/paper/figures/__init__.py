@@ -24,7 +24,7 @@ __all__ = [
     "draw_weights",
 ]
 
-ALONE = {1: draw_weights, 2: draw_losses, 3: draw_gaussians}
+ALONE = {1: draw_weights, 2: draw_losses, 3: draw_gaussians}  # that need no results
 OF_RESULTS = {4: draw_errors, 5: draw_top}
 
 

@@ -11,8 +11,9 @@ from splboost import (
     SavageBoostClassifier,
 )
 from splboost.display import LossDisplay, WeightDisplay
+from splboost.display.style import tint
 from splboost.pace import Hard, Linear, Polynomial
-from splboost.paper.figures.looks import make_figure
+from splboost.paper.figures.looks import BLUE, LOOKS, make_figure
 
 AGES = 2.0, 3.0, 4.0, 5.0, 6.0
 AGE = 3.0  # where regularisers are compared
@@ -22,6 +23,12 @@ LOSSES = {
     "Savage": "savage",
     "Savage2": "savage2",
     "zero-one": "zero-one",
+}
+BOOSTER_OF = {
+    "exponential": "AdaBoost",
+    "logistic": "LogitBoost",
+    "Savage": "SavageBoost",
+    "Savage2": "RBoost",
 }
 SIZE = 10.5, 4.2  # inches
 
@@ -41,6 +48,7 @@ def draw_weights() -> Any:
         },
     }
     WeightDisplay.from_estimators(boosters, ax=left)
+    _recolour(left, {name: LOOKS[name][0] for name in boosters if name in LOOKS})
     WeightDisplay.from_losses([], paces=_regularisers(), ax=right)
     left.set_title("(a) Boosters; SPLBoost with linear weighting")
     right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
@@ -51,6 +59,7 @@ def draw_losses() -> Any:
     """Figure 2: (a) losses, and latent ones at five ages; (b) of four regularisers."""
     figure, (left, right) = _two_panels()
     LossDisplay.from_losses(LOSSES, paces=_linear_paces("SPLBoost"), ax=left)
+    _recolour(left, {loss: LOOKS[booster][0] for loss, booster in BOOSTER_OF.items()})
     LossDisplay.from_losses([], paces=_regularisers(), ax=right)
     left.set_title("(a) Losses; SPLBoost's with linear weighting")
     right.set_title(f"(b) SPLBoost's with four regularisers, λ = {AGE:g}")
@@ -60,6 +69,19 @@ def draw_losses() -> Any:
 def _two_panels() -> Any:
     figure = make_figure(*SIZE)
     return figure, figure.subplots(1, 2)
+
+
+def _recolour(axes: Any, colours: dict[str, str]) -> None:
+    """Colours as in the other figures; SPLBoost's are paler, the lower the age."""
+    ages = zip(_linear_paces("SPLBoost"), range(1, len(AGES) + 1), strict=True)
+    shades: dict[str, Any] = dict(colours)
+    shades |= {name: tint(BLUE, 0.35 + 0.13 * k) for name, k in ages}
+    legend = axes.get_legend()
+    keys = zip(legend.get_lines(), legend.get_texts(), strict=True)
+    lines = [(line, line.get_label()) for line in axes.get_lines()]
+    for line, label in [*lines, *((line, text.get_text()) for line, text in keys)]:
+        if label in shades:
+            line.set_color(shades[label])
 
 
 def _linear_paces(name: str) -> dict[str, Linear]:

@@ -1,7 +1,10 @@
 """The command line."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -25,10 +28,10 @@ LOGIT = ("--methods", "LogitBoost", "--jobs", "1")
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch, tmp_path):
+def elsewhere(monkeypatch, tmp_path, tmp_path_factory):
     """A folder of its own, no data, and presets that take no time."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path / "no data"))
+    monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path_factory.mktemp("no data")))
     monkeypatch.setattr(options, "PRESETS", {**PRESETS, "quick": TINY})
 
 
@@ -221,9 +224,8 @@ def test_files_that_are_folders():
     assert "splboost-paper is a folder; give a file that splboost paper export" in said
 
 
-def test_sets_that_cannot_be_downloaded_say_why(tmp_path):
-    (tmp_path / "no data").mkdir()
-    (tmp_path / "no data" / "blood.csv.gz").write_bytes(b"damaged")
+def test_sets_that_cannot_be_downloaded_say_why():
+    (Path(os.environ["SPLBOOST_DATA"]) / "blood.csv.gz").write_bytes(b"damaged")
     said = call("paper", "run", "--sets", "blood,oocMerl4D", *LOGIT, code=1)
     assert "blood.csv.gz is damaged" in said
     assert "oocMerl4D is not in" in said and "cannot be downloaded" in said
@@ -257,7 +259,51 @@ def test_an_interrupt_ends_with_130(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(commands, "run", interrupt_early)
-    assert call("paper", "run", code=130).startswith("Stopped; the same command")
+    assert call("paper", "run", code=130) == "Stopped; what was measured is kept."
+
+
+def test_sigterm_ends_as_ctrl_c_does(monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminate(*given, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+    monkeypatch.setattr(commands, "run", terminate)
+    assert call("paper", "run", code=130) == "Stopped; what was measured is kept."
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_data_folder_that_is_none(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPLBOOST_DATA", "mistyped")
+    said = call("paper", "run", *LOGIT, "--sets", "twonorm", code=1)
+    assert said.startswith("Error: SPLBOOST_DATA=mistyped is no folder; let it name")
+    assert not list(tmp_path.iterdir())
+
+
+def test_results_of_other_data_are_told_of(monkeypatch):
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    other = replace(runner.read_set("twonorm"), source="catalogue")
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "read_set", lambda name, download: other)
+        call("paper", "run", *LOGIT, "--sets", "twonorm", "--noise", "0")
+    said = call("paper", "export")
+    assert "has 1 results on twonorm from data called catalogue, which do not" in said
+    assert "2 cells written" in said
+
+
+def test_some_methods_are_reported(pictures):
+    both = ("--methods", "LogitBoost,RBoost", "--jobs", "1")
+    call("paper", "run", "--sets", "twonorm", *both)
+    call("paper", "run", "--sets", "twonorm", "--noise", "0", "--methods", "AdaBoost")
+    given = ("--sets", "twonorm", "--methods", "logitboost,rboost")
+    call("paper", "report", "--figure", 4, *given)
+    assert set(pictures[0][1]["method"]) == {"LogitBoost", "RBoost"}
+    assert call("paper", "export", *given).startswith("4 cells written")
+    said = call(
+        "paper", "export", "--sets", "twonorm", "--methods", "SPLForest", code=1
+    )
+    assert "has no results of SPLForest; measure some first" in said
 
 
 def test_results_of_other_versions_are_told_of(monkeypatch):
@@ -299,6 +345,7 @@ def test_help_names_the_commands():
     ("missing", "arguments", "extra"),
     [
         ("typer", ["audit", "x.csv"], "audit"),
+        ("typer", ["paper", "--figure", "1"], "paper"),
         ("rich", ["audit", "x.csv", "--target", "y"], "audit"),
         ("psutil", ["paper", "--figure", "1"], "paper"),
     ],

@@ -114,6 +114,13 @@ def test_wins_need_sets_enough_for_five_tests(n_sets, verdict):
     assert found.verdict == verdict
 
 
+def test_noise_that_is_not_the_papers_does_not_count():
+    more = WHOLE[WHOLE["noise"] == 30].assign(noise=60, error=0.9)
+    both = pd.concat([WHOLE, more])
+    own, other = (claims.judge_claims(each, WEIGHTS) for each in (WHOLE, both))
+    assert [each.findings for each in own] == [each.findings for each in other]
+
+
 def test_sets_that_are_not_the_papers_do_not_count():
     strangers = make_results([f"other {k}" for k in range(12)], methods=[*CHARACTERS])
     verdicts = claims.judge_claims(strangers, WEIGHTS)

@@ -62,7 +62,10 @@ def test_large_sets_get_less():
     ("change", "message"),
     [
         ({"sets": ("pima", "iris")}, "sets='iris' is unknown; the data sets are adult"),
+        ({"sets": "pima"}, r"sets='pima' is a string; give a tuple .* \('pima',\)"),
         ({"noise": (0, 120)}, "noise=120 is no percentage"),
+        ({"noise": (0.2,)}, "noise=0.2 is no percentage; give whole numbers"),
+        ({"repeats": 1.5}, "repeats=1.5 is no whole number"),
         ({"repeats": 0}, "repeats=0 is too few; give 1"),
         ({"folds": 1}, "folds=1 is too few; give 2"),
         ({"depths": ()}, r"depths: none is given; give one at least"),

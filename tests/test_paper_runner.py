@@ -307,7 +307,13 @@ def test_results_without_a_choice_are_imported(exported, store, tmp_path):
         ("version", "splboost 99", "with other settings than these"),
         ("source", "copy", "with other settings than these"),
         ("method", "AdaBoost.M2", "AdaBoost.M2 on twonorm, which splboost .* not know"),
-        ("data", "iris", "on iris, which splboost .* does not know; remove it, or"),
+        ("data", "iris", r"on iris, which splboost .* does not know; remove it\.$"),
+        (
+            "data",
+            "ringnorm",
+            "ringnorm, which these options leave out; give the --",
+        ),
+        ("error", "abc", "line 5, has error='abc', which cannot be"),
         ("noise", 120, "line 5, has noise=120, which cannot be; give the file"),
         ("repeat", -1, "has repeat=-1, which cannot be"),
         ("error", float("nan"), "has error=None, which cannot be"),
@@ -325,7 +331,7 @@ def test_results_of_something_else_are_not_imported(
     exported, tmp_path, column, value, message
 ):
     path, one = exported
-    frame = pd.read_csv(path)
+    frame = pd.read_csv(path).astype({column: object})
     frame.loc[len(frame) - 1, column] = value
     frame.to_csv(path, index=False)
     other = tmp_path / "other.sqlite"
@@ -397,6 +403,32 @@ def test_absent_sets_are_told_of_and_the_others_run(store):
     assert "cannot be downloaded" in str(summary.absent["oocMerl4D"])
     assert (summary.n_cells, summary.n_done) == (1, 1)
     assert runner.read_results(store, mixed)["data"].tolist() == ["twonorm"]
+
+
+def test_absent_sets_are_warned_of(store):
+    blood = replace(TINY, sets=("blood",))
+    with pytest.warns(UserWarning, match="blood is not in .* OpenML"):
+        assert run(store, blood).n_cells == 0
+    with pytest.raises(ValueError, match=r"methods='RBoost' is a string; give a list"):
+        run(store, methods="RBoost")
+
+
+def test_results_of_the_source_with_most_are_read(store, monkeypatch):
+    one = replace(TINY, sets=("twonorm",), repeats=1)
+    run(store, one, methods=["LogitBoost"])
+    own = runner.read_results(store, one)
+    data = replace(runner.read_set("twonorm"), source="catalogue")
+    monkeypatch.setattr(runner, "read_set", lambda name, download: data)
+    run(store, replace(one, noise=(20,)), methods=["LogitBoost"])
+    counts = {"twonorm": {"generated": 2, "catalogue": 1}}
+    assert results.count_sources(store, one) == counts
+    for here in ("generated", "catalogue"):
+        monkeypatch.setattr(results, "source_of", lambda name, here=here: here)
+        pd.testing.assert_frame_equal(runner.read_results(store, one), own)
+    run(store, one, methods=["LogitBoost"])
+    for here in ("generated", "catalogue"):  # as many from both
+        monkeypatch.setattr(results, "source_of", lambda name, here=here: here)
+        assert set(runner.read_results(store, one)["source"]) == {here}
 
 
 def test_results_of_another_source_are_read_where_there_are_no_others(

@@ -66,6 +66,20 @@ def test_a_released_claim_is_free_and_a_finished_cell_cannot_be_released(path):
     assert len(store.rows(["settings"])) == 1
 
 
+def test_the_cause_of_a_failure_survives_that_it_cannot_be_undone(path):
+    """As where the disk is full, and SQLite has rolled back by itself."""
+    store = open_store(path)
+
+    def fail():
+        store._run("ROLLBACK")
+        raise sqlite3.OperationalError("database or disk is full")
+        yield
+
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+        store.adopt(fail())
+    assert store.claim(CELL)
+
+
 @pytest.mark.parametrize("change", [{"settings": "x"}, {"seed": 6}, {"noise": "30"}])
 def test_settings_and_cells_are_kept_apart(path, change):
     store, other = open_store(path), CELL._replace(**change)

@@ -65,9 +65,11 @@ def main() -> None:
     try:
         app = make_app()
     except ImportError as error:
+        asked = [name for name in sys.argv[1:] if name in COMMANDS]
+        extra = asked[0] if asked else ",".join(COMMANDS)
         sys.exit(
             f"The command line cannot start ({error}); install what it needs with "
-            "pip install 'splboost[audit]'."
+            f"pip install 'splboost[{extra}]'."
         )
     app(prog_name="splboost")
 

@@ -2,8 +2,8 @@
 
 ``HISTORY`` tells when the rules were written. Tests take the data set as the unit, at
 the level of 5%. Where the table of results has too little for a rule, the verdict is
-that it cannot be said yet, with what is known. Sets that are not in the paper do not
-count.
+that it cannot be said yet, with what is known. Sets and levels of noise that are not in
+the paper do not count.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def judge_claims(
     >>> [verdict.verdict for verdict in verdicts[:2]]
     ['cannot be said yet', 'cannot be said yet']
     """
-    results = results[results["data"].isin(PAPER_SETS)]
+    results = results[results["data"].isin(PAPER_SETS) & results["noise"].isin(NOISE)]
     return [
         judge_degradation(results),
         judge_wins(results),
@@ -436,7 +436,7 @@ def _sets(table: pd.DataFrame) -> str:
 
 
 def _points(error: float, digits: int = 1) -> str:
-    return f"{100 * error:.{digits}f}"
+    return f"{100 * error:.{digits}f}".replace("-", "−")
 
 
 def _p(p: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,8 +42,13 @@ from splboost.paper.options import (
 from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.provenance import provenance
 from splboost.paper.report import write_report
-from splboost.paper.results import import_results, read_results, versions_in
-from splboost.paper.runner import Summary, run
+from splboost.paper.results import (
+    count_sources,
+    import_results,
+    read_results,
+    versions_in,
+)
+from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
 from splboost.reporting import announcing_compilation
 
@@ -88,7 +95,7 @@ def paper(
         path = store or folder / STORE
         summary = _measure(protocol, path, methods, jobs, dask, retry, download)
         if summary.n_cells:
-            results = _read(path, protocol, None)
+            results = _read(path, protocol)
             _write(figure, results, protocol, preset, folder)
     _exit(summary, sets)
 
@@ -126,15 +133,19 @@ def report(
     depths: DepthsOption = None,
     folder: FolderOption = FOLDER,
     store: StoreOption = None,
+    methods: MethodsOption = None,
     version: VersionOption = None,
 ) -> None:
-    """Write figures and the page from what has been measured."""
+    """Write figures and the page from what has been measured.
+
+    By default from all methods that have results.
+    """
     protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
         if figure is not None and figure in ALONE:
             _draw([figure], None, folder)
             return
-        results = _read(store or folder / STORE, protocol, version)
+        results = _read(store or folder / STORE, protocol, version, methods)
         _write(figure, results, protocol, preset, folder)
 
 
@@ -150,12 +161,16 @@ def export(
     depths: DepthsOption = None,
     folder: FolderOption = FOLDER,
     store: StoreOption = None,
+    methods: MethodsOption = None,
     version: VersionOption = None,
 ) -> None:
-    """Write what has been measured as CSV, a row for each cell."""
+    """Write what has been measured as CSV, a row for each cell.
+
+    By default of all methods that have results.
+    """
     protocol = make_protocol(preset, sets, noise, repeats, depths)
     with _plain_errors():
-        results = _read(store or folder / STORE, protocol, version)
+        results = _read(store or folder / STORE, protocol, version, methods)
         path = to or folder / "results.csv"
         if path.is_dir():
             raise ValueError(
@@ -207,6 +222,12 @@ def _measure(
     download: bool,
 ) -> Summary:
     """Run a protocol, and say what it has come to."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named and not download and not data_folder(None).is_dir():
+        raise ValueError(
+            f"{FOLDER_VARIABLE}={named} is no folder; let it name the one that has the "
+            "data, or unset it."
+        )
     summary = run(
         protocol,
         path,
@@ -221,10 +242,16 @@ def _measure(
     return summary
 
 
-def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
+def _read(
+    path: Path,
+    protocol: Protocol,
+    version: str | None = None,
+    methods: str | None = None,
+) -> pd.DataFrame:
     results = read_results(path, protocol, version=version)
     here = version or current_version()
     _tell_of_others(path, here)
+    _tell_of_sources(path, protocol, version)
     fuller = _fuller_preset(path, protocol, version, len(results))
     if results.empty:
         raise ValueError(
@@ -233,6 +260,10 @@ def _read(path: Path, protocol: Protocol, version: str | None) -> pd.DataFrame:
         )
     if fuller:
         _say(f"{path} has {len(results)} results of these settings{fuller}")
+    if methods is not None:
+        results = results[results["method"].isin(pick_methods(methods))]
+        if results.empty:
+            raise ValueError(f"{path} has no results of {methods}; measure some first.")
     return results
 
 
@@ -244,6 +275,16 @@ def _tell_of_others(path: Path, here: str) -> None:
                 f"{path} has {n} results of {name}, which do not count with {here}: "
                 "install those versions to go on with them, or report them with "
                 f'--version "{name}".'
+            )
+
+
+def _tell_of_sources(path: Path, protocol: Protocol, version: str | None) -> None:
+    """Say which results do not count, since there are more from other data."""
+    for name, counts in count_sources(path, protocol, version=version).items():
+        for source, n in sorted(counts.items(), key=lambda each: each[1])[:-1]:
+            _say(
+                f"{path} has {n} results on {name} from data called {source}, which do "
+                f"not count beside the {max(counts.values())} from other data."
             )
 
 
@@ -370,17 +411,23 @@ def _refuse_options(context: typer.Context) -> None:
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Sentences for what a user can mend, and an orderly end by Ctrl-C."""
+    """Sentences for what a user can mend, and an orderly end by Ctrl-C or SIGTERM."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
-    except KeyboardInterrupt as interrupt:
-        _say(str(interrupt) or "Stopped; the same command goes on from here.")
+    except Interrupted as interrupt:
+        _say(str(interrupt))
+        raise typer.Exit(INTERRUPT) from None
+    except KeyboardInterrupt:
+        _say("Stopped; what was measured is kept.")
         raise typer.Exit(INTERRUPT) from None
     except BrokenPipeError:  # nobody reads on, which is no mistake
         raise
     except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
         _say(f"Error: {error}")
         raise typer.Exit(FAILURE) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _say(line: str) -> None:

@@ -112,7 +112,7 @@ MethodsOption = Annotated[
     typer.Option(
         "--methods",
         callback=_names((ALL, *METHODS)),
-        help="Such as AdaBoost,SPL hard; by default the paper's nine; all has more.",
+        help="Such as AdaBoost,SPL hard; a run has the paper's nine; all has more.",
     ),
 ]
 JobsOption = Annotated[

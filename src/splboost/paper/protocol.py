@@ -72,6 +72,11 @@ class Protocol:
     reduced: bool = True
 
     def __post_init__(self) -> None:
+        if isinstance(self.sets, str):
+            raise ValueError(
+                f"sets={self.sets!r} is a string; give a tuple of names, such as "
+                f"({self.sets!r},)."
+            )
         for name in self.sets:
             if name not in UCI_CATALOGUE:
                 raise ValueError(
@@ -81,16 +86,17 @@ class Protocol:
             if self.sets.count(name) > 1:
                 raise ValueError(f"sets names {name!r} twice; name each set once.")
         for percent in self.noise:
-            if not 0 <= percent <= 100:
+            if not 0 <= percent <= 100 or percent != int(percent):
                 raise ValueError(
                     f"noise={percent} is no percentage; give whole numbers from 0 to "
                     "100, such as 20."
                 )
         for name, least in (("repeats", 1), ("rounds", 1), ("folds", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(
-                    f"{name}={getattr(self, name)} is too few; give {least} at least."
-                )
+            value = getattr(self, name)
+            if value < least:
+                raise ValueError(f"{name}={value} is too few; give {least} at least.")
+            if value != int(value):
+                raise ValueError(f"{name}={value} is no whole number; give one.")
         for name in (
             "sets",
             "noise",

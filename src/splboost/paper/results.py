@@ -104,10 +104,19 @@ def read_results(
 def _rows_of(
     store: Store, name: str, protocol: Protocol, version: str
 ) -> list[dict[str, Any]]:
-    """Those of one set, from one source: that of here, if there are any."""
+    """Those of one set, from one source: that of the most, of equals that of here."""
+    found = _rows_by_source(store, name, protocol, version)
+    here = _source_here(name)
+    best = max(found, key=lambda each: (len(found[each]), each == here), default=None)
+    return [] if best is None else sorted(found[best], key=_place)
+
+
+def _rows_by_source(
+    store: Store, name: str, protocol: Protocol, version: str
+) -> dict[str, list[dict[str, Any]]]:
     own = protocol.for_set(name)
-    stored = sorted({json.loads(each)["source"] for each in store.settings()})
-    for source in dict.fromkeys((_source_here(name), *stored)):
+    found = {}
+    for source in sorted({json.loads(each)["source"] for each in store.settings()}):
         settings = {
             settings_of(method, own, source, version): method for method in METHODS
         }
@@ -119,8 +128,31 @@ def _rows_of(
             and row["repeat"] in own.seeds
         ]
         if rows:
-            return sorted(rows, key=_place)
-    return []
+            found[source] = rows
+    return found
+
+
+def count_sources(
+    store: str | Path, protocol: Protocol, *, version: str | None = None
+) -> dict[str, dict[str, int]]:
+    """How many finished cells of each set there are from each source of its data.
+
+    The table of results has those of one source alone, that of the most.
+    """
+    version = current_version() if version is None else version
+    opened = _open_existing(store)
+    try:
+        return {
+            name: {
+                source: len(rows)
+                for source, rows in _rows_by_source(
+                    opened, name, protocol, version
+                ).items()
+            }
+            for name in protocol.sets
+        }
+    finally:
+        opened.close()
 
 
 def _source_here(name: str) -> str | None:
@@ -206,6 +238,13 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
         )
     if frame.empty:
         raise ValueError(f"{path} has no results; give a file that has some.")
+    for column in HIGHEST:
+        numbers = pd.to_numeric(frame[column], errors="coerce")
+        is_text = (numbers.isna() & frame[column].notna()).to_numpy()
+        if is_text.any():
+            line = int(is_text.argmax())
+            _check_row({column: frame[column].iloc[line]}, f"{path}, line {line + 2},")
+        frame[column] = numbers
     rows: list[dict[str, Any]] = (
         frame.astype(object).where(frame.notna(), None).to_dict("records")
     )
@@ -219,9 +258,15 @@ def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
     name, method = row["data"], row["method"]
     what = f"{path} has {method} on {name}"
     if name not in UCI_CATALOGUE or method not in METHODS:
+        known = row["version"] == current_version()
         raise ValueError(
-            f"{what}, which {current_version()} does not know; remove it, or install "
-            f"{row['version']}."
+            f"{what}, which {current_version()} does not know; remove it"
+            f"{'' if known else ', or install ' + str(row['version'])}."
+        )
+    if name not in protocol.sets:
+        raise ValueError(
+            f"{what}, which these options leave out; give the --preset and --sets of "
+            "the run that it comes from."
         )
     own = protocol.for_set(name)
     settings = settings_of(method, own, row["source"], row["version"])

@@ -18,6 +18,7 @@ from typing import Any
 import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
+from splboost.advice import warn
 from splboost.paper.cells import (
     Cell,
     Outcome,
@@ -96,7 +97,8 @@ def run(
     download : bool, default=False
         Whether to fetch sets from OpenML that are not in the data folder.
     tell_absent : callable, default=None
-        Called before anything is measured, with what is in ``absent`` of the summary.
+        Called before anything is measured, with what is in ``absent`` of the summary;
+        None warns.
     verbose : int, default=1
         Whether to show how far it is.
 
@@ -124,14 +126,19 @@ def run(
     0  twonorm      0  LogitBoost     5180       3
     1  twonorm     20  LogitBoost     5180       3
     """
+    if isinstance(methods, str):
+        raise ValueError(
+            f"methods={methods!r} is a string; give a list of names, such as "
+            f"[{methods!r}]."
+        )
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         raise ValueError(
             f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
         )
     data, absent = _read_sets(protocol.sets, download)
-    if absent and tell_absent is not None:
-        tell_absent(absent)
+    if absent:
+        (tell_absent or _warn_of_absent)(absent)
     sources = {name: each.source for name, each in data.items()}
     cells = plan(protocol, methods, sources)
     if not cells:
@@ -157,6 +164,11 @@ def _read_sets(
         except (OSError, ValueError) as error:
             absent[name] = error
     return data, absent
+
+
+def _warn_of_absent(absent: dict[str, Exception]) -> None:
+    for error in absent.values():
+        warn(str(error))
 
 
 class _Run:

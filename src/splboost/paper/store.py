@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -122,7 +122,8 @@ class Store:
             try:
                 yield
             except BaseException:
-                self._run("ROLLBACK")
+                with suppress(sqlite3.Error):  # a full disk has ended it already
+                    self._run("ROLLBACK")
                 raise
             self._run("COMMIT")
 

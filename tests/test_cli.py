@@ -288,7 +288,7 @@ def test_results_of_other_data_are_told_of(monkeypatch):
         patch.setattr(runner, "read_set", lambda name, download: other)
         call("paper", "run", *LOGIT, "--sets", "twonorm", "--noise", "0")
     said = call("paper", "export")
-    assert "has 1 results on twonorm from data called catalogue, which do not" in said
+    assert "has 1 result on twonorm from data called catalogue, which does not" in said
     assert "2 cells written" in said
 
 

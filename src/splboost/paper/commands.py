@@ -50,7 +50,7 @@ from splboost.paper.results import (
 )
 from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
-from splboost.reporting import announcing_compilation
+from splboost.reporting import announcing_compilation, counted
 
 STORE = "results.sqlite"
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
@@ -283,8 +283,9 @@ def _tell_of_sources(path: Path, protocol: Protocol, version: str | None) -> Non
     for name, counts in count_sources(path, protocol, version=version).items():
         for source, n in sorted(counts.items(), key=lambda each: each[1])[:-1]:
             _say(
-                f"{path} has {n} results on {name} from data called {source}, which do "
-                f"not count beside the {max(counts.values())} from other data."
+                f"{path} has {counted(n, 'result')} on {name} from data called "
+                f"{source}, which {'does' if n == 1 else 'do'} not count beside the "
+                f"{max(counts.values())} from other data."
             )
 
 

@@ -17,7 +17,16 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
-from splboost.paper import cells, commands, methods, names, options, results, runner
+from splboost.paper import (
+    cells,
+    commands,
+    methods,
+    names,
+    options,
+    results,
+    runner,
+    telling,
+)
 from splboost.paper.protocol import PRESETS, Protocol
 
 TINY = Protocol(
@@ -196,7 +205,7 @@ def test_other_mistakes_are_sentences(tmp_path, pictures, monkeypatch):
     assert "s.sqlite has no results of these settings" in said
     assert "give the preset and the options of the run" in said
     other = replace(TINY, depths=(2,))
-    monkeypatch.setattr(commands, "PRESETS", {"deep": other, "tiny": TINY})
+    monkeypatch.setattr(telling, "PRESETS", {"deep": other, "tiny": TINY})
     said = call("paper", "report", "--store", "s.sqlite", "--depths", 2, code=1)
     assert "but 2 with --preset tiny; give that." in said
 
@@ -205,7 +214,7 @@ def test_a_preset_with_more_results_is_told_of(monkeypatch):
     """Some methods have the same settings in several presets."""
     deep = replace(TINY, depths=(2,), sets=("twonorm",))
     presets = {"quick": TINY, "deep": deep}
-    for module in (commands, options):
+    for module in (telling, options):
         monkeypatch.setattr(module, "PRESETS", presets)
     whole = ("--methods", "LogitBoost,AdaBoost (whole trees)", "--jobs", "1")
     call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *whole)
@@ -309,7 +318,7 @@ def test_some_methods_are_reported(pictures):
 def test_results_of_other_versions_are_told_of(monkeypatch):
     call("paper", "run", *LOGIT, "--sets", "twonorm")
     here = cells.current_version()
-    for module in (cells, results, commands):
+    for module in (cells, results, commands, telling):
         monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     said = call("paper", "export", code=1)
     assert f"has 2 results of {here}, which do not count with splboost 99:" in said

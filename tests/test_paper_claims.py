@@ -8,7 +8,6 @@ import pytest
 
 from paper_results import CHARACTERS, SETS, make_results, without
 from splboost.paper import claims, gaussians
-from splboost.paper.claims import FAILS, HOLDS, OPEN, PARTLY
 from splboost.paper.names import (
     PLATEAU_SPL,
     RIVALS,
@@ -16,6 +15,7 @@ from splboost.paper.names import (
     UNTIL_CONVERGENCE,
 )
 from splboost.paper.protocol import NOISE
+from splboost.paper.verdicts import FAILS, HOLDS, OPEN, PARTLY, VERDICTS
 
 
 def weights(spl, rivals):
@@ -326,5 +326,5 @@ def test_any_part_of_a_table_can_be_judged():
         if rng.random() < 0.5:
             part = part[part["noise"].isin(rng.choice(NOISE, size=2))]
         for verdict in claims.judge_claims(part, WEIGHTS):
-            assert verdict.verdict in claims.VERDICTS
+            assert verdict.verdict in VERDICTS
             assert verdict.findings

@@ -1,15 +1,14 @@
 """Which claims of the paper hold, each by a rule that is stated with the verdict.
 
-``HISTORY`` tells when the rules were written. Tests take the data set as the unit, at
-the level of 5%. Where the table of results has too little for a rule, the verdict is
-that it cannot be said yet, with what is known. Sets and levels of noise that are not in
-the paper do not count.
+``verdicts.HISTORY`` tells when the rules were written. Tests take the data set as the
+unit, at the level of 5%. Where the table of results has too little for a rule, the
+verdict is that it cannot be said yet, with what is known. Sets and levels of noise that
+are not in the paper do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -37,57 +36,13 @@ from splboost.paper.statistics import (
     ranks,
     signed_rank,
 )
+from splboost.paper.verdicts import FAILS, HOLDS, OPEN, PARTLY, Verdict
 from splboost.reporting import counted
-
-HOLDS = "holds"
-PARTLY = "partly"
-FAILS = "does not hold"
-OPEN = "cannot be said yet"
-VERDICTS = HOLDS, PARTLY, FAILS, OPEN
 
 CLEAN = 0
 NEGLIGIBLE = 0.005  # half a point of error is of no consequence
 MANY, FEW = 0.5, 0.05  # shares of wrong labels
-HISTORY = (
-    "The rules for test errors were written before any result was seen. Three were "
-    "made stricter when half of the small sets were there: how many data sets a "
-    "verdict needs; that a difference too large to be of no consequence leaves it "
-    "open whether regularisers differ; and that one inner step is asked on one side "
-    "whether it is worse. The rule for the weights of wrong labels was written with "
-    "similar figures known, and the words “on the wrong side” were added after a "
-    "first measurement, without which SavageBoost would give up what it has fitted; "
-    "the verdict was the same before. What is said of intervals and of lower levels "
-    "of noise was added last, and decides nothing."
-)
 NO_PROOF = "That no difference is found is no proof that there is none."
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the results say of a claim.
-
-    Attributes
-    ----------
-    claim : str
-        What the paper says.
-    rule : str
-        When it holds, holds partly, and does not.
-    verdict : str
-        One of ``VERDICTS``.
-    findings : tuple of str
-        Sentences with the numbers.
-    table : frame or None
-        More numbers; errors and shares are between 0 and 1.
-    methods : tuple of str
-        Those whose results it rests on; empty if it does not on the table of results.
-    """
-
-    claim: str
-    rule: str
-    verdict: str
-    findings: tuple[str, ...]
-    table: pd.DataFrame | None = None
-    methods: tuple[str, ...] = ()
 
 
 def judge_claims(

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from splboost.datasets import UCI_CATALOGUE, print_table_one
+from splboost.datasets import print_table_one
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.cells import current_version
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
@@ -39,18 +38,22 @@ from splboost.paper.options import (
     make_protocol,
     pick_methods,
 )
-from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper.protocol import Protocol
 from splboost.paper.provenance import provenance
 from splboost.paper.report import write_report
-from splboost.paper.results import (
-    count_sources,
-    import_results,
-    read_results,
-    versions_in,
-)
+from splboost.paper.results import import_results, read_results
 from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
-from splboost.reporting import announcing_compilation, counted
+from splboost.paper.telling import (
+    name_fuller_preset,
+    name_remedy,
+    say,
+    tell_absent,
+    tell_of_sources,
+    tell_of_versions,
+    tell_summary,
+)
+from splboost.reporting import announcing_compilation
 
 STORE = "results.sqlite"
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
@@ -180,7 +183,7 @@ def export(
         make_folder(path.parent)
         results = results.round({"fit_seconds": 4})
         results.to_csv(path, index=False)  # errors in full: rounded, equals differ
-        _say(f"{len(results)} cells written to {path}")
+        say(f"{len(results)} cells written to {path}")
 
 
 @app.command("import")
@@ -198,8 +201,8 @@ def import_command(
     protocol = make_protocol(preset, sets, noise, repeats, depths)
     path = store or folder / STORE
     with _plain_errors():
-        _say(f"{import_results(results, path, protocol)} new cells in {path}")
-        _tell_of_others(path, current_version())
+        say(f"{import_results(results, path, protocol)} new cells in {path}")
+        tell_of_versions(path, current_version())
 
 
 @app.command()
@@ -236,9 +239,9 @@ def _measure(
         dask=dask,
         retry=retry,
         download=download,
-        tell_absent=_tell_absent,
+        tell_absent=tell_absent,
     )
-    _tell(summary, path)
+    tell_summary(summary, path)
     return summary
 
 
@@ -250,65 +253,21 @@ def _read(
 ) -> pd.DataFrame:
     results = read_results(path, protocol, version=version)
     here = version or current_version()
-    _tell_of_others(path, here)
-    _tell_of_sources(path, protocol, version)
-    fuller = _fuller_preset(path, protocol, version, len(results))
+    tell_of_versions(path, here)
+    tell_of_sources(path, protocol, version)
+    fuller = name_fuller_preset(path, protocol, version, len(results))
     if results.empty:
         raise ValueError(
             f"{path} has no results of these settings with {here}"
-            f"{fuller or _remedy(path, version)}"
+            f"{fuller or name_remedy(path, version)}"
         )
     if fuller:
-        _say(f"{path} has {len(results)} results of these settings{fuller}")
+        say(f"{path} has {len(results)} results of these settings{fuller}")
     if methods is not None:
         results = results[results["method"].isin(pick_methods(methods))]
         if results.empty:
             raise ValueError(f"{path} has no results of {methods}; measure some first.")
     return results
-
-
-def _tell_of_others(path: Path, here: str) -> None:
-    """Say that a store has results of other versions, which do not count."""
-    for name, n in versions_in(path).items():
-        if name != here:
-            _say(
-                f"{path} has {n} results of {name}, which do not count with {here}: "
-                "install those versions to go on with them, or report them with "
-                f'--version "{name}".'
-            )
-
-
-def _tell_of_sources(path: Path, protocol: Protocol, version: str | None) -> None:
-    """Say which results do not count, since there are more from other data."""
-    for name, counts in count_sources(path, protocol, version=version).items():
-        for source, n in sorted(counts.items(), key=lambda each: each[1])[:-1]:
-            _say(
-                f"{path} has {counted(n, 'result')} on {name} from data called "
-                f"{source}, which {'does' if n == 1 else 'do'} not count beside the "
-                f"{max(counts.values())} from other data."
-            )
-
-
-def _fuller_preset(
-    path: Path, protocol: Protocol, version: str | None, n_found: int
-) -> str:
-    """The end of a sentence that names the preset with the most results of the same."""
-    counts = {}
-    for name, preset in PRESETS.items():
-        same = {key: getattr(protocol, key) for key in ("sets", "noise", "repeats")}
-        found = read_results(path, replace(preset, **same), version=version)
-        counts[name] = len(found)
-    best = max(counts, key=counts.__getitem__)
-    if counts[best] <= n_found:
-        return ""
-    return f", but {counts[best]} with --preset {best}; give that."
-
-
-def _remedy(path: Path, version: str | None) -> str:
-    """What to do where a store has no results of a protocol."""
-    if version in versions_in(path) or current_version() in versions_in(path):
-        return "; give the preset and the options of the run that it is the store of."
-    return "; measure some with splboost paper run."
 
 
 def _write(
@@ -343,10 +302,10 @@ def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) ->
             except ValueError as why:
                 if len(numbers) == 1:
                     raise
-                _say(f"Figure {number} is not drawn: {why}")
+                say(f"Figure {number} is not drawn: {why}")
                 continue
             figure.savefig(path, dpi=150, bbox_inches="tight")
-            _say(f"Figure {number}: {path}")
+            say(f"Figure {number}: {path}")
 
 
 def _report(
@@ -355,40 +314,7 @@ def _report(
     path = folder / "report.html"
     about = {"preset": preset, **provenance(protocol)}
     write_report(results, path, about=about, protocol=protocol, verbose=1)
-    _say(f"Report: {path}")
-
-
-def _tell_absent(absent: dict[str, Exception]) -> None:
-    """Say which sets cannot be read, and what to do."""
-    downloadable = [
-        name
-        for name, error in absent.items()
-        if isinstance(error, FileNotFoundError) and UCI_CATALOGUE[name].openml
-    ]
-    if downloadable:
-        _say(
-            f"Not in {data_folder(None)}: {', '.join(downloadable)}; --download "
-            f"fetches them from OpenML, or let {FOLDER_VARIABLE} name the folder that "
-            "has them."
-        )
-    for name, error in absent.items():
-        if name not in downloadable:
-            _say(str(error))
-
-
-def _tell(summary: Summary, path: Path) -> None:
-    """Say what a run has come to."""
-    for failure in summary.failures:
-        _say(f"Failed: {failure}")
-    if summary.failures:
-        _say("--retry tries again what failed.")
-    if summary.n_elsewhere:
-        _say(f"Another run is at work on {summary.n_elsewhere} of the cells.")
-    if summary.n_cells:
-        _say(
-            f"{summary.n_there} of {summary.n_cells} cells are in {path}, "
-            f"{summary.n_done} of them new"
-        )
+    say(f"Report: {path}")
 
 
 def _exit(summary: Summary, sets: str | None) -> None:
@@ -417,19 +343,15 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except Interrupted as interrupt:
-        _say(str(interrupt))
+        say(str(interrupt))
         raise typer.Exit(INTERRUPT) from None
     except KeyboardInterrupt:
-        _say("Stopped; what was measured is kept.")
+        say("Stopped; what was measured is kept.")
         raise typer.Exit(INTERRUPT) from None
     except BrokenPipeError:  # nobody reads on, which is no mistake
         raise
     except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
-        _say(f"Error: {error}")
+        say(f"Error: {error}")
         raise typer.Exit(FAILURE) from None
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)

@@ -12,16 +12,7 @@ import pandas as pd
 
 from splboost.datasets import table_one
 from splboost.paper import gaussians, long_servedio
-from splboost.paper.claims import (
-    FAILS,
-    HISTORY,
-    HOLDS,
-    OPEN,
-    PARTLY,
-    Verdict,
-    judge_claims,
-    judge_weights,
-)
+from splboost.paper.claims import judge_claims, judge_weights
 from splboost.paper.figures import (
     draw_figure,
     draw_gaussians,
@@ -34,6 +25,7 @@ from splboost.paper.report.comparisons import compare
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.missing import describe_basis, find_missing
 from splboost.paper.report.pictures import picture
+from splboost.paper.verdicts import FAILS, HISTORY, HOLDS, OPEN, PARTLY, Verdict
 from splboost.reporting import counted
 
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}

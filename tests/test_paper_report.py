@@ -341,6 +341,7 @@ def test_numbers_of_the_ranks_are_those_of_the_results():
         assert found[name] == [
             f"{sets.rank(axis=1)[name].mean():.2f}",
             f"{100 * sets[name].mean():.2f}",
+            *(f"{100 * e:.1f}" for e in cases[name].groupby("noise").mean()),
             f"{cases.rank(axis=1)[name].mean():.2f}",
             f"{100 * is_first[name]:.1f}",
         ]

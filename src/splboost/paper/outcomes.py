@@ -86,6 +86,16 @@ class Outcomes:
         whole = complete_repeats(self.cells, self.noise)
         return by_set(whole, "error", self.methods)
 
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """Mean errors over those sets: a row for each method, a column for each level.
+
+        Sets count alike, however many repeats they have.
+        """
+        whole = complete_repeats(self.cells, self.noise)
+        of_set = whole.groupby(["method", "noise", "data"])["error"].mean()
+        return of_set.groupby(["method", "noise"]).mean().unstack("noise")
+
     def at(self, noise: Iterable[int]) -> Outcomes:
         """Those at some levels of noise."""
         levels = tuple(noise)

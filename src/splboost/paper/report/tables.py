@@ -86,7 +86,7 @@ def _form(name: str) -> tuple[str, Callable[[Any], str]]:
 
 
 def rank_table(outcomes: Outcomes) -> Markup:
-    """Mean ranks and errors, over data sets and over cases."""
+    """Mean ranks over data sets and cases, mean errors also by level of noise."""
     by_set, by_case = ranks(outcomes.sets).mean(), ranks(outcomes.cases).mean()
     error, first = outcomes.sets.mean(), outcomes.top_shares().loc[1]
     rows = [
@@ -94,6 +94,7 @@ def rank_table(outcomes: Outcomes) -> Markup:
             name,
             number(by_set[name]),
             percent(error[name], 2),
+            *(percent(level) for level in outcomes.levels.loc[name]),
             number(by_case[name]),
             percent(first[name]),
         ]
@@ -104,6 +105,7 @@ def rank_table(outcomes: Outcomes) -> Markup:
         "method",
         f"mean rank, {counted(n_sets, 'set')}",
         "mean error (%)",
+        *(f"at {level}%" for level in outcomes.levels),
         f"mean rank, {counted(n_cases, 'case')}",
         "best alone (% of cases)",
     ]

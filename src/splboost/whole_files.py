@@ -1,0 +1,147 @@
+"""Files that are whole: what was there before, or all of what was to be written.
+
+A file is written beside its place, brought to disk, and then moved there in one step.
+A kill, a full disk or Ctrl-C at any moment leaves the earlier file as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PART = "part"  # in the name of what a killed process leaves beside the file
+
+
+class WriteError(OSError):
+    """Which file could not be written, and what is there now."""
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give the path to write to instead; afterwards the file there replaces ``path``.
+
+    Permissions and owner of an earlier file are kept, and a symbolic link still points
+    where it did. What is no regular file, such as ``/dev/stdout``, is written directly.
+
+    Raises
+    ------
+    WriteError
+        Where the disk is full, say. The earlier file is as it was. Where it cannot be
+        replaced, because another program on Windows has it open, the new file stays
+        beside it, and the error names both.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "labels.csv")
+    ...     with replacing(file) as part:
+    ...         _ = part.write_text("row,label")
+    ...         print(file.exists())
+    ...     print(file.read_text())
+    False
+    row,label
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        if target.is_dir():
+            raise WriteError(f"{path} is a folder; give the name of a file.")
+        yield target
+        return
+    part = target.with_name(
+        f"{target.stem[:100]}.{secrets.token_hex(4)}.{PART}{target.suffix}"
+    )
+    try:
+        try:
+            _make_like(target, part)
+            yield part
+            _bring_to_disk(part)
+        except OSError as error:
+            was_there = target.exists()
+            left = "is as it was before" if was_there else "is not there"
+            raise WriteError(
+                f"{path} could not be written ({error.strerror or error}); "
+                f"{'the earlier file' if was_there else 'it'} {left}."
+            ) from error
+        _move(part, target, path)
+    except BaseException as error:
+        if not isinstance(error, _NotMoved):
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+        raise
+
+
+class _NotMoved(WriteError):
+    """The file was written, and is still beside its place."""
+
+
+def _make_like(target: Path, part: Path) -> None:
+    """An empty file with the permissions that the one at its place has or would get."""
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    with suppress(FileNotFoundError):
+        earlier = target.stat()
+        part.chmod(earlier.st_mode & 0o7777)
+        if hasattr(os, "chown"):
+            with suppress(PermissionError):  # only root may give files away
+                os.chown(part, earlier.st_uid, earlier.st_gid)
+
+
+def _bring_to_disk(path: Path) -> None:
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _move(part: Path, target: Path, path: str | os.PathLike[str]) -> None:
+    try:
+        os.replace(part, target)
+    except OSError as error:
+        raise _NotMoved(
+            f"{path} could not be replaced ({error.strerror or error}); close it if "
+            f"another program has it open. It is as it was before; what was to replace "
+            f"it is whole in {part}."
+        ) from error
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        with suppress(OSError):  # nor on some network drives
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a text as UTF-8, its line ends as they are, or bytes."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    with replacing(path) as part, part.open("wb") as stream:
+        stream.write(data)
+
+
+def check_replaceable(
+    path: Path, is_own: Callable[[Path], bool], *, force: bool = False
+) -> None:
+    """Refuse to replace a file that somebody else has made.
+
+    Parameters
+    ----------
+    path : where a file is to be written
+    is_own : whether a file there was made by the same command
+    force : replace it all the same
+    """
+    if force or not path.is_file() or path.stat().st_size == 0:
+        return
+    try:
+        own = is_own(path)
+    except (OSError, ValueError):  # another kind of file
+        own = False
+    if not own:
+        raise ValueError(
+            f"{path} is there already and was not written by this command; name "
+            "another place, move the file, or replace it with --force."
+        )

@@ -3,6 +3,10 @@
 import csv
 import io
 import re
+from dataclasses import replace
+
+from splboost.audit.cleaning import locate_decisions, write_cleaned
+from splboost.audit.decisions import digest_row
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -53,6 +57,7 @@ def make_report(
             {
                 "row": row,
                 "id": f"A-{row}",
+                "digest": f"row-{row:016x}",
                 "given": given,
                 "predicted": predicted,
                 "quality": 1 - wrong,
@@ -76,8 +81,10 @@ def make_report(
     for line, label in zip(cells, labels, strict=True):
         writer.writerow([*line, classes[label]])
     return {
+        "format": "1",
         "name": name,
         "target": "income",
+        "id_column": "person",
         "made": "2026-11-16 12:00",
         "version": "0.1.0",
         "classes": list(classes),
@@ -97,6 +104,12 @@ def make_report(
         "suspects": suspects,
         "source": source.getvalue(),
     }
+
+
+def put_right(file, target, decisions, path):
+    """Write a file with decisions applied that were made on it as it is."""
+    proven = [replace(each, digest=digest_row(file, each.row)) for each in decisions]
+    write_cleaned(file, target, locate_decisions(proven, file, target), path)
 
 
 def hostile_cell(row, column):

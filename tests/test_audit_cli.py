@@ -20,11 +20,14 @@ from typer.testing import CliRunner
 from review_page import HOSTILE, Visit
 from splboost import cli
 from splboost.audit import terminal
+from splboost.audit.decisions import digest_row
+from splboost.audit.files import read_file
 from splboost.audit.label_audit import LabelAudit
 
 N_ROWS = 150
 FLIPPED = [7, 20, 33, 48, 61, 77, 90, 104, 119, 140]
 HEAD = "row,id,given,decision,new_label\n"
+PROVEN = "row,id,given,decision,new_label,id_column,digest,format\n"
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +125,9 @@ def test_audit_writes_a_list_a_page_and_a_summary(data, tmp_path):
         "chance_wrong",
         "label_quality",
         "because",
+        "id_column",
+        "digest",
+        "format",
         "income",
         "home",
         "shoe",
@@ -362,10 +368,7 @@ def test_kinds_of_files(tmp_path, kind):
     assert ('"source":null' in page) == (kind == "parquet")
 
     flip = suspects[0]
-    decisions = tmp_path / "decisions.csv"
-    decisions.write_text(
-        HEAD + f"{flip['row']},,{flip['given']},flip,{flip['new_label']}\n"
-    )
+    decisions = decide(path, suspects, ["flip"])
     said = call("apply", path, decisions, "--target", "rich")
     ending = path.name.removeprefix(name)
     cleaned = tmp_path / f"{name}-cleaned{ending}"
@@ -430,7 +433,7 @@ def test_blanks_around_labels_do_not_count_and_stay(tmp_path):
     summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
     assert summary["classes"] == ["no", "yes"]
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
-    decisions = decide(tmp_path, suspects, ["flip", "keep", "drop"])
+    decisions = decide(path, suspects, ["flip", "keep", "drop"])
     call("apply", path, decisions, "--target", "rich")
     flipped, _, dropped = (int(each["row"]) for each in suspects[:3])
     first = next(
@@ -445,22 +448,24 @@ def test_blanks_around_labels_do_not_count_and_stay(tmp_path):
 # ------------------------------------------------------------------------ review rounds
 
 
-def decide(tmp_path, suspects, kinds):
+def decide(data, suspects, kinds):
     """Decisions on the first suspects, as the page saves them."""
+    file = read_file(data)
     lines = [
         f"{each['row']},,{each['given']},{kind},"
-        f"{each['new_label'] if kind == 'flip' else ''}\n"
+        f"{each['new_label'] if kind == 'flip' else ''},,"
+        f"{digest_row(file, int(each['row']))},1\n"
         for each, kind in zip(suspects, kinds, strict=False)
     ]
-    path = tmp_path / "decisions.csv"
-    path.write_text(HEAD + "".join(lines))
+    path = data.with_name("decisions.csv")
+    path.write_text(PROVEN + "".join(lines))
     return path
 
 
 def test_reviewed_labels_are_trusted_next_time(data, tmp_path, monkeypatch):
     audit(data)
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
-    decisions = decide(tmp_path, suspects, ["flip", "drop", "keep", "drop"])
+    decisions = decide(data, suspects, ["flip", "drop", "keep", "drop"])
     seen = fitted_frames(monkeypatch)
     audit(data, "--reviewed", decisions, "--top", 30)
     rows = [int(each["row"]) for each in suspects]
@@ -503,7 +508,7 @@ def test_row_that_is_not_judged_is_numbered_as_in_the_file(data, tmp_path):
     data.write_text(text_of(rows))
     assert "have seen them: rows 50." in audit(data)
     first = {"row": 0, "given": rows[0]["rich"], "new_label": ""}
-    decisions = decide(tmp_path, [first], ["drop"])
+    decisions = decide(data, [first], ["drop"])
     assert "have seen them: rows 50." in audit(data, "--reviewed", decisions)
 
 
@@ -525,7 +530,7 @@ def test_warnings_are_sentences(data, monkeypatch):
 def test_decisions_may_have_capitals_and_blanks(data, tmp_path):
     audit(data)
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
-    path = decide(tmp_path, suspects, ["flip", "drop", "keep", ""])
+    path = decide(data, suspects, ["flip", "drop", "keep", ""])
     text = path.read_text().replace(",flip,", ",Flip,").replace(",keep,", ", KEEP ,")
     path.write_text(text)
     said = call("apply", data, path, "--target", "rich")
@@ -540,10 +545,11 @@ def test_apply_writes_what_was_decided(data, tmp_path):
         {"row": 20, "given": rows[20]["rich"], "new_label": "no"},
     ]
     suspects[0]["new_label"] = "no" if rows[7]["rich"] == "yes" else "yes"
-    decisions = decide(tmp_path, suspects, ["flip", "keep", "drop"])
+    decisions = decide(data, suspects, ["flip", "keep", "drop"])
     other = tmp_path / "more.json"
     more = {"row": 30, "given": rows[30]["rich"], "decision": "drop"}
-    other.write_text(json.dumps({"decisions": [more]}))
+    more["digest"] = digest_row(read_file(data), 30)
+    other.write_text(json.dumps({"format": "1", "decisions": [more]}))
     out = tmp_path / "new folder/cleaned.csv"
     said = call("apply", data, decisions, other, "--target", "rich", "--out", out)
     assert "1 labels changed, 2 rows dropped, 1 kept as they were" in said
@@ -566,7 +572,7 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
     audit(data)
     path = tmp_path / "people-audit/suspects.csv"
     lines = list(csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
-    assert lines[0].count("row") == lines[0].count("decision") == 2
+    assert "row (data)" in lines[0] and "decision (data)" in lines[0]
     for line, decision in zip(lines[1:], ["flip", "", "drop"], strict=False):
         line[3] = decision
     stream = io.StringIO()
@@ -580,7 +586,10 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
 
     filled_in = path.read_bytes()
     said = call(data, "--target", "rich", "--quick", "--reviewed", path, code=2)
-    assert "suspects.csv has 2 decisions, which would be lost; give --out" in said
+    assert "suspects.csv is a file to read, which would be lost; give --out" in said
+    for options in ([], ["--force"]):
+        said = audit(data, *options, code=2)
+        assert "suspects.csv has 2 decisions, which would be lost; give --out" in said
     assert path.read_bytes() == filled_in
 
 
@@ -614,17 +623,10 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(data, tmp_path):
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
     assert {each["given"] for each in suspects} <= {"'=1+1", "'-x"}
     assert all(each["income"].startswith("-") for each in suspects)
-    decisions = decide(tmp_path, suspects, ["flip"])
+    decisions = decide(data, suspects, ["flip"])
     call("apply", data, decisions, "--target", "rich")
     changed = table_in(tmp_path / "people-cleaned.csv")[int(suspects[0]["row"])]["rich"]
     assert changed == suspects[0]["new_label"][1:]
-
-
-def test_decisions_on_another_number_of_rows_are_refused(data, tmp_path):
-    path = tmp_path / "decisions.json"
-    path.write_text(json.dumps({"n_rows": N_ROWS + 1, "decisions": []}))
-    said = call("apply", data, path, "--target", "rich", code=2)
-    assert f"has decisions on {N_ROWS + 1} rows, and there are {N_ROWS}" in said
 
 
 def test_a_page_after_a_review_saves_no_file_without_it(data, tmp_path):
@@ -632,7 +634,7 @@ def test_a_page_after_a_review_saves_no_file_without_it(data, tmp_path):
     page = tmp_path / "people-audit/review.html"
     assert '"source":null' not in page.read_text("utf-8")
     suspects = table_in(tmp_path / "people-audit/suspects.csv")
-    audit(data, "--reviewed", decide(tmp_path, suspects, ["drop"]))
+    audit(data, "--reviewed", decide(data, suspects, ["drop"]))
     assert '"source":null' in page.read_text("utf-8")
 
 
@@ -652,8 +654,12 @@ def test_a_page_after_a_review_saves_no_file_without_it(data, tmp_path):
         (["--target", "rich", "--groups", "x"], "'x', which --groups names"),
         (["--target", "rich", "--categorical", "x"], "'x', which --categorical names"),
         (["--target", "country"], "all labels in 'country' are 'here'; .* two classes"),
-        (["--target", "name"], "'name' has 150 different values and looks like texts"),
-        (["--target", "home"], "rows without a value in 'home', the first"),
+        (["--target", "name"], "'name' has 150 different values; an audit needs a"),
+        (
+            ["--target", "income"],
+            "'income' has .* different numbers, from .* to .*, and looks measured; "
+            ".*--categorical income",
+        ),
         (
             ["--target", "rich", "--ignore", "income,home,shoe"],
             "no column to judge .* 'country': the same in all rows.",
@@ -679,7 +685,7 @@ def test_errors_name_file_column_and_remedy(data, options, said):
         (b"rich,a\nyes,\xff\n", "not UTF-8"),
         (
             "a,rich\n" + "".join(f"{k % 5},{k / 7}\n" for k in range(200)),
-            "'rich' has 200 different values and looks like measured numbers",
+            "'rich' has 200 different numbers, from 0 to 28.4286, and looks measured",
         ),
         ("rich\n" + "yes\nno\n" * 20, "no column to judge the labels by"),
     ],
@@ -709,7 +715,6 @@ def test_files_that_will_not_do(tmp_path, content, said):
         (["--id", "rich"], "--id names 'rich', the labels of --target"),
         (["--groups", "rich"], "--groups names 'rich'"),
         (["--ignore", "home,rich"], "--ignore names 'rich'"),
-        (["--categorical", "rich"], "--categorical names 'rich'"),
         (["--colour", "red"], "--colour"),
     ],
 )
@@ -781,29 +786,33 @@ def test_target_is_asked_for(data):
 
 
 def test_apply_refuses_what_does_not_fit(data, tmp_path):
-    path = tmp_path / "decisions.csv"
-
-    def refused(text):
-        path.write_text(HEAD + text)
-        return call("apply", data, path, "--target", "rich", "--out", "o.csv", code=2)
-
-    given = people()[0]["rich"]
+    path, given = tmp_path / "decisions.csv", people()[0]["rich"]
     other = "no" if given == "yes" else "yes"
-    assert "has no row 150" in refused("150,,no,drop,\n")
-    assert "Row 0 of" in refused(f"0,,{other},drop,\n")
-    assert "'maybe', which no row has" in refused(f"0,,{given},flip,maybe\n")
+
+    def refused(text, *options):
+        path.write_text(HEAD + text)
+        to = ("--target", "rich", "--out", "o.csv", *options)
+        return call("apply", data, path, *to, code=2)
+
+    assert "row 0 has no digest of the row" in refused(f"0,,{given},drop,\n")
+    assert "does not have row 150" in refused("150,,no,drop,\n", "--force")
+    assert "Row 0 of" in refused(f"0,,{other},drop,\n", "--force")
+    said = refused(f"0,,{given},flip,maybe\n", "--force")
+    assert "'maybe', which no row has" in said
     assert "decided on before" in refused(f"0,,{given},drop,\n" * 2)
     assert not (tmp_path / "o.csv").exists()
     path.write_text(HEAD + f"0,,{other},keep,\n")
-    assert "Row 0 of" in audit(data, "--reviewed", path, code=2)
+    assert "Row 0 of" in audit(data, "--reviewed", path, "--force", code=2)
     path.write_text("a,b\n")
     assert "no column 'row'" in call("apply", data, path, "--target", "rich", code=2)
-    path.write_text(HEAD + f"0,,{given},drop,\n")
-    said = call("apply", data, path, "--target", "rich", "--out", data, code=2)
-    assert "is a file to read; give another name" in said
-    said = call("apply", data, path, "--target", "rich", "--out", path, code=2)
-    assert "is a file to read; give another name" in said
-    assert path.read_text() == HEAD + f"0,,{given},drop,\n"
+    path = decide(data, [{"row": 0, "given": given}], ["drop"])
+    text, link = path.read_text(), tmp_path / "link.csv"
+    link.hardlink_to(data)
+    for out in (data, path, link):
+        said = call("apply", data, path, "--target", "rich", "--out", out, code=2)
+        assert "is a file to read; give another name" in said
+    assert path.read_text() == text
+    assert data.read_text() == text_of(people())
     said = call("apply", data, path, "--target", "wealth", code=2)
     assert "no column 'wealth', which --target names" in said
 
@@ -815,7 +824,7 @@ def test_help(data):
     for option in (
         *("--target", "--id", "--ignore", "--categorical", "--groups", "--top"),
         *("--precision", "--reviewed", "--out", "--quick", "--seed", "--jobs"),
-        *("--json", "--quiet"),
+        *("--json", "--quiet", "--force", "--encoding"),
     ):
         assert option in said
     assert call() == call("--help")
@@ -912,14 +921,16 @@ def test_hostile_data_are_text(tmp_path):
     (tmp_path / "d.json").write_text(
         json.dumps(
             {
+                "format": "1",
                 "decisions": [
                     {
+                        "digest": first["digest"],
                         "row": int(first["row"]),
                         "given": first["given"],
                         "decision": "flip",
                         "new_label": other,
                     }
-                ]
+                ],
             }
         )
     )

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from review_page import make_report
-from splboost.audit.decisions import Decision, write_cleaned
+from review_page import make_report, put_right
+from splboost.audit.decisions import Decision
 from splboost.audit.files import read_file
 
 
@@ -98,7 +98,7 @@ def test_labels_that_differ_by_a_capital_alone(visit, tmp_path):
         Decision(2, "yes", "drop", None),
     ]
     path = tmp_path / "cleaned.csv"
-    write_cleaned(read_file(tmp_path / "data.csv"), "label", decisions, path)
+    put_right(read_file(tmp_path / "data.csv"), "label", decisions, path)
     assert path.read_text() == expected
 
 
@@ -151,4 +151,4 @@ def test_page_without_the_source_names_the_command(visit):
     assert tab.page.locator("#save-clean").is_disabled()
     assert "splboost audit apply" in tab.text("#clean-note")
     tab.press("Escape f")
-    assert tab.save("save-csv")[1].endswith("0,A-0,no,flip,yes\n")
+    assert tab.save("save-csv")[1].splitlines()[1].startswith("0,A-0,no,flip,yes")

@@ -10,6 +10,13 @@ import pytest
 from review_page import make_report
 from splboost.audit.decisions import read_decisions
 
+HEAD = "row,id,given,decision,new_label,id_column,digest,format\n"
+
+
+def line(start):
+    """A line of decisions as the page saves it, by its first fields."""
+    return f"{start},person,row-{int(start.split(',')[0] or 1):016x},1"
+
 
 def test_decisions_by_key_are_kept_and_saved(visit):
     report = make_report()
@@ -24,21 +31,32 @@ def test_decisions_by_key_are_kept_and_saved(visit):
 
     assert tab.save("save-csv") == (
         "people.decisions.csv",
-        "row,id,given,decision,new_label\n"
-        "0,A-0,no,flip,yes\n"
-        "6,A-6,no,flip,yes\n"
-        "9,A-9,yes,keep,\n"
-        "12,A-12,no,drop,\n"
-        "15,A-15,yes,flip,no\n",
+        HEAD
+        + "\n".join(
+            map(
+                line,
+                [
+                    "0,A-0,no,flip,yes",
+                    "6,A-6,no,flip,yes",
+                    "9,A-9,yes,keep,",
+                    "12,A-12,no,drop,",
+                    "15,A-15,yes,flip,no",
+                ],
+            )
+        )
+        + "\n",
     )
     name, text = tab.save("save-json")
     assert name == "people.decisions.json"
+    assert json.loads(text)["format"] == "1"
+    assert json.loads(text)["id_column"] == "person"
     assert json.loads(text)["decisions"][0] == {
         "row": 0,
         "id": "A-0",
         "given": "no",
         "decision": "flip",
         "new_label": "yes",
+        "digest": "row-0000000000000000",
     }
     lines = report["source"].splitlines(keepends=True)
     for row, label in ((0, "yes"), (6, "yes"), (15, "no")):
@@ -118,7 +136,10 @@ def test_any_other_label_can_be_chosen(visit):
     assert tab.page.input_value("#other") == "2"
     assert tab.rows("decision")[:2] == ["flip to owl", "flip"]
     _, saved = tab.save("save-csv")
-    assert saved.splitlines()[1:] == ["0,A-0,cat,flip,owl", "3,A-3,cat,flip,dog"]
+    assert saved.splitlines()[1:] == [
+        line("0,A-0,cat,flip,owl"),
+        line("3,A-3,cat,flip,dog"),
+    ]
     _, cleaned = tab.save("save-clean")
     assert cleaned.splitlines()[1] == report["source"].splitlines()[1].replace(
         "cat", "owl"
@@ -226,15 +247,13 @@ def test_no_saved_cell_is_a_formula_and_all_are_read_again(visit, tmp_path):
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_decisions_that_a_spreadsheet_has_saved_are_loaded(visit, separator):
     tab = visit(make_report())
-    lines = ["", "row,id,given,decision,new_label"]
-    lines += ["0,A-0,no,Flip,yes", "6,A-6,no, DROP ,"]
+    lines = ["", HEAD.strip(), line("0,A-0,no,Flip,yes"), line("6,A-6,no, DROP ,")]
     said = tab.load("some.csv", "\n".join(lines).replace(",", separator))
     assert said == "2 decisions loaded."
 
 
 def test_what_does_not_fit_is_not_loaded(visit):
     tab = visit(make_report())
-    head = "row,id,given,decision,new_label\n"
     lines = [
         "0,A-0,no,flip,yes",
         "1,A-1,yes,drop,",  # no suspect
@@ -244,13 +263,53 @@ def test_what_does_not_fit_is_not_loaded(visit):
         "12,A-12,no,burn,",
         ",,no,drop,",
     ]
-    said = tab.load("some.csv", head + "\r\n".join(lines) + "\r\n\r\n")
-    assert said.startswith("1 decision loaded, 6 left out")
-    assert tab.save("save-csv")[1] == head + "0,A-0,no,flip,yes\n"
+    changed = line("15,A-15,yes,drop,").replace("000f", "000e")  # since the audit
+    text = "\r\n".join([*map(line, lines), changed])
+    said = tab.load("some.csv", HEAD + text + "\r\n\r\n")
+    assert said.startswith("1 decision loaded, 7 left out")
+    assert tab.save("save-csv")[1] == HEAD + line(lines[0]) + "\n"
+
+
+def test_fields_that_the_page_does_not_know_survive(visit):
+    """Notes that people add to a list, with a decision or without."""
+    tab = visit(make_report())
+    lines = [
+        line("0,A-0,no,flip,yes") + ",why?,=x",
+        line("3,A-3,yes,,") + ',"a ""b""",',
+    ]
+    text = HEAD.strip() + ",note,reviewer\n" + "\n".join(lines) + "\n"
+    assert tab.load("some.csv", text.replace("=x", "'=x")) == "1 decision loaded."
+    tab.reload()
+    tab.press("p p k")  # another decision on the first row
+    saved = list(csv.DictReader(io.StringIO(tab.save("save-csv")[1])))
+    found = [(each["decision"], each["note"], each["reviewer"]) for each in saved]
+    assert found == [("keep", "why?", "'=x"), ("", 'a "b"', "")]
+    assert [*saved[0]][:8] == HEAD.strip().split(",")
+    name, text = tab.save("save-json")
+    noted = json.loads(text)["decisions"]
+    assert [each["note"] for each in noted] == ["why?", 'a "b"']
+    other = visit(make_report())
+    other.load(name, text)
+    assert other.save("save-json")[1] == text
+
+
+STRAY = HEAD + line('0,"A-0,no,drop,') + "\n" + line("3,A-3,yes,drop,") + "\n"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a,b\n1,2\n", "{", '{"decisions": [null]}', "\x00"]
+    "text",
+    [
+        "",
+        "a,b\n1,2\n",
+        "{",
+        '{"decisions": [null]}',
+        "\x00",
+        "row,id,given,decision,new_label\n0,A-0,no,flip,yes\n",
+        STRAY,
+        STRAY.replace("A-3", '"A-3'),
+        STRAY.replace("\n3,A-3,", '\n3",'),
+        HEAD + line("0,A-0,no,drop,") + "\n3,A-3,yes,drop\n",
+    ],
 )
 def test_other_files_are_refused(visit, text):
     tab = visit(make_report())

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from splboost.audit.decisions import Decision, write_cleaned
+from review_page import put_right
+from splboost.audit.decisions import Decision
 from splboost.audit.files import FileError, labels_of, numbers_of, read_file
 from splboost.audit.parquet import change_parquet
 
@@ -121,7 +122,7 @@ def test_cleaned_parquet(installed, tmp_path, library, target, first, second):
         Decision(2, first, "drop", None),
         Decision(3, second, "flip", first),
     ]
-    write_cleaned(read_file(source), target, decisions, path)
+    put_right(read_file(source), target, decisions, path)
     expected = frame.copy()
     position = list(frame.columns).index(target)
     expected.iloc[0, position], expected.iloc[3, position] = (

@@ -138,7 +138,7 @@ def check_replaceable(
         return
     try:
         own = is_own(path)
-    except (OSError, ValueError):  # another kind of file
+    except (OSError, ValueError, RecursionError):  # another kind of file
         own = False
     if not own:
         raise ValueError(

@@ -12,13 +12,15 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from splboost.audit.decisions import DROP, FLIP, KEEP, read_decisions, write_cleaned
-from splboost.audit.files import FileError, read_file
+from splboost.audit.cleaning import differs_only_in, locate_decisions, write_cleaned
+from splboost.audit.decisions import DROP, FLIP, KEEP, digest_row, read_decisions
+from splboost.audit.files import UTF_8, FileError, read_file
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.noise_model import MOST_CERTAIN
 from splboost.audit.outputs import check_folder, spare_findings, write_findings
 from splboost.audit.plan import Plan
 from splboost.audit.terminal import show_columns, show_findings, showing_warnings
+from splboost.whole_files import check_replaceable
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE, INTERRUPT = 2, 1, 130
@@ -50,6 +52,10 @@ class _Unnamed(TyperCommand):
 
 
 app = typer.Typer(cls=_FileFirst, help="Which labels of a file are wrong.")
+
+EncodingOption = Annotated[
+    str, typer.Option("--encoding", help="Of a CSV file: cp1252, utf-16, …")
+]
 
 
 def _split_name(path: Path) -> tuple[str, str]:
@@ -115,6 +121,15 @@ def audit(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for what is found.")
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace files that no audit of these labels has written, and use "
+            "--reviewed decisions on rows that have changed since.",
+        ),
+    ] = False,
+    encoding: EncodingOption = UTF_8,
     quick: Annotated[bool, typer.Option("--quick", help="Faster, less sharp.")] = False,
     seed: Annotated[
         int,
@@ -133,7 +148,6 @@ def audit(
         ("--id", [id_column]),
         ("--groups", [groups]),
         ("--ignore", ignored),
-        ("--categorical", categories),
     ):
         if target in names:
             raise typer.BadParameter(
@@ -142,13 +156,14 @@ def audit(
             )
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
-        file = read_file(data, categories)
+        file = read_file(data, categories, encoding)
         file.column(target, "--target")  # is there
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         check_folder(folder)
-        spare_findings(folder, data, target)
-        decided = read_decisions(reviewed or [], file.n_rows)
-        plan = Plan.of(file, target, id_column, ignored, groups, decided)
+        reviews = reviewed or []
+        decided = read_decisions(reviews)
+        spare_findings(folder, [data, *reviews], data, target, force=force)
+        plan = Plan.of(file, target, id_column, ignored, groups, decided, force=force)
         show_columns(console, plan)
         found = LabelAudit(
             top=top,
@@ -171,21 +186,35 @@ def audit(
 def apply_command(
     data: Annotated[Path, typer.Argument(help="The file that was audited.")],
     decisions: Annotated[
-        list[Path], typer.Argument(help="Decisions that the review page has saved.")
+        list[Path],
+        typer.Argument(
+            help="Decisions that the review page has saved, or suspects.csv filled in."
+        ),
     ],
     target: Annotated[str, typer.Option("--target", help="Column of the labels.")],
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write.")
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Go by id or row number though rows have changed since the audit or "
+            "decisions do not say how they were (labels must be the same), and replace "
+            "the output whatever it is.",
+        ),
+    ] = False,
+    encoding: EncodingOption = UTF_8,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Write the data with the decisions of a review; all else stays as it is."""
     with _plain_errors():
-        file = read_file(data)
-        found = read_decisions(decisions, file.n_rows)
+        file = read_file(data, encoding=encoding)
+        file.column(target, "--target")  # is there
+        found = read_decisions(decisions)
         name, ending = _split_name(data)
         path = out or data.with_name(f"{name}-cleaned{ending}")
-        if path.resolve() in (each.resolve() for each in (data, *decisions)):
+        if path.exists() and any(path.samefile(each) for each in (data, *decisions)):
             raise FileError(f"--out {path} is a file to read; give another name.")
         if path.is_dir():
             raise FileError(f"--out {path} is a folder; give the name of a file.")
@@ -196,9 +225,24 @@ def apply_command(
                 "on the review page."
             )
         check_folder(path.parent)
+        located = locate_decisions(found, file, target, force=force)
+
+        def is_own(earlier: Path) -> bool:
+            there = read_file(earlier, encoding=file.encoding)
+            return differs_only_in(located, there, file, target)
+
+        check_replaceable(path, is_own, force=force)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_cleaned(file, target, found, path)
-        kinds = [each.kind for each in found]
+        write_cleaned(file, target, located, path)
+        kinds = [each.kind for each in located.values()]
+        n_changed = sum(
+            digest_row(file, row) != each.digest for row, each in located.items()
+        )
+        if n_changed and not quiet:
+            _say(
+                f"--force: {n_changed} of these rows are not known to be as they were "
+                "audited; they went by id or row number."
+            )
         if not quiet:
             _say(
                 f"{path}: {kinds.count(FLIP)} labels changed, {kinds.count(DROP)} "

@@ -29,8 +29,13 @@ class Record(NamedTuple):
     fields: list[str]
 
 
-def read_records(text: str, separator: str) -> Iterator[Record]:
-    """All records; blank lines have no fields."""
+def read_records(
+    text: str, separator: str, *, strict: bool = False
+) -> Iterator[Record]:
+    """All records; blank lines have no fields.
+
+    With ``strict``, quotes that do not close, or that text follows, raise a csv.Error.
+    """
     csv.field_size_limit(LONGEST_FIELD)
     pending: list[str] = []
 
@@ -39,7 +44,7 @@ def read_records(text: str, separator: str) -> Iterator[Record]:
             pending.append(found[0])
             yield found[0]
 
-    for fields in csv.reader(lines(), delimiter=separator):
+    for fields in csv.reader(lines(), delimiter=separator, strict=strict):
         yield Record("".join(pending), fields)
         pending.clear()
 

@@ -1,30 +1,22 @@
-"""What a reviewer has decided on suspects, and the data with it applied."""
+"""What a reviewer has decided on suspects.
+
+A file of decisions, CSV or JSON, is read as a whole or not at all. Each decision
+carries a digest of the row that it was made on.
+"""
 
 from __future__ import annotations
 
 import csv
-import gzip
+import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from splboost.audit.csv_text import (
-    MARK,
-    change_rows,
-    find_separator,
-    read_records,
-)
-from splboost.audit.files import (
-    PARQUET,
-    FileError,
-    TableFile,
-    labels_of,
-    read_text,
-)
-from splboost.audit.parquet import change_parquet
+from splboost.audit.csv_text import MARK, find_separator, read_records
+from splboost.audit.files import FileError, TableFile, read_text
 
 KEEP, FLIP, DROP = "keep", "flip", "drop"
 DECISIONS = KEEP, FLIP, DROP
@@ -33,7 +25,12 @@ DECISIONS = KEEP, FLIP, DROP
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 GUARD = "'"
-FIELDS = "row", "id", "given", "decision", "new_label"
+FORMAT = "1"  # of files of decisions and of lists of suspects
+NEEDED = "row", "id", "given", "decision", "new_label"
+PROOFS = "id_column", "digest", "format"
+FIELDS = *NEEDED, *PROOFS
+# A word at the start, because a spreadsheet takes 12e45678 for a number
+DIGEST = re.compile(r"row-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -42,29 +39,53 @@ class Decision:
 
     Attributes
     ----------
-    row : its number among the data rows, from 0
+    row : its number among the data rows of the audit, from 0
     given : its label in the data
     kind : "keep", "flip" or "drop"
     label : the new one of a flip; else None
+    id : what people call the row, or None
+    id_column : name of the column that has the id, or None
+    digest : of the row as it was audited; None in a file that has none
     """
 
     row: int
     given: str
     kind: str
-    label: str | None
+    label: str | None = None
+    id: str | None = None
+    id_column: str | None = None
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        return f"row {self.row}" + (f" ({self.id})" if self.id else "")
 
 
-def read_decisions(
-    paths: Iterable[str | Path], n_rows: int | None = None
-) -> list[Decision]:
-    """The decisions that review pages have saved, CSV or JSON.
+def digest_row(file: TableFile, row: int) -> str:
+    """A short text that differs where a name or a cell of the row does.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from splboost.audit.files import Column, TableFile
+    >>> ages = Column("age", "number", ["40", "7"])
+    >>> file = TableFile(Path("people.csv"), {"age": ages}, 2)
+    >>> digest_row(file, 0)
+    'row-a9da9ccaf21b2de9'
+    """
+    cells = sorted((name, column.cells[row]) for name, column in file.columns.items())
+    text = json.dumps(cells).encode("ascii")
+    return f"row-{hashlib.sha256(text).hexdigest()[:16]}"
+
+
+def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
+    """All decisions that review pages have saved as CSV or JSON, or an error.
 
     Lines without a decision, such as those of a list of suspects that was filled in by
-    hand, are left out. ``n_rows`` is how many the data have, if that is known.
+    hand, are left out.
     """
     found: dict[int, Decision] = {}
     for path in map(Path, paths):
-        for each in _read(path, n_rows):
+        for each in _read(path):
             if each.row in found:
                 raise FileError(
                     f"{path}: row {each.row} has been decided on before; leave one of "
@@ -74,71 +95,100 @@ def read_decisions(
     return list(found.values())
 
 
-def _read(path: Path, n_rows: int | None) -> list[Decision]:
+def _read(path: Path) -> list[Decision]:
     if not path.is_file():
         raise FileError(
             f"{path} is not there; save the decisions on the review page first."
         )
-    text = read_text(path).removeprefix(MARK)
-    if text.lstrip().startswith("{"):
-        lines = _lines_of_json(path, text, n_rows)
-    else:
-        lines = _lines_of_csv(path, text)
+    text = read_text(path)[0].removeprefix(MARK)
+    is_json = text.lstrip().startswith("{")
+    lines = _lines_of_json(path, text) if is_json else _lines_of_csv(path, text)
     return [
-        _decision(path, number, line)
+        _decision(f"{path}, line {number} of the decisions", line)
         for number, line in enumerate(lines, start=1)
         if _kind(line)
     ]
 
 
-def _lines_of_json(path: Path, text: str, n_rows: int | None) -> list[dict[str, Any]]:
+def _lines_of_json(path: Path, text: str) -> list[dict[str, Any]]:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("a name stands twice in one object")
+        return found
+
     try:
-        document = json.loads(text)
-    except ValueError as error:
+        document = json.loads(text, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
         raise FileError(
             f"{path} is no readable JSON ({error}); save the decisions once more."
         ) from None
-    lines, reviewed = document.get("decisions"), document.get("n_rows", n_rows)
-    if n_rows is not None and reviewed != n_rows:
-        raise FileError(
-            f"{path} has decisions on {reviewed} rows, and there are {n_rows}; give "
-            "the file that was audited."
-        )
-    if not isinstance(lines, list) or not all(isinstance(x, dict) for x in lines):
+    lines = document.get("decisions")
+    if not isinstance(lines, list) or not all(
+        isinstance(line, dict) and "decision" in line for line in lines
+    ):
         raise FileError(
             f"{path} has no list of decisions; save them on the review page once more."
         )
-    return lines
+    of_all = {name: document.get(name) for name in ("id_column", "format")}
+    return [{**of_all, **line} for line in lines]
 
 
 def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
     """Spreadsheets may have saved it with semicolons."""
+    separator, records = find_separator(text), []
     try:
-        records = [
-            each.fields
-            for each in read_records(text, find_separator(text))
-            if each.fields
-        ]
+        for record in read_records(text, separator, strict=True):
+            if record.fields:
+                records.append(record.fields)
     except csv.Error as error:
         raise FileError(
-            f"{path} is no readable CSV ({error}); save the decisions once more."
+            f"{path}, line {len(records)} of the decisions: quotes do not close, or "
+            f"stand within a field ({error}). Nothing is read; mend that line, or save "
+            "the decisions once more."
         ) from None
     names, *lines = records or [[]]
-    absent = [name for name in FIELDS if name not in names]
+    absent = [name for name in NEEDED if name not in names]
     if absent:
         raise FileError(
             f"{path} has no column {absent[0]!r}; decisions have the columns "
-            f"{', '.join(FIELDS)}."
+            f"{', '.join(NEEDED)}."
         )
-    place = [names.index(name) for name in FIELDS]  # columns of data may come after
+    twice = [name for name in FIELDS if names.count(name) > 1]
+    if twice:
+        raise FileError(
+            f"{path} has several columns called {twice[0]!r}; leave one of them."
+        )
+    place = {name: names.index(name) for name in FIELDS if name in names}
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(names):
+            raise FileError(
+                f"{path}, line {number} of the decisions has {len(line)} fields, and "
+                f"there are {len(names)} columns. Nothing is read; mend that line, or "
+                "save the decisions once more."
+            )
+        _refuse_swallowed(path, number, line, place)
     return [
-        {
-            name: without_guard(line[at])
-            for name, at in zip(FIELDS, place, strict=True)
-            if at < len(line)
-        }
-        for line in lines
+        {name: without_guard(line[at]) for name, at in place.items()} for line in lines
     ]
+
+
+def _refuse_swallowed(
+    path: Path, number: int, line: Sequence[str], place: Mapping[str, int]
+) -> None:
+    """Refuse a line with a field that holds the lines after it, because of a quote.
+
+    Each line has a digest, which then is in that field. In files without digests no
+    field of ours may have several lines.
+    """
+    for at, field in enumerate(line):
+        is_ours = "digest" not in place and at in place.values()
+        if ("\n" in field or "\r" in field) and (is_ours or DIGEST.search(field)):
+            raise FileError(
+                f"{path}, line {number} of the decisions: the field {field[:30]!r}… "
+                "takes in the lines after it. Nothing is read; take out the quote "
+                "where it starts, or save the decisions once more."
+            )
 
 
 def _kind(line: Mapping[str, Any]) -> str:
@@ -146,27 +196,50 @@ def _kind(line: Mapping[str, Any]) -> str:
     return str(line.get("decision") or "").strip().lower()
 
 
-def _decision(path: Path, number: int, line: Mapping[str, Any]) -> Decision:
+def _decision(where: str, line: Mapping[str, Any]) -> Decision:
     kind, label = _kind(line), line.get("new_label")
     if kind not in DECISIONS:
         raise FileError(
-            f"{path}, line {number} of the decisions: decision {kind!r} is none of "
-            f"{', '.join(DECISIONS)}; write one of these, or nothing."
+            f"{where}: decision {kind!r} is none of {', '.join(DECISIONS)}; write one "
+            "of these, or nothing."
         )
     try:
         row = int(str(line["row"]))
     except (KeyError, ValueError):
         raise FileError(
-            f"{path}, line {number} of the decisions: row {line.get('row')!r} is no "
-            "whole number; give that of the row in the data, from 0."
+            f"{where}: row {line.get('row')!r} is no whole number; give that of the "
+            "row in the data, from 0."
         ) from None
     if kind == FLIP and label in (None, ""):
         raise FileError(
-            f"{path}, line {number} of the decisions: new_label {label!r} is none, and "
-            "a flip needs one; name a label, or keep the row."
+            f"{where}: new_label {label!r} is none, and a flip needs one; name a "
+            "label, or keep the row."
         )
-    given = str(line.get("given", ""))
-    return Decision(row, given, kind, str(label) if kind == FLIP else None)
+    own, digest = _text(line, "format"), _text(line, "digest")
+    if own is not None and own != FORMAT:
+        raise FileError(
+            f"{where}: format {own!r} is not {FORMAT!r}, the one that this version of "
+            "splboost reads; use the version that wrote the file."
+        )
+    if digest is not None and not DIGEST.fullmatch(digest):
+        raise FileError(
+            f"{where}: digest {digest!r} is none; save the decisions once more."
+        )
+    return Decision(
+        row,
+        _text(line, "given") or "",
+        kind,
+        str(label) if kind == FLIP else None,
+        _text(line, "id"),
+        _text(line, "id_column"),
+        digest if own is not None else None,
+    )
+
+
+def _text(line: Mapping[str, Any], name: str) -> str | None:
+    """A field that may be empty or not there."""
+    value = line.get(name)
+    return None if value is None or value == "" else str(value)
 
 
 def guarded(cell: str | None) -> str | None:
@@ -185,60 +258,3 @@ def guarded(cell: str | None) -> str | None:
 def without_guard(cell: str) -> str:
     """The text that was guarded, or any other as it is."""
     return cell[1:] if cell.startswith(GUARD) and FORMULA.match(cell) else cell
-
-
-def check_decisions(
-    decisions: Iterable[Decision], file: TableFile, target: str
-) -> None:
-    """Refuse decisions that were made on other data."""
-    labels = labels_of(file, target)
-    known = sorted(set(labels))
-    for each in decisions:
-        if not 0 <= each.row < file.n_rows:
-            raise FileError(
-                f"{file.path} has no row {each.row}, on which there is a decision; "
-                "give the file that was audited."
-            )
-        if labels[each.row] != each.given:
-            raise FileError(
-                f"Row {each.row} of {file.path} is labelled {labels[each.row]!r}, "
-                f"and was {each.given!r} when it was reviewed; give the file that was "
-                "audited."
-            )
-        if each.label is not None and each.label not in known:
-            raise FileError(
-                f"Row {each.row} of {file.path} is to be flipped to {each.label!r}, "
-                f"which no row has; the labels are {', '.join(map(repr, known))}."
-            )
-
-
-def write_cleaned(
-    file: TableFile, target: str, decisions: Iterable[Decision], path: str | Path
-) -> None:
-    """Write a file again with decisions applied; all else stays as it was.
-
-    Labels are spelled as the file spells them. A CSV is compressed if its new name ends
-    in ``.gz``.
-    """
-    decisions, path = list(decisions), Path(path)
-    check_decisions(decisions, file, target)
-    text, is_parquet = file.text, file.text is None
-    if (path.suffix.lower() in PARQUET) != is_parquet:
-        raise FileError(
-            f"{file.path} is {'Parquet' if is_parquet else 'CSV'}, and is written as "
-            f"such; {path} is no name for that."
-        )
-    spelling: dict[str | None, str | None] = {None: None}
-    for label, cell in zip(
-        labels_of(file, target), file.columns[target].cells, strict=True
-    ):
-        spelling.setdefault(label, cell)
-    changes = {
-        each.row: spelling[each.label] for each in decisions if each.kind != KEEP
-    }
-    if text is None:
-        change_parquet(file.path, path, target, changes)
-        return
-    position = list(file.columns).index(target)
-    content = change_rows(text, file.separator, position, changes).encode("utf-8")
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import math
 import zlib
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +26,27 @@ from splboost.trees.columns import Table
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
 PARQUET = ".parquet", ".pq"  # endings of names
+UTF_8 = "utf-8"
+UTF_16_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+GZIP, NEW_LINE = b"\x1f\x8b", b"\n"
+# First bytes of files that are taken for tables, and what to do about them
+OTHER_FORMATS = {
+    b"PK\x03\x04": (
+        "an Excel workbook (.xlsx) or another ZIP archive",
+        "open it and save the sheet as CSV UTF-8, or unpack it",
+    ),
+    b"\xd0\xcf\x11\xe0": (
+        "an old Excel workbook (.xls)",
+        "open it and save the sheet as CSV UTF-8",
+    ),
+    b"PAR1\x15": ("a Parquet file", "let its name end in .parquet"),
+    b"ARROW1\0": ("a Feather file", "save it as Parquet or CSV"),
+    b"SQLite format 3\0": ("an SQLite database", "export the table as CSV"),
+    b"BZh9": ("compressed by bzip2", "unpack it, or compress it by gzip"),
+    b"\xfd7zXZ": ("compressed by xz", "unpack it, or compress it by gzip"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unpack it, or compress it by gzip"),
+    b"%PDF-": ("a PDF document", "give a CSV or Parquet file"),
+}
 MOST_CATEGORIES = 100
 MOST_NAMED = 30  # columns, in an error
 MOST_ODD = 0.1  # of the cells of a column, where these are odd and not the column
@@ -58,6 +80,7 @@ class TableFile:
     n_rows : int
     text : of a CSV that is not compressed, or was; None of a Parquet file
     separator : of a CSV
+    encoding : by which the text of a CSV comes back to the bytes of the file
     """
 
     path: Path
@@ -65,6 +88,7 @@ class TableFile:
     n_rows: int
     text: str | None = None
     separator: str = ","
+    encoding: str = UTF_8
 
     def column(self, name: str, option: str) -> Column:
         """A column by its name, which an option has given."""
@@ -81,13 +105,16 @@ class TableFile:
         return self.columns[name]
 
 
-def read_file(path: str | Path, categorical: Sequence[str] = ()) -> TableFile:
+def read_file(
+    path: str | Path, categorical: Sequence[str] = (), encoding: str = UTF_8
+) -> TableFile:
     """Read a CSV (also ``.gz``) or Parquet file, and see what its columns are.
 
     Parameters
     ----------
     path : path
     categorical : names of columns that are categories whatever they look like
+    encoding : of the text of a CSV
     """
     path = Path(path)
     if not path.is_file():
@@ -96,7 +123,7 @@ def read_file(path: str | Path, categorical: Sequence[str] = ()) -> TableFile:
     if path.suffix.lower() in PARQUET:
         found = TableFile(path, *_parse_parquet(path, categorical))
     else:
-        text = read_text(path)
+        text, encoding = read_text(path, encoding)
         separator = find_separator(text)
         names, cells = _parse_csv(path, text, separator)
         columns = {
@@ -104,7 +131,7 @@ def read_file(path: str | Path, categorical: Sequence[str] = ()) -> TableFile:
             for name, own in zip(names, cells, strict=True)
         }
         n_rows = len(cells[0]) if cells else 0
-        found = TableFile(path, columns, n_rows, text, separator)
+        found = TableFile(path, columns, n_rows, text, separator, encoding)
     for name in categorical:
         found.column(name, "--categorical")
     return found
@@ -140,26 +167,63 @@ def as_file(
     return TableFile(Path(name), by_name, len(labels), stream.getvalue())
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, its line ends and byte-order mark as they are."""
+def read_text(path: Path, encoding: str = UTF_8) -> tuple[str, str]:
+    """The text of a file, its line ends and byte-order mark as they are.
+
+    Also the encoding that makes the same bytes of it again: of UTF-16 the order of the
+    bytes, which the mark tells.
+    """
     try:
         content = path.read_bytes()
-        if content[:2] == b"\x1f\x8b":
+        if content.startswith(GZIP):
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
-    if content[:4] == b"PAR1":
-        raise FileError(f"{path} is a Parquet file; call it {path.stem}.parquet.")
+    for start, (kind, remedy) in OTHER_FORMATS.items():
+        if content.startswith(start):
+            raise FileError(f"{path} is {kind}; {remedy}.")
     try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        name = codecs.lookup(encoding).name
+    except LookupError:
         raise FileError(
-            f"{path} is not UTF-8 text (line {line}); save it as CSV in UTF-8."
+            f"--encoding {encoding!r} is unknown; give one such as {UTF_8}, cp1252 or "
+            "utf-16."
         ) from None
+    if name == "utf-16" and content.startswith(UTF_16_MARKS):
+        name += "-le" if content.startswith(codecs.BOM_UTF16_LE) else "-be"
+    if name == "utf-8-sig":
+        name = UTF_8
+    try:
+        text = content.decode(name)
+        is_same = text.encode(name) == content
+    except UnicodeError as error:
+        at = getattr(error, "start", 0)
+        raise FileError(
+            f"{path} is not {name.upper()} text ({_place(content, at, name)}); give "
+            f"its --encoding{_guess(content)}, or save it as CSV in UTF-8."
+        ) from None
+    if not is_same:
+        raise FileError(
+            f"{path} would not be written in {name.upper()} as it was read; save it as "
+            "CSV in UTF-8."
+        )
     if "\0" in text:
         raise FileError(f"{path} is no text; give a CSV or Parquet file.")
-    return text
+    return text, name
+
+
+def _place(content: bytes, at: int, encoding: str) -> str:
+    """The line of a byte that is no text."""
+    if encoding.startswith(("utf-16", "utf-32")):
+        return f"byte {at}"
+    return f"line {content[:at].count(NEW_LINE) + 1}"
+
+
+def _guess(content: bytes) -> str:
+    """The encoding that spreadsheets on Windows use, where it is likely."""
+    if content.startswith(UTF_16_MARKS):
+        return " utf-16"
+    return "" if b"\0" in content else ", often cp1252"
 
 
 def _parse_csv(
@@ -206,23 +270,23 @@ def as_column(
         known = [None if cell in missing else cell for cell in cells]
     if is_category:
         return Column(name, CATEGORY, known)
+    there = distinct - missing
+    if _are_numbers(there, separator):
+        return Column(name, NUMBER, known)
     n_there = len(known) - known.count(None)
-    return Column(name, kind_of(distinct - missing, n_there, separator), known)
+    return Column(name, kind_of_texts(len(there), n_there), known)
 
 
-def kind_of(distinct: Set[str], n_there: int, separator: str = ",") -> str:
-    """Numbers, categories, or texts that tell rows apart and not kinds of them.
+def kind_of_texts(n_distinct: int, n_there: int) -> str:
+    """Categories, or texts that tell rows apart and not kinds of them.
 
     Parameters
     ----------
-    distinct : the cells of a column, each once
-    n_there : how many there are
-    separator : of the fields
+    n_distinct : number of different texts in a column
+    n_there : number of cells that are not missing
     """
-    if _are_numbers(distinct, separator):
-        return NUMBER
-    many = len(distinct) > max(MANY_VALUES * n_there, 1)
-    return TEXT if many or len(distinct) > MOST_CATEGORIES else CATEGORY
+    many = n_distinct > max(MANY_VALUES * n_there, 1)
+    return TEXT if many or n_distinct > MOST_CATEGORIES else CATEGORY
 
 
 def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
@@ -263,21 +327,16 @@ def _as_number(cell: str, separator: str) -> float:
     return float(cell.replace(",", ".") if separator == ";" else cell)
 
 
-def labels_of(file: TableFile, target: str) -> list[str]:
-    """The labels as texts: numbers in one spelling, others without blanks around."""
+def labels_of(file: TableFile, target: str) -> list[str | None]:
+    """The labels as texts: numbers in one spelling, others without blanks around.
+
+    None where a row has no label.
+    """
     column = file.column(target, "--target")
-    lacking = [row for row, cell in enumerate(column.cells) if cell is None]
-    if lacking:
-        raise FileError(
-            f"{file.path} has {len(lacking)} rows without a value in {target!r}, the "
-            f"first of them row {lacking[0]} (what is empty or one of "
-            f"{', '.join(MISSING[1:])} is none); fill them in, rename them or take "
-            "them out."
-        )
     if column.kind == NUMBER:
         numbers = numbers_of(column, file.separator).tolist()
-        return [str(as_text(number)) for number in numbers]
-    return [str(cell).strip() for cell in column.cells]
+        return [as_text(number) for number in numbers]
+    return [None if cell is None else cell.strip() for cell in column.cells]
 
 
 def make_table(file: TableFile, names: Sequence[str]) -> Any:
@@ -317,11 +376,10 @@ def _parse_parquet(
         if kind.is_numeric() and name not in categorical:
             columns[name] = Column(name, NUMBER, texts)
         else:
-            forced = name in categorical or kind in (nw.Categorical, nw.Enum)
-            there = [text for text in texts if text is not None]
-            of_texts = CATEGORY if forced else kind_of(set(there), len(there))
             # What looks like a number was saved as a text on purpose.
-            columns[name] = Column(
-                name, CATEGORY if of_texts == NUMBER else of_texts, texts
-            )
+            there = [text for text in texts if text is not None]
+            found = kind_of_texts(len(set(there)), len(there))
+            if name in categorical or kind in (nw.Categorical, nw.Enum):
+                found = CATEGORY
+            columns[name] = Column(name, found, texts)
     return columns, frame.shape[0]

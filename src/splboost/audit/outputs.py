@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from pathlib import Path
 from typing import Any
 
-from splboost.audit.decisions import FIELDS, guarded, read_decisions
-from splboost.audit.files import FileError
-from splboost.audit.page import write_page
+from splboost.audit.csv_text import find_separator, read_fields
+from splboost.audit.decisions import (
+    NEEDED,
+    PROOFS,
+    guarded,
+    read_decisions,
+)
+from splboost.audit.files import FileError, read_text
+from splboost.audit.page import GENERATOR, write_page
+from splboost.whole_files import check_replaceable, write_whole
 
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
+EVIDENCE = "chance_wrong", "label_quality", "because"
 
 
 def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
@@ -22,7 +31,7 @@ def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
     _write_suspects(report, folder / SUSPECTS)
     found = {"data": _seen_from(folder, data), **_summarise(report, folder)}
     summary = json.dumps(found, indent=1)
-    (folder / SUMMARY).write_text(summary + "\n", "utf-8")
+    write_whole(folder / SUMMARY, summary + "\n")
     return summary
 
 
@@ -37,20 +46,31 @@ def check_folder(folder: Path) -> None:
         raise FileError(f"{there} cannot be written into; give --out another place.")
 
 
-def spare_findings(folder: Path, data: Path, target: str) -> None:
-    """Refuse to write over the audit of other labels, or a list that was filled in."""
+def spare_findings(
+    folder: Path, read: list[Path], data: Path, target: str, *, force: bool = False
+) -> None:
+    """Refuse to write over what is not to be lost.
+
+    That is a list of suspects that was filled in and a file that is read, always; and
+    without ``force`` the audit of other labels, and files that no audit has written.
+    """
     remedy = "which would be lost; give --out another folder, or move it."
-    own = _seen_from(folder, data), target
+    outputs = {SUMMARY: _is_summary, SUSPECTS: _is_list, PAGE: _is_page}
+    for name, is_own in outputs.items():
+        path = folder / name
+        if path.exists() and any(path.samefile(each) for each in read):
+            raise FileError(f"{path} is a file to read, {remedy}")
+        check_replaceable(path, is_own, force=force)
     try:
         summary = json.loads((folder / SUMMARY).read_text("utf-8"))
         audited = summary["data"], summary["target"]
-    except (OSError, ValueError, KeyError, TypeError):
-        audited = own  # there is none
-    if audited != own:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        audited = None
+    if audited not in (None, (_seen_from(folder, data), target)) and not force:
         file, labels = audited
         raise FileError(f"{folder} has the audit of {labels!r} in {file}, {remedy}")
     path = folder / SUSPECTS
-    if not path.exists():
+    if not path.exists() or not _is_list(path):
         return
     try:
         decided = read_decisions([path])
@@ -58,6 +78,23 @@ def spare_findings(folder: Path, data: Path, target: str) -> None:
         raise FileError(f"{error} It is in the place of a new list, {remedy}") from None
     if decided:
         raise FileError(f"{path} has {len(decided)} decisions, {remedy}")
+
+
+def _is_summary(path: Path) -> bool:
+    found = json.loads(path.read_text("utf-8"))
+    return isinstance(found, dict) and {"data", "target", "n_suspects"} <= found.keys()
+
+
+def _is_list(path: Path) -> bool:
+    """A spreadsheet may have saved it, with other separators."""
+    text, _ = read_text(path)
+    names = read_fields(text.split("\n", 1)[0], find_separator(text))[0]
+    return bool(names) and {"decision", *EVIDENCE} <= set(names[0])
+
+
+def _is_page(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return GENERATOR.encode() in stream.read(10_000)
 
 
 def _seen_from(folder: Path, data: Path) -> str:
@@ -70,26 +107,35 @@ def _seen_from(folder: Path, data: Path) -> str:
 
 def _write_suspects(report: dict[str, Any], path: Path) -> None:
     """Those to review, the worst first; apply takes it with decisions filled in."""
-    names = report["classes"]
-    columns = [guarded(column["name"]) for column in report["columns"]]
-    with path.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*FIELDS, "chance_wrong", "label_quality", "because", *columns])
-        for each in report["suspects"]:
-            because = each["reasons"][0]["text"] if each["reasons"] else ""
-            writer.writerow(
-                [
-                    each["row"],
-                    guarded(each["id"]),
-                    guarded(names[each["given"]]),
-                    "",
-                    guarded(names[each["predicted"]]),
-                    each["wrong"],
-                    each["quality"],
-                    guarded(because),
-                    *map(guarded, each["cells"]),
-                ]
-            )
+    names, own = report["classes"], (*NEEDED, *EVIDENCE, *PROOFS)
+    columns = [column["name"] for column in report["columns"]]
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(
+        [
+            *own,
+            *(guarded(f"{each} (data)" if each in own else each) for each in columns),
+        ]
+    )
+    for each in report["suspects"]:
+        because = each["reasons"][0]["text"] if each["reasons"] else ""
+        writer.writerow(
+            [
+                each["row"],
+                guarded(each["id"]),
+                guarded(names[each["given"]]),
+                "",
+                guarded(names[each["predicted"]]),
+                each["wrong"],
+                each["quality"],
+                guarded(because),
+                guarded(report["id_column"]),
+                each["digest"],
+                report["format"],
+                *map(guarded, each["cells"]),
+            ]
+        )
+    write_whole(path, stream.getvalue().encode("utf-8-sig"))
 
 
 def _summarise(report: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -99,6 +145,7 @@ def _summarise(report: dict[str, Any], folder: Path) -> dict[str, Any]:
         "version",
         "classes",
         "n_rows",
+        "n_unlabelled",
         "noise_rate",
         "noise_rate_std",
         "expected_precision",

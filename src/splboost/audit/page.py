@@ -19,6 +19,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from splboost.whole_files import write_whole
+
+GENERATOR = '<meta name="generator" content="splboost audit">'
 _SCRIPTS = (
     "elements.js",
     "csv.js",
@@ -46,7 +49,9 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         What the audit found, in plain JSON. Labels are numbers that index ``classes``;
         a row is its position among the data rows, from 0.
 
-        - ``name``, ``target``, ``made``, ``version``: texts.
+        - ``name``, ``target``, ``made``, ``version``: texts; ``format``, that of the
+          decisions which the page saves.
+        - ``id_column``: name of the column that has the ids of rows, or None.
         - ``classes``: the labels as text.
         - ``n_rows``; ``noise_rate`` and ``noise_rate_std``, the share of labels
           estimated wrong; ``expected_precision`` of the suspects. Each but the first
@@ -59,11 +64,12 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
           which rows are identical.
         - ``columns``: dicts with ``name`` and ``kind`` ("number", "category", "text").
         - ``suspects``, in the order in which to review them: dicts with ``row``, ``id``
-          (or None), ``given``, ``predicted`` (never the given), ``quality``, ``wrong``
-          (the chance that the given is wrong), ``belief`` in each class, ``cells``
-          (texts, None where missing), ``reasons`` (dicts with ``column``, ``text`` and
-          ``taken``, of the belief in the given label; None if nobody has looked for
-          them) and ``similar`` (dicts with ``row``, ``id``, ``label``, ``cells``).
+          (or None), ``digest`` of the row, ``given``, ``predicted`` (never the given),
+          ``quality``, ``wrong`` (the chance that the given is wrong), ``belief`` in
+          each class, ``cells`` (texts, None where missing), ``reasons`` (dicts with
+          ``column``, ``text`` and ``taken``, of the belief in the given label; None if
+          nobody has looked for them) and ``similar`` (dicts with ``row``, ``id``,
+          ``label``, ``cells``).
         - ``source``: the CSV file as text, its line ends and byte-order mark as they
           were; None where it is too large or no CSV. The page then exports decisions
           alone.
@@ -79,12 +85,14 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     >>> from pathlib import Path
     >>> report = {
     ...     "name": "people.csv", "target": "rich", "made": "today", "version": "0.1",
+    ...     "format": "1", "id_column": None,
     ...     "classes": ["no", "yes"], "n_rows": 2, "noise_rate": 0.5,
     ...     "noise_rate_std": 0.1, "expected_precision": 0.9,
     ...     "confusion": [[0, 0], [1, 0]], "contradictions": [],
     ...     "quality": {"edges": [0, 1], "all": [2], "suspects": [1], "cut": 0.5},
     ...     "columns": [{"name": "age", "kind": "number"}],
-    ...     "suspects": [{"row": 1, "id": None, "given": 1, "predicted": 0,
+    ...     "suspects": [{"row": 1, "id": None, "digest": "row-9f86d081884c7d65",
+    ...                   "given": 1, "predicted": 0,
     ...                   "quality": 0.1, "wrong": 0.9, "belief": [0.9, 0.1],
     ...                   "cells": ["7"], "reasons": [], "similar": []}],
     ...     "source": "age,rich\\n40,no\\n7,yes\\n",
@@ -99,6 +107,7 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     style = (assets / "page.css").read_text("utf-8")
     script = "\n".join((assets / name).read_text("utf-8") for name in _SCRIPTS)
     page = Template((assets / "page.html").read_text("utf-8")).substitute(
+        generator=GENERATOR,
         policy=_policy(style, script),
         title=html.escape(f"{report['name']}: label review"),
         style=style,
@@ -109,7 +118,7 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     if file.is_dir():
         raise ValueError(f"path={str(path)!r} is a folder; give the name of a file.")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(page, encoding="utf-8", newline="\n")
+    write_whole(file, page)
 
 
 def _policy(style: str, script: str) -> str:

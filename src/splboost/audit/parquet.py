@@ -80,7 +80,10 @@ def change_parquet(
             origin[row] = row_of[text]
     if hasattr(table, "write_parquet"):
         changed = table.with_columns(table[target].gather(origin))
-        changed.filter(kept).write_parquet(path)
+        try:
+            changed.filter(kept).write_parquet(path)
+        except Exception as error:  # of polars' own, also where the disk is full
+            raise OSError(str(error)) from error
         return
     whole = table.unify_dictionaries()
     position = whole.schema.get_field_index(target)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from splboost.audit.files import TableFile, as_file, columns_of
+from splboost.audit.decisions import FORMAT, digest_row
+from splboost.audit.files import UTF_8, TableFile, as_file, columns_of
 from splboost.audit.findings import Findings
 from splboost.audit.reasons import Explanation, Reason
 from splboost.trees.columns import Table
@@ -29,6 +30,7 @@ def make_report(
     target: str,
     features: Sequence[str],
     *,
+    id_column: str | None = None,
     ids: Sequence[str | None] | None = None,
     rows: Sequence[int] | None = None,
 ) -> dict[str, Any]:
@@ -42,10 +44,13 @@ def make_report(
     target : str
         Name of the column of labels.
     features : names of the columns that the audit has seen
-    ids : by row of the file: what people call it
+    id_column : name of the column that tells what people call a row, or None
+    ids : by row of the file: what people call it; None for those in ``id_column``
     rows : by row of the audit: its number in the file; None if it is the same
     """
     number = list(range(file.n_rows)) if rows is None else [int(row) for row in rows]
+    if id_column is not None:
+        ids = file.columns[id_column].cells
     audited = _Audited(audit, file, features, ids, number)
     suspects = [audited.describe_suspect(found) for found in _explain(audit)]
     n_classes = audit.classes_.size
@@ -61,9 +66,12 @@ def make_report(
         for each in audit.contradictions_
     ]
     too_large = file.text is not None and len(file.text) > MOST_SOURCE
+    is_saved_alike = file.encoding == UTF_8  # as the page saves what it carries
     return {
+        "format": FORMAT,
         "name": file.path.name,
         "target": target,
+        "id_column": id_column,
         "made": datetime.now().strftime("%Y-%m-%d %H:%M"),
         "version": version("splboost"),
         "classes": audited.names,
@@ -78,7 +86,7 @@ def make_report(
             {"name": name, "kind": file.columns[name].kind} for name in features
         ],
         "suspects": suspects,
-        "source": None if too_large else file.text,
+        "source": file.text if is_saved_alike and not too_large else None,
         "fingerprint": _fingerprint(audit, file),
     }
 
@@ -103,6 +111,7 @@ class _Audited:
         self._given = [place[each] for each in np.asarray(issues["given_label"])]
         self._belief = audit.belief_
         self._features = features
+        self._file = file
         self._cells = [file.columns[name].cells for name in features]
         self._ids = ids
         self._number = number
@@ -123,6 +132,7 @@ class _Audited:
         others = np.where(np.arange(belief.size) == given, -1.0, belief)
         return {
             **self.describe(row),
+            "digest": digest_row(self._file, self._number[row]),
             "given": given,
             "predicted": int(np.argmax(others)),
             "quality": _rounded(self.quality[row]),

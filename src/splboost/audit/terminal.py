@@ -34,6 +34,10 @@ def show_columns(console: Console, plan: Plan) -> None:
         names = [name for name in plan.features if file.columns[name].kind == kind]
         if names:
             console.print(_plain(f"  {title}: {', '.join(map(brief, names))}"))
+    skipped = plan.unlabelled
+    if skipped:
+        first = f"row {skipped[0]}" + (" is the first" if len(skipped) > 1 else "")
+        console.print(_plain(f"  skipped: {len(skipped)} without a label ({first})"))
     for name, why in plan.left_out.items():
         console.print(_plain(f"  left out: {brief(name)} ({why})"))
 
@@ -70,11 +74,15 @@ def show_findings(
             )
             table.add_row(*(_plain(cell) for cell in cells))
         console.print(table)
-    if not suspects:
+    if suspects:
+        console.print(_plain(f"Review them: {folder / PAGE}"))
+        console.print(_plain(f"As a table: {folder / SUSPECTS}"))
+    else:
         console.print(_plain(f"How well labels fit their rows: {folder / PAGE}"))
-        return
-    console.print(_plain(f"Review them: {folder / PAGE}"))
-    console.print(_plain(f"As a table: {folder / SUSPECTS}"))
+    what = "the whole file" if report["source"] is not None else "the suspects' rows"
+    console.print(
+        _plain(f"The page holds {what}: give it only to those who may see the data.")
+    )
 
 
 @contextmanager

@@ -37,6 +37,13 @@ function readField(text, [from, to]) {
   return text.slice(from + 1, end).replaceAll('""', '"') + text.slice(end + 1, to);
 }
 
+/** The value of a field whose quotes close at its end. */
+function strictField(text, [from, to]) {
+  const isWhole = text[from] !== '"' || (closing(text, from) === to - 1 && to - from > 1 && text[to - 1] === '"');
+  if (!isWhole) throw new Error(`its quotes do not close in ${brief(text.slice(from, to), 40)}`);
+  return readField(text, [from, to]);
+}
+
 function writeField(value, separator = ",", quoted = false) {
   const needed = quoted || /["\r\n]|^\s|\s$/.test(value) || value.includes(separator);
   return needed ? `"${value.replaceAll('"', '""')}"` : value;

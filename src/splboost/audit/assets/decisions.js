@@ -1,10 +1,12 @@
 // Decisions: kept in the browser, undone, saved and loaded.
 
 const DONE = { keep: "kept", flip: "flipped", drop: "dropped" };
-const FIELDS = ["row", "id", "given", "decision", "new_label"];
+const FIELDS = ["row", "id", "given", "decision", "new_label", "id_column", "digest", "format"];
+const EVIDENCE = ["chance_wrong", "label_quality", "because"]; // which the list of suspects has, too
 const storageKey = `splboost-audit:${report.name}:${report.n_rows}:${report.digest}`;
 const rankOfRow = new Map(suspects.map(({ row }, rank) => [row, rank]));
 const decisions = new Map(); // by row: {decision, label}, where only a flip has a label
+const notes = new Map(); // by row: fields of loaded files that the page does not know, by name
 const changes = []; // what can be undone: for each change, [row, earlier decision] pairs
 let lasting = true; // whether the browser keeps the decisions
 
@@ -29,7 +31,7 @@ function put(pairs) {
     else decisions.delete(row);
   }
   try {
-    localStorage.setItem(storageKey, JSON.stringify([...decisions]));
+    localStorage.setItem(storageKey, JSON.stringify([[...decisions], [...notes]]));
     lasting = true;
   } catch {
     lasting = false;
@@ -38,50 +40,74 @@ function put(pairs) {
 
 function readStored() {
   try {
-    const stored = JSON.parse(localStorage.getItem(storageKey)) ?? [];
+    const [stored, noted] = JSON.parse(localStorage.getItem(storageKey)) ?? [[], []];
     decisions.clear();
     for (const [row, found] of stored) {
       if (fits(row, found)) decisions.set(row, found);
     }
+    for (const [row, found] of noted) notes.set(row, found);
   } catch {
     lasting = false;
   }
 }
 
+/** A line for each decision, and for each row that has a note without one. */
 function decisionLines() {
-  return [...decisions].sort(([a], [b]) => a - b).map(([row, { decision, label }]) => {
-    const { id, given } = suspects[rankOfRow.get(row)];
-    return { row, id, given: classes[given], decision, new_label: classes[label] ?? null };
+  const rows = [...new Set([...decisions.keys(), ...notes.keys()])].sort((a, b) => a - b);
+  return rows.map((row) => {
+    const { id, given, digest } = suspects[rankOfRow.get(row)];
+    const { decision = "", label = null } = decisions.get(row) ?? {};
+    const known = { row, id, given: classes[given], decision, new_label: classes[label] ?? null };
+    return { ...known, digest, ...notes.get(row) };
   });
 }
 
 function decisionsCsv() {
-  const lines = decisionLines().map((line) => FIELDS.map((name) => String(line[name] ?? "")));
-  const written = [FIELDS, ...lines].map((line) => line.map((value) => writeField(guarded(value))).join(","));
+  const lines = decisionLines();
+  const own = { id_column: report.id_column, format: report.format };
+  const names = [...new Set([...FIELDS, ...lines.flatMap(Object.keys)])];
+  const cells = lines.map((line) => names.map((name) => String(line[name] ?? own[name] ?? "")));
+  const written = [names, ...cells].map((line) => line.map((value) => writeField(guarded(value))).join(","));
   return `${written.join("\n")}\n`;
 }
 
 function decisionsJson() {
-  const { name, target, n_rows } = report;
-  return `${JSON.stringify({ name, target, n_rows, decisions: decisionLines() }, null, 1)}\n`;
+  const { format, name, target, n_rows, id_column } = report;
+  const document = { format, name, target, n_rows, id_column, decisions: decisionLines() };
+  return `${JSON.stringify(document, null, 1)}\n`;
 }
 
 /** Take over a saved file, CSV or JSON; says how many decisions, and how many did not fit. */
 function loadDecisions(text) {
   const isJson = text.trimStart().startsWith("{");
-  const lines = isJson ? JSON.parse(text).decisions ?? [] : csvLines(text);
+  const lines = isJson ? jsonLines(text) : csvLines(text);
   const pairs = [];
-  for (const { row, given, decision: written, new_label } of lines) {
+  let left = 0;
+  for (const { row, given, decision: written, new_label, digest, ...others } of lines) {
     const decision = (written ?? "").trim().toLowerCase();
     const found = { decision, label: decision === "flip" ? classes.indexOf(new_label) : null };
     const suspect = suspects[rankOfRow.get(parseInt(row, 10))];
-    if (!suspect || given !== classes[suspect.given]) continue;
-    if (fits(suspect.row, found)) pairs.push([suspect.row, found]);
+    const isSame = suspect && suspect.digest === digest && given === classes[suspect.given];
+    const note = Object.entries(others).filter(([name, value]) => !isKnown(name) && value !== "");
+    if (isSame && note.length) notes.set(suspect.row, Object.fromEntries(note));
+    if (isSame && fits(suspect.row, found)) pairs.push([suspect.row, found]);
+    else if (decision) left++;
   }
-  if (pairs.length) change(pairs);
-  const left = lines.length - pairs.length;
-  const rest = left ? `, ${count(left)} left out: their row or label is not on this page` : "";
+  change(pairs);
+  const rest = left ? `, ${count(left)} left out: their row or label is not on this page, or has changed` : "";
   return `${counted(pairs.length, "decision")} loaded${rest}.`;
+}
+
+/** Whether the page, or the list of suspects, has such a field itself. */
+function isKnown(name) {
+  if (FIELDS.includes(name) || EVIDENCE.includes(name)) return true;
+  return columns.some((column) => name === column.name || name === `${column.name} (data)`);
+}
+
+function jsonLines(text) {
+  const { decisions: lines } = JSON.parse(text);
+  if (!Array.isArray(lines)) throw new Error("it has no list of decisions");
+  return lines;
 }
 
 /** The lines of a CSV of decisions; spreadsheets may have saved it with semicolons or tabs. */
@@ -89,9 +115,15 @@ function csvLines(text) {
   const { separator } = findColumn(text, "decision") ?? { separator: "," };
   const [names = [], ...lines] = [...records(text, separator)]
     .filter(({ blank }) => !blank)
-    .map(({ fields }) => fields.map((field) => readField(text, field)));
-  const places = FIELDS.map((name) => names.indexOf(name));
-  if (places.includes(-1)) throw new Error(`its columns must be ${FIELDS.join(", ")}`);
-  const named = (line) => FIELDS.map((name, index) => [name, withoutGuard(line[places[index]] ?? "")]);
-  return lines.map((line) => Object.fromEntries(named(line)));
+    .map(({ fields }) => fields.map((field) => withoutGuard(strictField(text, field))));
+  const absent = FIELDS.find((name) => names.filter((own) => own === name).length !== 1);
+  if (absent) throw new Error(`it must have one column ${absent}; decisions have ${FIELDS.join(", ")}`);
+  const stray = lines.findIndex((line) => line.length !== names.length || line.some(swallows));
+  if (stray >= 0) throw new Error(`a quote is missing in line ${stray + 1} of it, or too many`);
+  return lines.map((line) => Object.fromEntries(names.map((name, index) => [name, line[index]])));
+}
+
+/** Whether a field has taken in the lines after it, because of a quote: each has a digest. */
+function swallows(field) {
+  return /[\r\n]/.test(field) && /row-[0-9a-f]{16}/.test(field);
 }

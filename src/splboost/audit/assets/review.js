@@ -188,6 +188,8 @@ function prepare() {
   document.querySelector(".progress").hidden = !suspects.length;
   byId("open-files").hidden = !suspects.length;
   if (!columns.length) byId("search").placeholder = "any label or row";
+  const carried = report.source === null ? "rows of the data" : "all of the data";
+  byId("private").textContent = `This page holds ${carried}: give it only to those who may see them.`;
   const { name, target, made, version } = report;
   byId("about").textContent =
     `${name} · labels in ${target} · audited ${made} with splboost ${version}`;

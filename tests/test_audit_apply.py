@@ -1,0 +1,454 @@
+"""splboost audit apply: decisions reach the rows that they were made on, or nothing.
+
+Also what a kill, a full disk or a foreign file in the place of an output leaves.
+"""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("typer", reason="needs the extra cli")
+from typer.testing import CliRunner
+
+from splboost import cli
+from splboost.audit.decisions import digest_row
+from splboost.audit.files import read_file
+from splboost.whole_files import WriteError, replacing, write_whole
+
+HEAD = "row,id,given,decision,new_label,id_column,digest,format\n"
+TEXT = "name,age,rich\nann,31,yes\nbob,32,no\ncai,33,yes\ndee,34,no\neve,35,yes\n"
+
+
+def run(*arguments, code=0):
+    """What the command says, in one line."""
+    done = CliRunner().invoke(cli.make_app(), ["audit", *map(str, arguments)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return " ".join(done.output.split())
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    path.write_text(TEXT)
+    return path
+
+
+def lines_of(path, kinds, *, id_column="name", target="rich"):
+    """Decisions by row on a file as it is, as the page saves them."""
+    file = read_file(path)
+    labels = file.columns[target].cells
+    names = file.columns[id_column].cells if id_column else [""] * file.n_rows
+    found = []
+    for row, kind in kinds.items():
+        new = next((each for each in labels if each != labels[row]), "")
+        fields = [row, names[row], labels[row], kind, new if kind == "flip" else ""]
+        found.append([*fields, id_column or "", digest_row(file, row), "1"])
+    return found
+
+
+def decide(path, kinds, **options):
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(lines_of(path, kinds, **options))
+    decisions = path.with_name("decisions.csv")
+    decisions.write_text(HEAD + stream.getvalue())
+    return decisions
+
+
+def apply(path, decisions, *options, code=0):
+    return run("apply", path, decisions, "--target", "rich", *options, code=code)
+
+
+# ------------------------------------------------------------------------ the right row
+
+
+def swap(text):
+    lines = text.splitlines(keepends=True)
+    lines[2], lines[4] = lines[4], lines[2]  # bob and dee, who are labelled alike
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_rows_that_have_moved_are_found_by_their_id(data, tmp_path, kind):
+    decisions = decide(data, {1: "flip", 4: "drop"})
+    if kind == "json":
+        lines = list(csv.DictReader(io.StringIO(decisions.read_text())))
+        document = {"format": "1", "id_column": "name", "decisions": lines}
+        decisions.write_text(json.dumps(document))
+    data.write_text(swap(TEXT))
+    assert "1 labels changed, 1 rows dropped" in apply(data, decisions)
+    cleaned = (tmp_path / "people-cleaned.csv").read_text()
+    assert cleaned == swap(TEXT).replace("bob,32,no", "bob,32,yes").replace(
+        "eve,35,yes\n", ""
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        swap,
+        lambda text: text.replace("bob,32", "bob,33"),
+        lambda text: text.replace("ann,31,yes\n", ""),
+        lambda text: text.replace("age", "years"),
+        lambda text: text.replace("bob,32,no", "bob,32,yes"),
+    ],
+    ids=["swapped", "another cell", "a row less", "another name", "another label"],
+)
+@pytest.mark.parametrize("option", ["apply", "reviewed"])
+def test_rows_that_have_changed_are_left_alone(data, tmp_path, edit, option):
+    decisions = decide(data, {1: "flip"}, id_column=None)
+    data.write_text(edit(TEXT))
+    if option == "apply":
+        said = apply(data, decisions, code=2)
+        assert "Nothing is changed" in said and "--force to go by id or row" in said
+    else:
+        data.write_text(data.read_text() + "x,1,no\n" * 20)
+        said = run(data, "--target", "rich", "--reviewed", decisions, code=2)
+    assert "people.csv is not as it was audited in row 1: a cell has changed" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "decisions.csv",
+        "people.csv",
+    ]
+
+
+def test_all_rows_that_have_changed_are_named_and_why(data):
+    decisions = decide(data, {0: "keep", 2: "flip", 3: "drop"})
+    data.write_text(TEXT.replace("\n", ",x\n"))
+    said = apply(data, decisions, code=2)
+    assert "in row 0 (ann), row 2 (cai), row 3 (dee): a cell" in said
+    assert "These are all rows that were decided on: has a column been changed?" in said
+    data.write_text(TEXT.replace("cai,33", "cai,3"))
+    assert "has a column been changed?" not in apply(data, decisions, code=2)
+
+
+def test_force_goes_by_id_and_says_so(data, tmp_path):
+    decisions = decide(data, {1: "flip"})
+    data.write_text(swap(TEXT).replace("bob,32", "bob,33"))
+    said = apply(data, decisions, "--force")
+    assert "--force: 1 of these rows are not known to be as they were audited" in said
+    assert "bob,33,yes" in (tmp_path / "people-cleaned.csv").read_text()
+    decisions = decide(data, {1: "flip"}, id_column=None)
+    data.write_text(TEXT.replace("bob,32,no", "bob,32,yes"))
+    said = apply(data, decisions, "--force", code=2)
+    assert "Row 1 of" in said and "is labelled 'yes', and was 'no'" in said
+
+
+def test_decisions_without_a_digest_need_force(data, tmp_path):
+    old = tmp_path / "old.csv"
+    old.write_text("row,id,given,decision,new_label\n1,bob,no,flip,yes\n")
+    assert "row 1 (bob) has no digest of the row" in apply(data, old, code=2)
+    assert "1 labels changed" in apply(data, old, "--force")
+    old.write_text(HEAD + "1,bob,no,flip,yes,name,row-0123456789abcdef,2\n")
+    said = apply(data, old, "--force", code=2)
+    assert "format '2' is not '1', the one that this version" in said
+
+
+def test_same_id_twice_is_told_apart_by_the_rest(data, tmp_path):
+    text = TEXT.replace("dee", "bob")
+    data.write_text(text)
+    decisions = decide(data, {3: "flip"})
+    data.write_text(swap(text))
+    assert "1 labels changed" in apply(data, decisions)
+    assert "bob,34,yes" in (tmp_path / "people-cleaned.csv").read_text()
+    data.write_text(swap(text).replace("bob,34", "bob,3"))
+    assert "not as it was audited in row 3 (bob)" in apply(data, decisions, code=2)
+
+
+def test_list_of_suspects_has_proofs_and_takes_notes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    rich = np.where((x > 0) ^ (rng.random(80) < 0.1), "yes", "no")
+    frame = pd.DataFrame({"key": [f"k{k}" for k in range(80)], "x": x, "rich": rich})
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    run(path, "--target", "rich", "--id", "key", "--quick", "--top", 5)
+    listed = tmp_path / "people-audit/suspects.csv"
+    table = pd.read_csv(listed, dtype=str)
+    file = read_file(path)
+    assert table["digest"].tolist() == [
+        digest_row(file, int(row)) for row in table["row"]
+    ]
+    assert set(table["id_column"]) == {"key"} and set(table["format"]) == {"1"}
+    table["decision"] = ["drop", None, "keep", None, None]
+    table["note"] = 'says "why",\nand so on'  # people write such things
+    filled = tmp_path / "filled.csv"
+    table.to_csv(filled, index=False)
+    shuffled = frame.sample(frac=1, random_state=0)
+    shuffled.to_csv(path, index=False)
+    assert "0 labels changed, 1 rows dropped, 1 kept" in apply(path, filled)
+    left = pd.read_csv(tmp_path / "people-cleaned.csv")
+    expected = shuffled[shuffled["key"] != table["id"][0]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(left, expected)
+
+
+KINDS = ("keep", "flip", "drop")
+
+
+@st.composite
+def edited_reviews(draw):
+    """A table, decisions on it, and the table after somebody has edited it.
+
+    Rows are (hidden number, cells); the number says who a row is, whatever becomes of
+    it. There are few different cells, so that rows are easily taken for each other.
+    """
+    has_id = draw(st.booleans())
+    n = draw(st.integers(2, 6))
+    cell = st.sampled_from(["a", "b"])
+    ids = draw(st.permutations([f"p{k}" for k in range(n)]))
+    rows = [
+        (k, [ids[k] if has_id else draw(cell), draw(cell), draw(cell)])
+        for k in range(n)
+    ]
+    kinds = draw(
+        st.dictionaries(st.integers(0, n - 1), st.sampled_from(KINDS), min_size=1)
+    )
+    edited = [(k, list(cells)) for k, cells in rows]
+    for _ in range(draw(st.integers(0, 3))):
+        way = draw(st.sampled_from(["swap", "cell", "delete", "insert", "sort"]))
+        at = draw(st.integers(0, max(len(edited) - 1, 0)))
+        if way == "insert":
+            edited.insert(at, (-1, ["new", draw(cell), draw(cell)]))
+        elif not edited:
+            continue
+        elif way == "swap":
+            other = draw(st.integers(0, len(edited) - 1))
+            edited[at], edited[other] = edited[other], edited[at]
+        elif way == "cell":
+            edited[at][1][draw(st.integers(1, 2))] = draw(cell)
+        elif way == "delete":
+            del edited[at]
+        else:
+            edited.sort(key=lambda row: row[1])
+    return has_id, rows, kinds, edited
+
+
+def table_text(rows):
+    return "id,x,rich\n" + "".join(",".join(cells) + "\n" for _, cells in rows)
+
+
+@settings(max_examples=150, deadline=None)
+@given(edited_reviews())
+def test_no_label_of_a_row_that_was_not_decided_on_changes(tmp_path_factory, review):
+    has_id, rows, kinds, edited = review
+    folder = tmp_path_factory.mktemp("review")
+    path, out = folder / "data.csv", folder / "out.csv"
+    path.write_text(table_text(rows))
+    if len({cells[2] for _, cells in rows}) < 2:
+        kinds = {row: "keep" if kind == "flip" else kind for row, kind in kinds.items()}
+    decisions = decide(path, kinds, id_column="id" if has_id else None)
+    path.write_text(table_text(edited))
+    arguments = ["apply", path, decisions, "--target", "rich", "--out", out]
+    done = CliRunner().invoke(cli.make_app(), ["audit", *map(str, arguments)])
+    if done.exit_code:
+        assert done.exit_code == 2 and not out.exists()
+        assert any(edited[row : row + 1] != rows[row : row + 1] for row in kinds), (
+            done.output
+        )  # something there has changed
+        return
+    # Equal rows cannot be told from each other, and need not be: what counts is what
+    # becomes of each kind of row.
+    decided = [(rows[row][1], kind) for row, kind in kinds.items()]
+    expected = sorted(cells for _, cells in edited)
+    for cells, kind in decided:
+        expected.remove(cells)  # was there, as it was
+        if kind != "drop":
+            label = {"a": "b", "b": "a"}[cells[2]] if kind == "flip" else cells[2]
+            expected.append([*cells[:2], label])
+    found = list(csv.reader(io.StringIO(out.read_text())))[1:]
+    assert sorted(found) == sorted(expected)
+
+
+# -------------------------------------------------------------------- read as a whole
+
+
+def stray(line):
+    """A file of three decisions, in one of which there is one quote too many."""
+    return lambda lines: "\n".join(
+        each.replace(",drop", ',"drop') if k == line else each
+        for k, each in enumerate(lines)
+    )
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        *map(stray, (1, 2, 3)),
+        lambda lines: "\n".join(lines).replace(",1\n2", ',"1\n2').replace("4,", '4",'),
+        lambda lines: "\n".join(lines)[:-5],
+        lambda lines: "\n".join(lines).replace("cai,yes,drop", "cai,yes,drop,,"),
+        lambda lines: "\n".join([lines[0] + ",row", *(x + ",5" for x in lines[1:])]),
+        lambda lines: "\n".join([lines[0] + ",note", *(x + ',"' for x in lines[1:])]),
+        lambda lines: json.dumps({"decisions": lines}),
+        lambda lines: '{"decisions": ' + "[" * 100_000,
+        lambda lines: '{"format": "1", "decisions": [], "decisions": []}',
+        lambda lines: '{"format": "1", "decisions": [{"row": 1, "Decision": "drop"}]}',
+    ],
+)
+def test_decisions_are_read_as_a_whole_or_not_at_all(data, tmp_path, spoil):
+    decisions = decide(data, {0: "drop", 2: "drop", 4: "drop"})
+    decisions.write_text(spoil(decisions.read_text().splitlines()))
+    for option in ([], ["--force"]):
+        said = apply(data, decisions, *option, code=2)
+        assert "decisions.csv" in said and ("once more" in said or "leave one" in said)
+    assert not (tmp_path / "people-cleaned.csv").exists()
+
+
+def test_flip_to_the_same_label_changes_nothing(data, tmp_path):
+    decisions = decide(data, {0: "flip", 1: "flip"})
+    decisions.write_text(decisions.read_text().replace("yes,flip,no", "yes,flip,YES"))
+    said = apply(data, decisions)
+    assert "1 labels changed, 0 rows dropped, 1 kept as they were" in said
+    cleaned = (tmp_path / "people-cleaned.csv").read_text()
+    assert cleaned == TEXT.replace("bob,32,no", "bob,32,yes")
+
+
+# ------------------------------------------------------------ whole files, or as before
+
+
+def test_output_of_other_decisions_is_not_replaced(data, tmp_path):
+    cleaned = tmp_path / "people-cleaned.csv"
+    apply(data, decide(data, {0: "drop"}))
+    apply(data, decide(data, {0: "flip", 1: "drop"}))  # another mind on the same rows
+    assert "ann,31,no" in cleaned.read_text()
+    for text in (cleaned.read_text() + "fay,36,no\n", "notes of mine\n", "\0"):
+        cleaned.write_text(text)
+        said = apply(data, decide(data, {0: "drop", 1: "keep"}), code=2)
+        assert "is there already and was not written by this command" in said
+        assert cleaned.read_text() == text
+    apply(data, decide(data, {0: "drop"}), "--force")
+    assert cleaned.read_text() == TEXT.replace("ann,31,yes\n", "")
+
+
+@pytest.mark.parametrize("name", ["suspects.csv", "review.html", "summary.json"])
+def test_foreign_files_in_the_folder_of_an_audit_stay(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    path.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    foreign = tmp_path / "people-audit" / name
+    foreign.parent.mkdir()
+    for text in ("mine", "{}", "<html>", "row,decision\n", "[" * 100_000):
+        foreign.write_text(text)
+        said = run(path, "--target", "rich", "--quick", code=2)
+        assert f"{foreign} is there already and was not written by this" in said
+        assert foreign.read_text() == text
+    run(path, "--target", "rich", "--quick", "--force")
+    assert foreign.read_text() != text
+    run(path, "--target", "rich", "--quick")
+
+
+WRITERS = {
+    "csv": "apply people.csv decisions.csv --target rich --out out.csv --force",
+    "gz": "apply people.csv decisions.csv --target rich --out out.csv.gz --force",
+    "parquet": "apply people.parquet decisions.csv --target rich --out out.parquet "
+    "--force",
+}
+LIMITED = """
+import resource, signal, sys
+import pandas, polars, pyarrow.parquet  # which write files when they are imported
+import splboost.frames
+from splboost.cli import make_app
+limit, kills, library, *arguments = sys.argv[1:]
+installed = {"pandas", library}
+splboost.frames.find_spec = lambda name: name if name in installed else None
+app = make_app()
+from splboost.audit.label_audit import LabelAudit
+if kills == "1":
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+import splboost.whole_files as files
+original = files._make_like
+def start(*given):
+    original(*given)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+files._make_like = start
+app(["audit", *arguments], prog_name="splboost")
+"""
+
+
+@pytest.mark.parametrize("kills", [True, False], ids=["killed", "full disk"])
+@pytest.mark.parametrize(
+    ("writer", "library"),
+    [("csv", ""), ("gz", ""), ("parquet", "pyarrow"), ("parquet", "polars")],
+)
+def test_outputs_are_whole_after_a_kill_or_on_a_full_disk(
+    data, tmp_path, writer, library, kills
+):
+    """A limit of file sizes ends a process in the midst of a write, or fails it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2**60, size=(2000, 3)).astype(str))
+    frame.columns = ["name", "age", "city"]
+    frame["rich"] = np.where(rng.random(2000) < 0.5, "yes", "no")
+    frame.to_csv(data, index=False)
+    frame.to_parquet(tmp_path / "people.parquet")
+    source = data if writer != "parquet" else tmp_path / "people.parquet"
+    decide(source, {0: "flip", 5: "drop"})
+    arguments = WRITERS[writer].split()
+    out = tmp_path / arguments[arguments.index("--out") + 1]
+    out.write_bytes(b"what was there before")
+    command = [sys.executable, "-c", LIMITED, "20000", str(int(kills)), library]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True)
+    assert out.read_bytes() == b"what was there before"
+    parts = [path.name for path in tmp_path.iterdir() if ".part" in path.name]
+    if kills:
+        assert done.returncode == -signal.SIGXFSZ, done.stderr
+        assert len(parts) == 1  # which the page on reliability tells of
+    else:
+        assert done.returncode == 1 and not parts, done.stderr
+        assert f"Error: {out.name} could not be written" in done.stderr
+        assert "the earlier file is as it was before" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_file_that_cannot_be_replaced_leaves_both_whole(tmp_path, monkeypatch):
+    """As on Windows, where another program has it open."""
+    path = tmp_path / "people-cleaned.csv"
+    path.write_text("old")
+
+    def refuse(*_):
+        raise PermissionError(13, "Access is denied")
+
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(WriteError, match="close it if another program has it open"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    (part,) = (each for each in tmp_path.iterdir() if each != path)
+    assert part.read_text() == "new" and part.suffix == ".csv"
+
+
+def test_what_stays_of_a_file_that_is_replaced(tmp_path):
+    path, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_whole(link, "new")
+    assert link.is_symlink() and path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    fresh = tmp_path / "b.txt"
+    write_whole(fresh, "x")
+    umask = os.umask(0)
+    os.umask(umask)
+    assert fresh.stat().st_mode & 0o777 == 0o666 & ~umask
+    write_whole("/dev/null", "x")
+    assert not Path("/dev/null").is_file()
+    with pytest.raises(KeyboardInterrupt), replacing(path) as part:
+        part.write_text("half")
+        raise KeyboardInterrupt
+    with pytest.raises(WriteError, match="is a folder"):
+        write_whole(tmp_path, "x")
+    with pytest.raises(WriteError, match=r"could not be written .*; it is not there"):
+        write_whole(tmp_path / "none/c.txt", "x")
+    assert {each.name for each in tmp_path.iterdir()} == {"a.txt", "b.txt", "link.txt"}
+    assert path.read_text() == "new"

@@ -3,6 +3,7 @@
 import inspect
 import pickle
 from copy import copy
+from datetime import date
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import spearmanr
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -19,7 +21,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -851,14 +853,13 @@ def test_categories_and_missing_values_in_frames(installed):
     assert_allclose(belief["pandas"], belief["polars"], atol=0.05)
 
 
-def test_strings_need_to_be_named_as_categories(gaussians):
+def test_strings_are_categories_of_a_frame_or_by_name():
     colour, size, labels, _ = mixed_frame()
     X = pd.DataFrame({"colour": colour, "size": size})
-    with pytest.raises(ValueError, match=r"'colour'.*categorical"):
-        quick().fit(X, labels)
     by_name = quick(categorical_features=["colour"]).fit(X, labels)
     categories = X.astype({"colour": "category"})
     assert_array_equal(by_name.belief_, quick().fit(categories, labels).belief_)
+    assert_array_equal(by_name.belief_, quick().fit(X, labels).belief_)
     objects = quick(categorical_features=[0]).fit(X.to_numpy(object), labels)
     assert_allclose(objects.belief_, by_name.belief_, atol=0.05)
 
@@ -1230,3 +1231,55 @@ def test_explanations_do_not_depend_on_what_else_is_asked(gaussians):
     audit = quick(top=5).fit(gaussians.X, gaussians.given)
     for each in audit.explain():
         assert audit.explain([each.row]) == [each]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_texts_of_a_frame_are_categories_or_left_out(library):
+    rng = np.random.default_rng(0)
+    n = 120
+    cells = {
+        0: rng.normal(size=n),
+        "code": rng.integers(0, 3, size=n),
+        "city": [["Bern", "Ulm", None][k % 3] for k in range(n)],
+        "name": [f"person {k}" for k in range(n)],
+        "day": [date(2024, 1, 1 + k % 4) for k in range(n)],
+        "box": [["x", None][k % 2] for k in range(n)],
+    }
+    frame = library.DataFrame({str(name): column for name, column in cells.items()})
+    if library is pd:
+        frame["day"] = pd.to_datetime(frame["day"])
+    y = np.where(cells[0] > 0, "yes", "no")
+    audit = LabelAudit(quick=True, random_state=0, categorical_features=[1])
+    with pytest.warns(UserWarning, match="too many different texts .* in 'name', and"):
+        audit.fit(frame, y)
+    names = ["0", "code", "city", "day", "box"]
+    assert audit.feature_names_in_.tolist() == names
+    by_hand = frame[names].copy() if library is pd else frame[names]
+    if library is pd:
+        by_hand["day"] = by_hand["day"].astype(str)
+        by_hand = by_hand.astype(dict.fromkeys(names[2:], "category"))
+    else:
+        texts = [pl.col(names[2:]).cast(pl.String).cast(pl.Categorical)]
+        by_hand = by_hand.with_columns(texts)
+    expected = LabelAudit(quick=True, random_state=0, categorical_features=["code"])
+    expected.fit(by_hand, y)
+    np.testing.assert_array_equal(audit.belief_, expected.belief_)
+    assert len(audit.clean(frame, y)[0].columns) == 6
+    audit.explain([0])
+    with (
+        pytest.raises(ValueError, match="no column to judge labels by: 'name' have"),
+        pytest.warns(UserWarning),
+    ):
+        find_label_issues(frame[["name"]], y)
+
+
+def test_estimator_gets_the_texts_of_a_frame_as_they_are():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=90), "word": [f"w{k}" for k in range(90)]})
+    y = (X["x"] > 0).astype(int)
+    encoded = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["word"]), remainder="passthrough"
+    )
+    audit = LabelAudit(make_pipeline(encoded, LogisticRegression()), random_state=0)
+    assert audit.fit(X, y).feature_names_in_.tolist() == ["x", "word"]
+    assert audit.explain([0])[0].reasons is not None

@@ -999,3 +999,98 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path, dialect):
     assert "149 labels, of which" in said
     again = {each["row"] for each in table_in(folder / "suspects.csv")}
     assert not again & {each["row"] for each in suspects[:5]}
+
+
+# ----------------------------------------------------------------------- reading tables
+
+
+def test_checkbox_is_a_column_and_rows_without_a_label_are_skipped(data, tmp_path):
+    rows = people()
+    for k, row in enumerate(rows):
+        row["member"] = "x" if k % 3 else ""
+        row["nothing"] = ""
+        if k in (3, 50):
+            row["rich"] = ["", "NA"][k == 50]
+    data.write_text(text_of(rows))
+    said = audit(data, "--ignore", "country")
+    assert "categories: home, member" in said
+    assert "left out: nothing (empty)" in said
+    assert "skipped: 2 without a label (row 3 is the first)" in said
+    assert "148 labels, of which" in said
+    summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
+    assert (summary["n_rows"], summary["n_unlabelled"]) == (150, 2)
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    for each in suspects:  # numbered as in the file
+        assert each["given"] == rows[int(each["row"])]["rich"]
+    call("apply", data, decide(data, suspects, ["drop"]), "--target", "rich")
+    del rows[int(suspects[0]["row"])]
+    assert (tmp_path / "people-cleaned.csv").read_text() == text_of(rows)
+    for row in rows:
+        row["rich"] = ""
+    data.write_text(text_of(rows))
+    assert "has 0 rows with a label in 'rich'; an audit needs" in audit(data, code=2)
+
+
+def test_numbers_that_are_classes_are_said_to_be(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = people()
+    for k, row in enumerate(rows):
+        row["rich"] = str(k % 25)
+    path.write_text(text_of(rows))
+    said = audit(path, code=2)
+    assert "'rich' has 25 different numbers, from 0 to 24, and looks measured" in said
+    assert "left out: rich (the labels)" in audit(path, "--categorical", "rich")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-be", "UTF8"])
+def test_encoding_is_kept(tmp_path, encoding):
+    rows = people()
+    for row in rows:
+        row["home"] = row["home"].replace("own", "Zürich")
+        row["rich"] = {"yes": "Ärzte", "no": "no"}[row["rich"]]
+    path, text = tmp_path / "people.csv", text_of(rows)
+    content = text.encode(encoding)
+    if encoding == "utf-16-be":
+        content = b"\xfe\xff" + content
+    path.write_bytes(content)
+    named = "utf-16" if encoding == "utf-16-be" else encoding
+    if named != "UTF8":
+        said = audit(path, code=2).replace(", often", "")
+        assert f"); give its --encoding {named}, or save it as CSV in UTF-8" in said
+    audit(path, "--encoding", named)
+    suspects = table_in(tmp_path / "people-audit/suspects.csv")
+    assert {each["given"] for each in suspects} <= {"Ärzte", "no"}
+    page = (tmp_path / "people-audit/review.html").read_text("utf-8")
+    assert ('"source":null' in page) == (named != "UTF8")
+    table = pd.read_csv(tmp_path / "people-audit/suspects.csv", dtype=str)
+    table.loc[0, "decision"] = "drop"
+    table.to_csv("filled.csv", index=False)
+    call("apply", path, "filled.csv", "--target", "rich", "--encoding", named)
+    del rows[int(suspects[0]["row"])]
+    cleaned = (tmp_path / "people-cleaned.csv").read_bytes()
+    assert cleaned == content[: len(content) - len(text.encode(encoding))] + (
+        text_of(rows).encode(encoding)
+    )
+    said = audit(path, "--encoding", "latin-7", code=2)
+    assert "--encoding 'latin-7' is unknown; give one such as utf-8" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04\x14\x00\x06\x00", "is an Excel workbook (.xlsx) or another ZIP"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is an old Excel workbook (.xls); open it and"),
+        (b"SQLite format 3\x00", "is an SQLite database; export the table as CSV"),
+    ],
+)
+def test_files_of_other_programs_are_recognised(tmp_path, content, said):
+    for name in ("people.csv", "people.xlsx"):
+        (tmp_path / name).write_bytes(content + b"\x00" * 100)
+        assert said in audit(tmp_path / name, code=2)
+
+
+def test_page_says_that_it_holds_data(data, tmp_path, browser):
+    said = audit(data)
+    assert "The page holds the whole file: give it only to those who may see" in said
+    tab = Visit(browser.new_context(), tmp_path / "people-audit/review.html")
+    assert "holds all of the data: give it only to" in tab.text("#private")

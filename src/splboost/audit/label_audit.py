@@ -21,6 +21,7 @@ from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
 from splboost.audit.page import write_page
 from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
+from splboost.audit.texts import read_text_columns
 from splboost.boosting.families.parameters import check_parameters
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
@@ -162,9 +163,11 @@ class LabelAudit(Findings):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features), or None
-            NaN is a missing value. None, with ``pred_probs`` alone, is for rows that
-            are no table, as images are: there are no similar rows and no contradictions
-            then.
+            NaN is a missing value. Texts of a frame that recur, up to 100 different
+            ones, are categories; columns of others are left out, with a warning, unless
+            ``estimator`` is given, which gets X as it is. None, with ``pred_probs``
+            alone, is for rows that are no table, as images are: there are no similar
+            rows and no contradictions then.
         y : array-like of shape (n_samples,)
             Labels, numbers or strings.
         pred_probs : array-like or frame of shape (n_samples, n_classes), default=None
@@ -211,7 +214,13 @@ class LabelAudit(Findings):
                 "suspects to take; give one of them."
             )
         rng = check_random_state(self.random_state)
-        table = self._read(X, pred_probs)
+        is_foreign = self.estimator is not None and pred_probs is None
+        rows, listed = read_text_columns(
+            X, self.categorical_features, keep_all=is_foreign
+        )
+        table = self._read(rows, listed, pred_probs)
+        if not is_foreign:
+            X = rows  # another library's estimator gets what the user gave
         n_rows = read_target(y).size if table is None else table.n_rows
         self.classes_, codes = encode_labels(self, y, np.ones(n_rows))
         known = check_trusted(trusted, n_rows)
@@ -225,7 +234,7 @@ class LabelAudit(Findings):
         if pred_probs is not None:
             found = from_given(pred_probs, self.classes_, codes, {"X": X, "y": y})
         else:
-            found = self._find_evidence(X, codes, units, trusted, rng)
+            found = self._find_evidence(X, listed, codes, units, trusted, rng)
         probability, self.estimator_ = found
         there = ~np.isnan(probability).any(axis=1)
         asked = there & ~known
@@ -256,9 +265,9 @@ class LabelAudit(Findings):
         self._data = table, None if table is None else table.native(X), codes
         self._explainer = None
 
-    def _read(self, X: Any, pred_probs: Any) -> Table | None:
+    def _read(self, X: Any, listed: Any, pred_probs: Any) -> Table | None:
         if X is not None:
-            return read_table(self, X, self.categorical_features, reset=True)
+            return read_table(self, X, listed, reset=True)
         if pred_probs is None:
             raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
         for name in ("n_features_in_", "feature_names_in_"):
@@ -269,6 +278,7 @@ class LabelAudit(Findings):
     def _find_evidence(
         self,
         X: Any,
+        listed: Any,
         codes: NDArray[np.integer],
         groups: NDArray[np.intp] | None,
         trusted: Any,
@@ -278,7 +288,7 @@ class LabelAudit(Findings):
         if judge is None:
             kind = QuickForest if self.quick else SPLForestClassifier
             judge = kind(
-                categorical_features=self.categorical_features,
+                categorical_features=listed,
                 n_jobs=self.n_jobs,
                 random_state=seed,
                 verbose=self.verbose,

@@ -89,6 +89,7 @@ def make_report(
         "version": "0.1.0",
         "classes": list(classes),
         "n_rows": n_rows,
+        "n_labels": n_rows,
         "noise_rate": 0.12,
         "noise_rate_std": 0.02,
         "expected_precision": 0.87,

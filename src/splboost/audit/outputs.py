@@ -145,6 +145,7 @@ def _summarise(report: dict[str, Any], folder: Path) -> dict[str, Any]:
         "version",
         "classes",
         "n_rows",
+        "n_labels",
         "n_unlabelled",
         "noise_rate",
         "noise_rate_std",

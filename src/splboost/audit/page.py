@@ -53,7 +53,7 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
           decisions which the page saves.
         - ``id_column``: name of the column that has the ids of rows, or None.
         - ``classes``: the labels as text.
-        - ``n_rows``; ``noise_rate`` and ``noise_rate_std``, the share of labels
+        - ``n_rows``; ``n_labels``, how many of them were audited; ``noise_rate`` and ``noise_rate_std``, the share of labels
           estimated wrong; ``expected_precision`` of the suspects. Each but the first
           may be None.
         - ``confusion``: numbers of suspects, given by predicted label.
@@ -86,8 +86,8 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     >>> report = {
     ...     "name": "people.csv", "target": "rich", "made": "today", "version": "0.1",
     ...     "format": "1", "id_column": None,
-    ...     "classes": ["no", "yes"], "n_rows": 2, "noise_rate": 0.5,
-    ...     "noise_rate_std": 0.1, "expected_precision": 0.9,
+    ...     "classes": ["no", "yes"], "n_rows": 2, "n_labels": 2,
+    ...     "noise_rate": 0.5, "noise_rate_std": 0.1, "expected_precision": 0.9,
     ...     "confusion": [[0, 0], [1, 0]], "contradictions": [],
     ...     "quality": {"edges": [0, 1], "all": [2], "suspects": [1], "cut": 0.5},
     ...     "columns": [{"name": "age", "kind": "number"}],

@@ -76,6 +76,7 @@ def make_report(
         "version": version("splboost"),
         "classes": audited.names,
         "n_rows": file.n_rows,
+        "n_labels": len(number),
         "noise_rate": _rounded(audit.noise_rate_),
         "noise_rate_std": _rounded(audit.noise_rate_std_),
         "expected_precision": stated,

@@ -5,16 +5,17 @@ const LISTED_PAIRS = 20;
 const LISTED_GROUPS = 50;
 const LISTED_ROWS = 12;
 
-function showFacts({ n_rows, noise_rate, noise_rate_std, expected_precision, contradictions }) {
+function showFacts({ n_rows, n_labels, noise_rate, noise_rate_std, expected_precision, contradictions }) {
   const fact = (term, value, words) =>
     byId("facts").append(make("div", { class: "panel" }, make("dt", {}, term),
       make("dd", { class: "value" }, value), make("dd", {}, words)));
   const kinds = counted(classes.length, "class", "classes");
-  fact("Rows", count(n_rows), `${kinds} of ${brief(report.target, 40)}`);
+  const audited = n_labels < n_rows ? `; ${counted(n_labels, "label")} audited` : "";
+  fact("Rows", count(n_rows), `${kinds} of ${brief(report.target, 40)}${audited}`);
   if (noise_rate !== null) {
     const spread = noise_rate_std === null ? "" : ` ± ${percent(noise_rate_std)}`;
     fact("Labels estimated wrong", percent(noise_rate) + spread,
-      `about ${count(Math.round(noise_rate * n_rows))} of ${count(n_rows)}`);
+      `about ${count(Math.round(noise_rate * n_labels))} of ${count(n_labels)}`);
   }
   let words = suspects.length ? "rows whose label looks wrong"
     : "no label looks wrong enough to review; --top 20, or top=20 in Python, lists the worst all the same";

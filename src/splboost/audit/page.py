@@ -53,9 +53,9 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
           decisions which the page saves.
         - ``id_column``: name of the column that has the ids of rows, or None.
         - ``classes``: the labels as text.
-        - ``n_rows``; ``n_labels``, how many of them were audited; ``noise_rate`` and ``noise_rate_std``, the share of labels
-          estimated wrong; ``expected_precision`` of the suspects. Each but the first
-          may be None.
+        - ``n_rows``; ``n_labels``, how many of them were audited; ``noise_rate`` and
+          ``noise_rate_std``, the share of labels estimated wrong;
+          ``expected_precision`` of the suspects. The last three may be None.
         - ``confusion``: numbers of suspects, given by predicted label.
         - ``quality``: histogram of the label quality: ``edges``, the counts of ``all``
           rows and of ``suspects``, and the ``cut`` between them or None.

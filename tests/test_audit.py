@@ -788,6 +788,12 @@ def test_folds_of_few_groups(gaussians):
         )
 
 
+def test_a_judge_that_answers_with_no_probabilities():
+    message = r"GaussianNB answers predict_proba with \[nan, nan\]"
+    with pytest.raises(ValueError, match=message):
+        LabelAudit(GaussianNB()).fit(np.ones((40, 1)), [0, 1] * 20)
+
+
 @pytest.mark.parametrize("judge", [LinearSVC(), "forest"])
 def test_judge_without_probabilities(gaussians, judge):
     with pytest.raises(TypeError, match=r"no predict_proba.*pred_probs"):

@@ -466,6 +466,64 @@ def test_a_real_interrupt(kind, keep, said, wait):
     assert "Traceback" not in err
 
 
+FIT_INSIDE_ANOTHER_PROGRAM = """
+    import ctypes, os, sys
+
+    came = []
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(came.append)
+    ctypes.CDLL(None).signal(2, handler)
+    for name in ("_signal", "signal"):  # which ask for handlers when they are loaded
+        sys.modules.pop(name, None)
+    import signal
+
+    from splboost import SPLBoostClassifier
+    from splboost.trees import C45Classifier, CARTClassifier
+
+    assert signal.getsignal(signal.SIGINT) is None
+    for learner in CARTClassifier(max_depth=1), C45Classifier(max_depth=1):
+        SPLBoostClassifier(learner, n_estimators=2).fit([[0.0], [1.0]] * 9, [0, 1] * 9)
+        os.kill(os.getpid(), signal.SIGINT)
+        print(came, signal.getsignal(signal.SIGINT))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_a_program_around_python_keeps_its_interrupt():
+    program = textwrap.dedent(FIT_INSIDE_ANOTHER_PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == ["[2] None", "[2, 2] None"], done.stderr
+
+
+def own_handler(number, frame):
+    """As a notebook has one."""
+
+
+@pytest.mark.parametrize(
+    "handler", [own_handler, signal.SIG_IGN, signal.SIG_DFL, signal.default_int_handler]
+)
+@pytest.mark.parametrize("inside", [own_handler, None])
+def test_a_fit_leaves_the_handler_of_ctrl_c(handler, inside):
+    X, y = data()
+    found = []
+
+    def callback(progress):
+        found.append(signal.getsignal(signal.SIGINT))
+        SPLBoostClassifier(n_estimators=1).fit(X, y)
+        if inside is not None:
+            signal.signal(signal.SIGINT, inside)
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        SPLBoostClassifier(n_estimators=2, callback=callback).fit(X, y)
+        after = signal.getsignal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found[0] is handler
+    assert after is (handler if inside is None else inside)
+
+
 # -- verbose --------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -281,6 +282,16 @@ def test_sigterm_ends_as_ctrl_c_does(monkeypatch):
     monkeypatch.setattr(commands, "run", terminate)
     assert call("paper", "run", code=130) == "Stopped; what was measured is kept."
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_command_in_a_thread_of_another_program(monkeypatch):
+    def fail(*given, **options):
+        raise ValueError("Nothing to measure.")
+
+    monkeypatch.setattr(commands, "run", fail)
+    with ThreadPoolExecutor(1) as pool:
+        said = pool.submit(call, "paper", "run", code=1).result()
+    assert said == "Error: Nothing to measure."
 
 
 def test_a_data_folder_that_is_none(monkeypatch, tmp_path):

@@ -1,6 +1,8 @@
 """Cells mean the same, whatever holds them; what means nothing is refused."""
 
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -152,6 +154,62 @@ def test_strings(X, listed):
 )
 def test_numbered_categories(X):
     assert cells(read(X, [0]), 0) == [7, None, 2]
+
+
+LARGE = [2**53, 2**53 + 1, None]
+EXACT_HOLDERS = {
+    "list": lambda cells: [[cell] for cell in cells],
+    "object array": lambda cells: np.array([[cell] for cell in cells], dtype=object),
+    "masked": lambda cells: np.ma.array(
+        [[cell or 0] for cell in cells], mask=[[cell is None] for cell in cells]
+    ),
+    "pandas Int64": lambda cells: pd.DataFrame({"a": pd.array(cells, dtype="Int64")}),
+    "pandas arrow": lambda cells: pd.DataFrame(
+        {"a": pd.array(cells, "int64[pyarrow]")}
+    ),
+    "pandas object": lambda cells: pd.DataFrame({"a": pd.Series(cells, dtype=object)}),
+    "pandas category": lambda cells: pd.DataFrame(
+        {"a": pd.Series(cells, dtype="Int64").astype("category")}
+    ),
+    "polars": lambda cells: pl.DataFrame({"a": cells}),
+    "polars Int128": lambda cells: pl.DataFrame(
+        {"a": pl.Series(cells).cast(pl.Int128)}
+    ),
+    "polars Decimal": lambda cells: pl.DataFrame(
+        {"a": pl.Series(cells).cast(pl.Decimal(38, 1))}
+    ),
+}
+
+
+@pytest.mark.parametrize("hold", EXACT_HOLDERS.values(), ids=EXACT_HOLDERS.keys())
+def test_categories_that_floats_would_merge(hold):
+    assert cells(read(hold(LARGE), [0]), 0) == LARGE
+    model = CARTClassifier(categorical_features=[0]).fit(
+        hold(LARGE[:2] * 9), [0, 1] * 9
+    )
+    names = hasattr(hold(LARGE), "columns")
+    for other in EXACT_HOLDERS.values():
+        if hasattr(other(LARGE), "columns") == names:
+            assert model.predict(other(LARGE[:2])).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_large_integers_of_numpy_are_categories(dtype):
+    large = (2**62 if dtype == "int64" else 2**63) + np.arange(3, dtype=dtype)
+    for X in (large[:, None], pd.DataFrame({"a": large}), pl.DataFrame({"a": large})):
+        assert cells(read(X, [0]), 0) == large.tolist()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.array([[2.0**53], [1.0]]), pd.DataFrame({0: [2**53 + 1, None]})],
+    ids=["numpy", "pandas"],
+)
+def test_categories_that_floats_have_merged_are_refused(X):
+    message = r"Column '?0'? of X holds 9007199254740992\.0 as a float64.*Int64.*text"
+    with pytest.raises(ValueError, match=message):
+        CARTClassifier(categorical_features=[0]).fit(X, [0, 1])
+    assert read(X).numeric(0)[0] == 2.0**53
 
 
 def test_categories_of_any_type():
@@ -321,10 +379,6 @@ BAD = {
         pd.DataFrame({"a": pd.Series([np.inf, 1], dtype=object)}),
         "infinity in column 'a'",
     ),
-    "things": (
-        pd.DataFrame({"a": pd.Series([{}, 1], dtype=object)}),
-        "Column 'a' of X holds values that are not numbers",
-    ),
     "no rows": (np.empty((0, 2)), "0 sample"),
     "empty pandas": (pd.DataFrame({"a": []}), "0 sample"),
     "no columns": (pd.DataFrame(index=[0, 1]), "0 feature"),
@@ -345,12 +399,67 @@ def test_refused(X, message):
 
 
 @pytest.mark.parametrize(
-    ("cell", "message"), [("x", "not numbers"), (np.inf, "infinity")], ids=str
+    ("cell", "message"), [("x", "no number"), (np.inf, "infinity")], ids=str
 )
 def test_refused_beside_listed_categories(cell, message):
     X = np.array([["a", 1], ["b", cell]], dtype=object)
     with pytest.raises(ValueError, match=message):
         CARTClassifier(categorical_features=[0]).fit(X, [0, 1])
+
+
+def odd_column(cells):
+    """A numpy array, a list and frames whose second column holds the cells."""
+    array = np.ones((len(cells), 2), dtype=object)
+    series = pd.Series([None] * len(cells), dtype=object)
+    for i, cell in enumerate(cells):
+        array[i, 1] = series[i] = cell
+    ones = [1.0] * len(cells)
+    return [
+        array,
+        array.tolist(),
+        pd.DataFrame({0: ones, 1: series}),
+        pl.DataFrame({"0": ones, "1": pl.Series(cells, dtype=pl.Object)}),
+    ]
+
+
+ODD = {
+    "text after None": [None, 1.0, "a"],
+    "bytes after None": [None, b"a", b"b"],
+    "lists": [[1], [2], [1]],
+    "dicts": [{}, {1: 2}, None],
+    "sets": [{1}, {2}, {1}],
+    "arrays": [np.arange(2), np.arange(3), np.arange(1)],
+    "tuples": [(1,), (2,), (1,)],
+    "complex numbers": [1j, 2j, None],
+    "times": [pd.Timestamp("2024"), pd.NaT, None],
+    "too large": [10**400, 1, 2],
+}
+
+
+@pytest.mark.parametrize("cells", ODD.values(), ids=ODD.keys())
+def test_odd_cells_are_named(cells):
+    for X in odd_column(cells):
+        with pytest.raises(
+            (TypeError, ValueError), match=r"Column '?1'? (of X holds|has dtype).*\."
+        ) as caught:
+            CARTClassifier().fit(X, [0, 1, 1])
+        assert "encode" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["lists", "dicts", "sets", "arrays"])
+def test_what_cannot_be_a_category_is_named(kind):
+    for X in odd_column(ODD[kind]):
+        model = CARTClassifier(categorical_features=[1])
+        with pytest.raises(
+            TypeError, match=r"Column '?1'? of X holds .* cannot be a category; make"
+        ):
+            model.fit(X, [0, 1, 1])
+
+
+def test_missing_cells_of_any_kind():
+    for X in odd_column([None, pd.NA, pd.NaT, NAN, Decimal("sNaN"), Fraction(1, 2)]):
+        assert np.isnan(read(X).numeric(1)).tolist() == [True] * 5 + [False]
+        assert cells(read(X, [1]), 1) == [None] * 5 + [Fraction(1, 2)]
 
 
 def test_lazy_frame_is_refused():

@@ -20,7 +20,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from helpers import CATEGORICAL, mixed_data
-from splboost import AdaBoostClassifier, SPLBoostClassifier
+from splboost import (
+    AdaBoostClassifier,
+    L2BoostRegressor,
+    PaceSearchCV,
+    SPLBoostClassifier,
+)
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.losses import Exponential
 from splboost.pace import Hard, Linear
@@ -573,8 +578,34 @@ def test_a_scorer_that_fails_is_quoted_as_a_sentence(said):
 
     X, y, val = split_data()
     model = SPLBoostClassifier(scoring=scoring)
-    with pytest.raises(ValueError, match=r"round 1: No such thing\. Give a scorer, wh"):
+    with pytest.raises(ValueError, match=r"round 1: No such thing\. Give a scorer of"):
         model.fit(X, y, **val)
+
+
+def clumsy(booster, X, y):
+    return booster.no_such_thing
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "accuracy", clumsy])
+def test_a_scorer_that_does_not_fit_a_regressor(scoring):
+    model = L2BoostRegressor(scoring=scoring, n_iter_no_change=2)
+    message = r"scoring=.* failed .* after round 1: .*Give a scorer of a regressor"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X_GOOD, X_GOOD[:, 0])
+
+
+@pytest.mark.parametrize(
+    "scoring", ["r2", "neg_mean_poisson_deviance", clumsy, lambda booster: 1.0]
+)
+@pytest.mark.parametrize("search", [False, True])
+def test_a_scorer_that_does_not_fit_a_classifier(scoring, search):
+    y = np.array(["no", "yes"])[Y_GOOD]
+    model = SPLBoostClassifier(n_estimators=3, n_iter_no_change=2, scoring=scoring)
+    if search:
+        model = PaceSearchCV(SPLBoostClassifier(n_estimators=3), scoring=scoring)
+    message = r"scoring=.* failed .* after round 1: .*Give a scorer of a classifier"
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.fit(X_GOOD, y)
 
 
 @pytest.mark.parametrize("mark", [np.nan, None, "good", np.ones(2)], ids=str)

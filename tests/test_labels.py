@@ -225,3 +225,46 @@ def test_masked_arrays_without_masked_entries():
     )
     with pytest.raises(ValueError, match="y is masked in 1 of 12 entries"):
         next(StratifiedBags().split(X, MASKED))
+
+
+LARGE = 2**53, 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        list,
+        np.array,
+        lambda y: np.array(y, dtype=np.uint64) + np.uint64(2**63),
+        pd.Series,
+        lambda y: pd.Series(y, dtype="Int64"),
+        lambda y: pd.Series(y).astype("category"),
+        lambda y: pd.DataFrame({"y": pd.Series(y, dtype="Int64")}),
+        pl.Series,
+        lambda y: pl.DataFrame({"y": y}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_labels_that_floats_would_merge(hold):
+    X = np.arange(12.0)[:, None] % 2
+    y = hold(list(LARGE * 6))
+    model = SPLBoostClassifier(n_estimators=2).fit(X, y, X_val=X, y_val=y)
+    assert model.classes_.dtype.kind in "iu" and np.diff(model.classes_).tolist() == [1]
+    assert model.predict(X).tolist() == model.classes_.tolist() * 6
+
+
+@pytest.mark.parametrize(
+    "y", [[*LARGE, 1.0], [2**63, -1, 1], np.float32([2**24, 1, 1])]
+)
+def test_labels_that_floats_have_merged_are_refused(y):
+    X = np.arange(3.0)[:, None]
+    with pytest.raises(ValueError, match=r"y holds .* as a float.*integers.*text"):
+        SPLBoostClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"y_val holds .* as a float.*integers.*text"):
+        SPLBoostClassifier().fit(X, [0, 1, 1], X_val=X, y_val=y)
+
+
+def test_integers_of_128_bits_are_no_labels():
+    y = pl.Series([2**70, 2**70 + 1], dtype=pl.Int128)
+    with pytest.raises(ValueError, match=r"y is of dtype object .*y\.astype\(str\)"):
+        SPLBoostClassifier().fit([[0], [1]], y)

@@ -17,6 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from helpers import CATEGORICAL, mixed_data
@@ -1172,6 +1173,79 @@ def test_texts_among_numbers_are_named(cells, learner):
     )
     with pytest.raises(ValueError, match=message):
         AdaBoostClassifier(learner).fit(cells, [0, 1] * 20)
+
+
+class LostTree(DecisionTreeClassifier):
+    """Has no answer for rows far away."""
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 99, np.nan, super().predict(X))
+
+    def predict_proba(self, X):
+        return np.where(X[:, :1] > 99, np.nan, super().predict_proba(X))
+
+
+class LostRegressor(DecisionTreeRegressor):
+    def predict(self, X):
+        return np.where(X[:, 0] > 99, np.inf, super().predict(X))
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_learners_that_answer_with_no_number_are_named(name):
+    X, y = data(0 if name == "l2" else 2)
+    lost = LostTree if name in OF_CLASSIFIERS else LostRegressor
+    model = make(name).set_params(estimator=lost(max_depth=1), n_estimators=3)
+    model.fit(X, y)
+    X[3, 0] = 100.0
+    message = rf"{lost.__name__} answers predict.* with .*(nan|inf).*choose another"
+    with pytest.raises(ValueError, match=message):
+        model.predict(X)
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(X, y)
+
+
+def test_constant_columns_that_a_learner_cannot_take():
+    message = r"GaussianNB answers predict_proba with \[nan, nan\].*constant columns"
+    with pytest.raises(ValueError, match=message):
+        RealAdaBoostClassifier(GaussianNB()).fit(np.ones((20, 1)), [0, 1] * 10)
+
+
+ANSWERS = {
+    "negative": (lambda p: 3 * p - 1, r"\[.*-.*\] for row"),
+    "of no sum 1": (lambda p: p + 1, r"\[.*\] for row 0, and in 39 more rows"),
+    "of one class": (lambda p: p[:, :1], r"shape \(40, 1\) for 40 rows.* of 2 classes"),
+    "of fewer rows": (lambda p: p[1:], r"shape \(39, 2\) for 40 rows"),
+    "texts": (lambda p: p.astype(str) + "x", "an object of type ndarray"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), ANSWERS.values(), ids=ANSWERS)
+def test_answers_that_are_no_probabilities(change, said):
+    class OddTree(DecisionTreeClassifier):
+        def predict_proba(self, X):
+            return change(super().predict_proba(X))
+
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    with pytest.raises(ValueError, match=f"OddTree answers predict_proba with.*{said}"):
+        RealAdaBoostClassifier(OddTree(max_depth=2)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda labels: labels + 5, r"5, and not with labels of \[0, 1\]"),
+        (lambda labels: labels.astype(str), "'0', and not with labels of"),
+        (lambda labels: labels[1:], r"shape \(39,\) for 40 rows"),
+    ],
+)
+def test_answers_that_are_no_labels(change, said):
+    class OddTree(DecisionTreeClassifier):
+        def predict(self, X):
+            return change(super().predict(X))
+
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    with pytest.raises(ValueError, match=f"OddTree answers predict with.*{said}"):
+        AdaBoostClassifier(OddTree(max_depth=2)).fit(X, y)
 
 
 @pytest.mark.parametrize("name", BOOSTERS)

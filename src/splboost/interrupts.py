@@ -1,4 +1,4 @@
-"""Ctrl-C at a better moment.
+"""Ctrl-C at a better moment, and signals handled for a while.
 
 Where numba hands arrays back to Python it calls Python code, and an interrupt that
 strikes in there is lost or brings the process down.
@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
+Handler = Callable[[int, FrameType | None], Any]
+
 
 class Uninterrupted:
-    """Let Ctrl-C wait until the end of the block; other threads never get it."""
+    """Let Ctrl-C wait until the end of the block; other threads never get it.
+
+    Where it would call no Python code, it is left as it is.
+    """
 
     def __enter__(self) -> Self:
         self._came = False
         self._handler: Any = None
-        if threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGINT, self._note)
+        if callable(signal.getsignal(signal.SIGINT)):
+            self._handler = take_signal(signal.SIGINT, self._note)
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -27,6 +34,36 @@ class Uninterrupted:
 
     def __exit__(self, *error: object) -> None:
         if self._handler is not None:
-            signal.signal(signal.SIGINT, self._handler)
+            give_back_signal(signal.SIGINT, self._note, self._handler)
             if self._came:
                 signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def handling(number: signal.Signals, handler: Handler) -> Iterator[None]:
+    """Handle a signal in the block, where that is Python's to do."""
+    before = take_signal(number, handler)
+    try:
+        yield
+    finally:
+        if before is not None:
+            give_back_signal(number, handler, before)
+
+
+def take_signal(number: signal.Signals, handler: Handler) -> Any:
+    """Set a handler; the one before, or None where nothing was set.
+
+    Only the main thread can set one, and one that was not set by Python, as in a
+    program with a Python inside, Python could not set again.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    if signal.getsignal(number) is None:
+        return None
+    return signal.signal(number, handler)
+
+
+def give_back_signal(number: signal.Signals, handler: Handler, before: Any) -> None:
+    """Set the handler before again, unless another has been set since."""
+    if signal.getsignal(number) == handler:
+        signal.signal(number, before)

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
 )
 
 from splboost.advice import warn
+from splboost.boosting.answers import check_shares
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
@@ -133,6 +134,7 @@ def from_folds(
         method="predict_proba",
         n_jobs=n_jobs,
     )
+    found = check_shares(estimator, found, codes.size, int(codes.max()) + 1)
     probability = calibrate(found, codes, np.ones(codes.size)).apply(found)
     return Evidence(probability, clone(estimator).fit(X, y))
 

@@ -10,6 +10,7 @@ import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from splboost.audit.csv_text import MARK, find_separator, is_open, read_fields
 from splboost.audit.parquet import FileError, as_text, read_parquet
 from splboost.frames import frame_library
+from splboost.trees.cells import MOST_EXACT
 from splboost.trees.columns import Table
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
@@ -323,8 +325,22 @@ def _are_numbers(cells: Iterable[str], separator: str) -> bool:
 
 
 def _as_number(cell: str, separator: str) -> float:
+    return float(_with_point(cell, separator))
+
+
+def _with_point(cell: str, separator: str) -> str:
     """Where semicolons separate, a comma may be the decimal one."""
-    return float(cell.replace(",", ".") if separator == ";" else cell)
+    return cell.replace(",", ".") if separator == ";" else cell
+
+
+def _spelling(cell: str, separator: str) -> str:
+    """A number in the one spelling that it has, however many digits it needs."""
+    number = _as_number(cell, separator)
+    if number.is_integer() and abs(number) >= MOST_EXACT:
+        exact = Decimal(_with_point(cell, separator))
+        if exact != number:
+            return str(int(exact)) if exact == int(exact) else f"{exact:f}"
+    return str(as_text(number))
 
 
 def labels_of(file: TableFile, target: str) -> list[str | None]:
@@ -334,8 +350,10 @@ def labels_of(file: TableFile, target: str) -> list[str | None]:
     """
     column = file.column(target, "--target")
     if column.kind == NUMBER:
-        numbers = numbers_of(column, file.separator).tolist()
-        return [as_text(number) for number in numbers]
+        return [
+            None if cell is None else _spelling(cell, file.separator)
+            for cell in column.cells
+        ]
     return [None if cell is None else cell.strip() for cell in column.cells]
 
 

@@ -50,7 +50,7 @@ def as_text(cell: Any) -> str | None:
     """A cell as in a CSV; None if it is missing."""
     if not isinstance(cell, np.ndarray) and is_missing(cell):
         return None
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**64:
         return str(int(cell))
     return str(cell)
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.answers import predicted_classes
 from splboost.trees.additive import AdditiveTables
 from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.columns import Table
@@ -310,12 +311,5 @@ class Votes:
     classes: NDArray[Any]
 
     def __call__(self, estimator: Any, X: Any) -> FloatArray:
-        vote = encode_predictions(estimator, X, self.classes)
+        vote = predicted_classes(estimator, X, self.classes)
         return votes(vote, 1.0, self.classes.size)
-
-
-def encode_predictions(
-    estimator: Any, X: Any, classes: NDArray[Any]
-) -> NDArray[np.int64]:
-    """Predicted labels as class numbers."""
-    return np.searchsorted(classes, estimator.predict(X))

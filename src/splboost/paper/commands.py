@@ -16,6 +16,7 @@ import typer
 
 from splboost.datasets import print_table_one
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
+from splboost.interrupts import handling
 from splboost.paper.cells import current_version
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
 from splboost.paper.options import (
@@ -339,19 +340,17 @@ def _refuse_options(context: typer.Context) -> None:
 @contextmanager
 def _plain_errors() -> Iterator[None]:
     """Sentences for what a user can mend, and an orderly end by Ctrl-C or SIGTERM."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    except Interrupted as interrupt:
-        say(str(interrupt))
-        raise typer.Exit(INTERRUPT) from None
-    except KeyboardInterrupt:
-        say("Stopped; what was measured is kept.")
-        raise typer.Exit(INTERRUPT) from None
-    except BrokenPipeError:  # nobody reads on, which is no mistake
-        raise
-    except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
-        say(f"Error: {error}")
-        raise typer.Exit(FAILURE) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with handling(signal.SIGTERM, signal.default_int_handler):
+        try:
+            yield
+        except Interrupted as interrupt:
+            say(str(interrupt))
+            raise typer.Exit(INTERRUPT) from None
+        except KeyboardInterrupt:
+            say("Stopped; what was measured is kept.")
+            raise typer.Exit(INTERRUPT) from None
+        except BrokenPipeError:  # nobody reads on, which is no mistake
+            raise
+        except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
+            say(f"Error: {error}")
+            raise typer.Exit(FAILURE) from None

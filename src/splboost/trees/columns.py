@@ -24,7 +24,9 @@ from splboost.trees.cells import (
     distinct_numbers,
     distinct_objects,
     finite,
+    is_beyond_floats,
     object_numbers,
+    shorter,
 )
 
 BLOCK_ROWS = 65_536
@@ -54,19 +56,15 @@ def read_table(
                 "of 1 is required: X is an empty frame."
             )
         return FrameTable(frame, categorical_features)
-    if categorical_features is not None and isinstance(X, list):
-        cells = np.asarray(X, dtype=object)
-        X = cells if any(isinstance(cell, str) for cell in cells.flat) else X
-    if categorical_features is not None and _is_object_array(X):
-        X = validate_data(estimator, X, reset=reset, dtype=object, **_FINITE)
-        return ObjectTable(X, categorical_features)
-    try:
-        X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
-    except ValueError as why:
-        text = _describe_text(X)
-        if text is None:
-            raise
-        raise ValueError(text) from why
+    if isinstance(X, list):
+        X = _odd_cells(X)
+    if _is_object_array(X):
+        cells = validate_data(estimator, X, reset=reset, dtype=object, **_FINITE)
+        if categorical_features is not None:
+            return ObjectTable(cells, categorical_features)
+        found = [object_numbers(column, j) for j, column in enumerate(cells.T)]
+        X = np.column_stack(found) if X.dtype.kind == "O" else X
+    X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
     return ArrayTable(X, categorical_features)
 
 
@@ -85,6 +83,8 @@ def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
         return X.data
     kind = X.dtype.kind
     able = X.dtype if kind == "f" else np.float64 if kind in "biu" else object
+    if kind in "iu" and any(map(is_beyond_floats, (X.min(), X.max()))):
+        able = object
     return np.ma.filled(X.astype(able), np.nan)
 
 
@@ -108,24 +108,22 @@ def _is_object_array(X: Any) -> bool:
     return dtype is not None and getattr(dtype, "kind", "") in "OUS"
 
 
-def _describe_text(X: Any) -> str | None:
-    """What is wrong where cells of X are texts, by the first of these."""
-    cells = np.asarray(X) if _is_object_array(X) or isinstance(X, list) else X
-    if not _is_object_array(cells) or cells.ndim != 2:
-        return None
-    for j, column in enumerate(cells.T):
-        for cell in column:
-            try:
-                float(cell)
-            except ValueError:
-                return (
-                    f"Column {j} of X holds {str(cell)!r}, which is no number; encode "
-                    "it, or use trees of splboost.trees and list the column in "
-                    "categorical_features."
-                )
-            except TypeError:
-                return None
-    return None
+def _odd_cells(rows: list[Any]) -> Any:
+    """Rows as an array of objects where some are none that floats can tell apart."""
+    regular = all(isinstance(row, list | tuple) for row in rows)
+    if not regular or len(set(map(len, rows))) != 1:
+        return rows
+    flat = [cell for row in rows for cell in row]
+    if all(
+        isinstance(cell, int | float | np.number | np.bool_)
+        and not is_beyond_floats(cell)
+        for cell in flat
+    ):
+        return rows
+    cells = np.empty(len(flat), dtype=object)
+    for i, cell in enumerate(flat):  # one by one, for a cell may be a list
+        cells[i] = cell
+    return cells.reshape(len(rows), -1)
 
 
 class Table:
@@ -225,7 +223,7 @@ class ArrayTable(Table):
         return as_float(self.X[:, j])
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
-        return distinct_numbers(self.X[:, j])
+        return distinct_numbers(self.X[:, j], int(j))
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         return ArrayTable(self.X[kept], self.is_categorical)
@@ -274,7 +272,7 @@ class ObjectTable(Table):
         return object_numbers(self.X[:, j], int(j))
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
-        return distinct_objects(self.X[:, j].tolist())
+        return distinct_objects(self.X[:, j].tolist(), int(j))
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         return ObjectTable(self.X[kept], self.is_categorical)
@@ -336,6 +334,11 @@ class FrameTable(Table):
             )
         if series.dtype == nw.Object:
             return object_numbers(series.to_numpy(), self.names[j])
+        if series.dtype.is_integer():
+            whole, missing = _whole_numbers(series)
+            values = whole.astype(np.float64)
+            values[missing] = np.nan
+            return values
         target = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
         values = np.asarray(series.cast(target).to_numpy())
         if values.dtype == object:  # nullable columns of older pandas
@@ -344,14 +347,23 @@ class FrameTable(Table):
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         series = self._series(j)
+        if series.dtype.is_integer():
+            whole, missing = _whole_numbers(series)
+            return distinct_numbers(whole, self.names[j], missing)
+        if series.dtype.is_decimal():
+            cells = [None if x is None else shorter(x) for x in series.to_list()]
+            return distinct_objects(cells, self.names[j])
         if series.dtype.is_numeric():
-            return distinct_numbers(self.numeric(j))
+            return distinct_numbers(self.numeric(j), self.names[j])
         if series.dtype == nw.Boolean:
-            values, index = distinct_numbers(self.numeric(j))
+            values, index = distinct_numbers(self.numeric(j), self.names[j])
             return [bool(value) for value in values], index
         native = series.to_native()
         if series.implementation.is_pandas_like():
-            coded = native.astype("category")
+            try:
+                coded = native.astype("category")
+            except TypeError:  # of cells that cannot be categories
+                return distinct_objects(native.tolist(), self.names[j])
             return list(coded.cat.categories), np.asarray(coded.cat.codes)
         labelled = isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String)
         if series.implementation.is_polars() and labelled:
@@ -367,7 +379,18 @@ class FrameTable(Table):
             lookup[physical] = np.arange(len(values))
             index = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
             return values, lookup[index]
-        return distinct_objects(series.to_list())
+        return distinct_objects(series.to_list(), self.names[j])
+
+
+def _whole_numbers(
+    series: nw.Series[Any],
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The integers of a column, with 0 for missing ones, and which are missing."""
+    missing = np.asarray(series.is_null().to_numpy())
+    known = series.fill_null(0) if missing.any() else series
+    if series.dtype in (nw.Int128, nw.UInt128):  # which numpy lacks
+        return np.array(known.to_list(), dtype=object), missing
+    return np.asarray(known.to_numpy()), missing
 
 
 def _holds_strings(series: nw.Series[Any]) -> bool:

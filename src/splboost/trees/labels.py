@@ -15,7 +15,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from splboost.advice import warn
-from splboost.trees.cells import is_missing
+from splboost.trees.cells import is_missing, refuse_rounded
 from splboost.trees.columns import BLOCK_ROWS
 
 MOST_CLASSES = 1 << 16
@@ -126,8 +126,16 @@ def _as_array(y: Any) -> Any:
         import pandas
 
         y = pandas.Series(y)  # also of an index, or an array of pandas' own
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    return series.to_numpy() if isinstance(series, nw.Series) else y
+    given = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
+        return _values(given[:, 0]).reshape(-1, 1)
+    return _values(given) if isinstance(given, nw.Series) else y
+
+
+def _values(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.dtype in (nw.Int128, nw.UInt128):  # which numpy lacks
+        return np.array(series.to_list(), dtype=object)
+    return np.asarray(series.to_numpy())
 
 
 def refuse_masked(values: Any, argument: str) -> None:
@@ -149,6 +157,7 @@ def check_labels(y: NDArray[Any]) -> None:
                 "classifier needs classes; if y is a number to be predicted, use a "
                 "regressor."
             )
+        refuse_rounded(y, "y")
     elif y.dtype.kind == "O":
         kinds = {type(label).__name__: isinstance(label, str) for label in y.tolist()}
         if not all(kinds.values()):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from splboost.advice import restate
+from splboost.trees.cells import refuse_rounded
 from splboost.trees.columns import Table, read_table
 from splboost.trees.labels import (
     check_target,
@@ -239,6 +240,7 @@ def _read_given(
     table, weight = _read_rows(booster, samples, given)
     with _blaming("y_val", "it needs a label for each row of X_val"):
         y = check_target(booster, given.y, table.n_rows)
+        refuse_rounded(y, "y_val")
     classes = booster.classes_.tolist()
     position = {label: k for k, label in enumerate(classes)}
     codes = np.array([position.get(label, -1) for label in y.tolist()])

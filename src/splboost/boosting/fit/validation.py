@@ -85,14 +85,15 @@ class Validation:
         so_far = BoosterSoFar(self._booster, X, output, time, make)
         try:
             score = self._scorer(so_far, X, self._y, **self._options)
-        except (TypeError, ValueError) as why:
+        except (AttributeError, LookupError, TypeError, ValueError) as why:
             said = str(why).rstrip(".")
+            kind = "classifier" if hasattr(self._booster, "classes_") else "regressor"
             raise restate(
                 why,
                 f"scoring={self._booster.scoring!r} failed on the validation data "
-                f"after round {len(self.history) + 1}: {said}. Give a scorer, which is "
-                "called with the booster, X and y, and validation data that it can "
-                "judge, with all classes for most.",
+                f"after round {len(self.history) + 1}: {said}. Give a scorer of a "
+                f"{kind}, which is called with the booster, X and y, and validation "
+                "data that it can judge, with all classes for most.",
             ) from why
         if not isinstance(score, Real) or math.isnan(score):
             raise ValueError(
@@ -165,6 +166,7 @@ class BoosterSoFar:
         return self._make()
 
     def decision_function(self, X: Any) -> FloatArray:
+        self._require("decision_function")
         if X is self._X:
             return self._score.copy()
         return self._fitted.decision_function(X)
@@ -175,9 +177,15 @@ class BoosterSoFar:
         return self._fitted.predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
+        self._require("predict_proba")
         if X is self._X:
             return self._booster._probability(self._score, self._time)
         return self._fitted.predict_proba(X)
+
+    def _require(self, method: str) -> None:
+        if not hasattr(type(self._booster), method):
+            name = type(self._booster).__name__
+            raise AttributeError(f"{name} has no {method}, which the scorer asks for")
 
     def __sklearn_tags__(self) -> Any:
         return self._booster.__sklearn_tags__()

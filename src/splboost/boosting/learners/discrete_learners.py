@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.answers import predicted_classes
 from splboost.boosting.learners.weak import check_classifier, fit_clone
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
@@ -31,7 +32,6 @@ from splboost.boosting.model import (
     MultiwayModel,
     TreeModel,
     Votes,
-    encode_predictions,
 )
 from splboost.boosting.scores.discrete_scores import Scores
 from splboost.boosting.scores.kernels import (
@@ -337,7 +337,7 @@ class EstimatorLearner:
             self._rng,
             of_classes=True,
         )
-        predicted = encode_predictions(estimator, self._X, self._classes)
+        predicted = predicted_classes(estimator, self._X, self._classes)
         return EstimatorTerm(estimator, predicted, self._codes, weight)
 
     def model(self, rounds: list[Round]) -> EstimatorModel:
@@ -353,7 +353,7 @@ class EstimatorLearner:
         self, term: EstimatorTerm, rows: Any, codes: NDArray[np.integer]
     ) -> EstimatorTerm:
         """The term's votes on other rows, of which ``codes`` are the classes."""
-        predicted = encode_predictions(term.estimator, rows, self._classes)
+        predicted = predicted_classes(term.estimator, rows, self._classes)
         return EstimatorTerm(term.estimator, predicted, codes, np.ones(codes.size))
 
     @property

@@ -13,6 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.boosting.answers import (
+    predicted_classes,
+    predicted_numbers,
+    predicted_shares,
+)
 from splboost.boosting.learners.discrete_learners import C45Learner
 from splboost.boosting.learners.weak import fit_clone
 from splboost.boosting.loop import Round
@@ -20,7 +25,6 @@ from splboost.boosting.model import (
     EstimatorModel,
     MixtureModel,
     MultiwayModel,
-    encode_predictions,
 )
 from splboost.boosting.scores.links import Link
 from splboost.trees.blocks import Coding
@@ -219,7 +223,7 @@ def _factors(rounds: list[Round]) -> FloatArray:
 
 def predicted_means(estimator: Any, X: Any) -> FloatArray:
     """What a regressor predicts, as a column."""
-    return np.asarray(estimator.predict(X), dtype=np.float64).reshape(-1, 1)
+    return predicted_numbers(estimator, X)[:, None]
 
 
 @dataclass(frozen=True)
@@ -229,10 +233,7 @@ class PredictedShares:
     classes: NDArray[Any]
 
     def __call__(self, estimator: Any, X: Any) -> FloatArray:
-        shares = np.zeros((X.shape[0], self.classes.size))
-        known = np.searchsorted(self.classes, estimator.classes_)
-        shares[:, known] = estimator.predict_proba(X)
-        return shares
+        return predicted_shares(estimator, X, self.classes)
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class PredictedVotes:
     classes: NDArray[Any]
 
     def __call__(self, estimator: Any, X: Any) -> FloatArray:
-        return _all_for(encode_predictions(estimator, X, self.classes))
+        return _all_for(predicted_classes(estimator, X, self.classes))
 
 
 @dataclass(frozen=True)

@@ -292,6 +292,8 @@ def stray(line):
         lambda lines: "\n".join(lines).replace("cai,yes,drop", "cai,yes,drop,,"),
         lambda lines: "\n".join([lines[0] + ",row", *(x + ",5" for x in lines[1:])]),
         lambda lines: "\n".join([lines[0] + ",note", *(x + ',"' for x in lines[1:])]),
+        lambda lines: "\n".join([lines[0] + ",note", *(x + ',"' for x in lines[1:3])]),
+        lambda lines: "\n".join([lines[0] + ",note", lines[1] + ',"closed" not']),
         lambda lines: json.dumps({"decisions": lines}),
         lambda lines: '{"decisions": ' + "[" * 100_000,
         lambda lines: '{"format": "1", "decisions": [], "decisions": []}',

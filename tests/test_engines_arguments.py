@@ -4,9 +4,13 @@ import ast
 import inspect
 import re
 import warnings
+from datetime import date, timedelta
 
 import lightgbm
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from lightgbm.basic import _ConfigAliases
 
@@ -96,6 +100,107 @@ def test_too_few_weights_and_rows_are_named(package):
         OWN[package]().fit(X, y, sample_weight=np.ones(7))
     with pytest.raises(ValueError, match=r"X has no rows, got X of shape \(0, 20\)"):
         OWN[package]().fit(X[:0], y[:0])
+
+
+@both
+def test_labels_of_other_rows_are_named(package):
+    X, y, _ = data(60)
+    with pytest.raises(ValueError, match="X has 60 rows and y has 59 labels; give one"):
+        OWN[package]().fit(X, y[:59])
+    message = r"X of eval_set\[1\] has 60 rows and y of eval_set\[1\] has 7 labels"
+    with pytest.raises(ValueError, match=message):
+        OWN[package]().fit(X, y, eval_set=[(X, y), (X, y[:7])])
+
+
+@both
+@pytest.mark.parametrize("size", [1e-46, 1e37])
+def test_weights_beyond_the_floats_of_the_packages(package, size):
+    X, y, _ = data(60)
+    message = r"Sample weights sum to .*32-bit floats.*rescale sample_weight"
+    with pytest.raises(ValueError, match=message):
+        OWN[package]().fit(X, y, sample_weight=np.full(60, size))
+
+
+def test_labels_that_floats_have_merged_are_refused():
+    X, _, _ = data(60)
+    with pytest.raises(ValueError, match=r"y holds 9007199254740992\.0 as a float64"):
+        engines.SPLLGBMClassifier().fit(X, [2**53, 2**53 + 1, 0.0] * 20)
+
+
+# At most of these LightGBM would abort the process, and XGBoost have a KeyError.
+ODD_COLUMNS = {
+    "polars String": pl.Series(["a", "b"] * 30),
+    "polars Date": pl.Series([date(2024, 1, 1)] * 60),
+    "polars Duration": pl.Series([timedelta(1)] * 60),
+    "polars List": pl.Series([[1], [2]] * 30),
+    "polars Struct": pl.Series([{"a": 1}] * 60),
+    "polars Binary": pl.Series([b"a"] * 60),
+    "polars Decimal": pl.Series([1] * 60).cast(pl.Decimal(9, 1)),
+    "polars Int128": pl.Series([1] * 60, dtype=pl.Int128),
+    "polars Null": pl.Series([None] * 60),
+    "arrow": pa.chunked_array([["a", "b"] * 30]),
+    "pandas object": pd.Series([1, "b"] * 30, dtype=object),
+    "pandas dates": pd.Series(pd.date_range("2024", periods=60)),
+}
+OF_LIGHTGBM_ALONE = {
+    "polars Categorical": pl.Series(["a", "b"] * 30, dtype=pl.Categorical),
+    "polars Enum": pl.Series(["a", "b"] * 30, dtype=pl.Enum(["a", "b"])),
+    "arrow dictionary": pa.chunked_array([["a", "b"] * 30]).dictionary_encode(),
+}
+
+
+def frame_of(column, name="odd"):
+    """A frame of the library that a column comes from."""
+    plain = np.arange(60.0)
+    if isinstance(column, pl.Series):
+        return pl.DataFrame({"plain": plain, name: column})
+    if isinstance(column, pd.Series):
+        return pd.DataFrame({"plain": plain, name: column})
+    return pa.table({"plain": plain, name: column})
+
+
+@both
+@pytest.mark.parametrize("kind", [*ODD_COLUMNS, *OF_LIGHTGBM_ALONE])
+def test_columns_that_a_package_cannot_take_are_named(package, kind):
+    if kind in OF_LIGHTGBM_ALONE and package == "xgboost":
+        pytest.skip("takes them")
+    X, y, _ = data(60)
+    odd = frame_of({**ODD_COLUMNS, **OF_LIGHTGBM_ALONE}[kind])
+    message = r"Column 'odd' of X has dtype .*, which (XGBoost|LightGBM) cannot take\. "
+    with pytest.raises(ValueError, match=message + "(Make|Convert)"):
+        OWN[package]().fit(odd, y)
+    model = OWN[package](n_estimators=20).fit(X[:, :2], y)
+    for method in (model.predict, model.predict_proba):
+        with pytest.raises(ValueError, match=message):
+            method(odd)
+    with pytest.raises(ValueError, match=r"Column 'odd' of X of eval_set\[0\] has"):
+        OWN[package]().fit(X[:, :2], y, eval_set=[(odd, y)])
+
+
+def test_other_ways_to_give_evaluation_sets_to_lightgbm():
+    X, y, _ = data(60)
+    odd = frame_of(OF_LIGHTGBM_ALONE["polars Categorical"])
+    for given in ({"eval_X": odd, "eval_y": y}, {"eval_X": (odd,), "eval_y": (y,)}):
+        with pytest.raises(ValueError, match=r"Column 'odd' of X of eval_set\[0\] has"):
+            engines.SPLLGBMClassifier().fit(X, y, **given)
+
+
+@both
+def test_names_and_cells_that_a_package_cannot_take_are_named(package):
+    X, y, _ = data(60)
+    model = OWN[package](n_estimators=20)
+    twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
+    for do in (lambda: model.fit(twice, y), lambda: model.fit(X, y).predict(twice)):
+        with pytest.raises(ValueError, match="X has several columns named 'a'; rename"):
+            do()
+    odd_name = pd.DataFrame(X[:, :2], columns=["a", "b[1]"])
+    with pytest.raises(ValueError, match=r"X has a column named 'b\[1\]'.*rename it"):
+        model.fit(odd_name, y)
+    for texts in (np.array([["1", "a"]] * 60), [["1", "a"]] * 60):
+        with pytest.raises(ValueError, match=r"Column 1 of X holds .*'a'.* no number"):
+            model.fit(texts, y)
+    with pytest.raises(TypeError, match=r"X is a lazy frame; call \.collect"):
+        model.fit(pl.LazyFrame({"a": X[:, 0]}), y)
 
 
 @both

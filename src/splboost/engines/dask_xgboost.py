@@ -22,6 +22,7 @@ from splboost.engines.dask_rounds import (
 )
 from splboost.engines.dask_watch import watch
 from splboost.engines.documentation import documented
+from splboost.engines.given_data import XGBOOST, check_columns, check_total
 from splboost.engines.paced import PacedLoss
 from splboost.engines.settings import (
     count_warm_rounds,
@@ -99,6 +100,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         self
         """
         self._check_settings()
+        check_columns(XGBOOST, getattr(X, "_meta", X), "X")
         with keeping_advice() as kept:  # another thread does the fit
             fitted = self._client_sync(
                 self._fit_async,
@@ -225,6 +227,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
                 "Sample weights are all zero: sample_weight leaves no row to learn "
                 "from. Give at least one sample of each class a positive weight."
             )
+        check_total(float(mass.sum()))
         return mass
 
     async def _close(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import wraps
 from typing import Any
 
 import lightgbm
@@ -10,6 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.engines.documentation import documented
+from splboost.engines.given_data import (
+    LIGHTGBM,
+    check_columns,
+    check_evaluation,
+    check_training,
+)
 from splboost.engines.lightgbm_arguments import (
     BOOSTING,
     DEPTH,
@@ -29,7 +36,6 @@ from splboost.engines.lightgbm_rounds import (
 )
 from splboost.engines.self_paced import (
     SelfPacedMixin,
-    check_rows,
     count_dropped,
     without_own,
 )
@@ -158,8 +164,15 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         """
         self._check_settings()
         check_lightgbm(self)
+        own_names = isinstance(feature_name, str)
+        weight = check_training(LIGHTGBM, X, y, sample_weight, own_names=own_names)
+        check_evaluation(LIGHTGBM, eval_set)
+        if eval_X is not None and eval_y is not None:
+            several = isinstance(eval_X, tuple)
+            sets = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
+            check_evaluation(LIGHTGBM, list(sets))
         given = {
-            "sample_weight": check_rows(X, sample_weight),
+            "sample_weight": weight,
             "init_score": init_score,
             "eval_set": eval_set,
             "eval_names": eval_names,
@@ -177,6 +190,16 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                 self._fit_seeds(X, y, given, eval_metric, callbacks), X, init_score
             )
         return self
+
+    @wraps(lightgbm.LGBMClassifier.predict)
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns(LIGHTGBM, X, "X")
+        return super().predict(X, *args, **kwargs)
+
+    @wraps(lightgbm.LGBMClassifier.predict_proba)
+    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns(LIGHTGBM, X, "X")
+        return super().predict_proba(X, *args, **kwargs)
 
     def to_plain(self) -> lightgbm.LGBMClassifier:
         """The fitted model as a plain ``LGBMClassifier``.

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
 from splboost.advice import warn
 from splboost.engines.objective import check_rounds
@@ -17,7 +16,6 @@ from splboost.engines.strength import check_p_min
 from splboost.pace import Pace
 from splboost.pace.classes import describe_lost_classes
 from splboost.pace.resolve import given_paces
-from splboost.trees.labels import check_weights
 
 # Parameters of ours, which the packages must not see
 OWN = "p_min", "pace", "warm_rounds", "n_seeds"
@@ -165,19 +163,6 @@ def without_own(params: dict[str, Any]) -> dict[str, Any]:
         for name, value in params.items()
         if name.partition("__")[0] not in OWN
     }
-
-
-def check_rows(X: Any, sample_weight: Any) -> Any:
-    """The weights of the rows, which there must be; None where none are given."""
-    n = _num_samples(X)
-    if n == 0:
-        raise ValueError(
-            f"X has no rows, got X of shape {np.shape(X)}; give at least one sample of "
-            "each class."
-        )
-    if sample_weight is None or hasattr(sample_weight, "__cuda_array_interface__"):
-        return sample_weight
-    return check_weights(sample_weight, n)
 
 
 def count_dropped(

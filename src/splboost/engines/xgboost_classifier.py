@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,13 @@ import xgboost
 from numpy.typing import ArrayLike
 
 from splboost.engines.documentation import documented
-from splboost.engines.self_paced import check_rows, count_dropped
+from splboost.engines.given_data import (
+    XGBOOST,
+    check_columns,
+    check_evaluation,
+    check_training,
+)
+from splboost.engines.self_paced import count_dropped
 from splboost.engines.settings import unchanged_on_error
 from splboost.engines.xgboost_fit import PacedFit, count_rounds
 from splboost.engines.xgboost_rounds import (
@@ -94,8 +101,10 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         self
         """
         self._check_settings()
+        weight = check_training(XGBOOST, X, y, sample_weight)
+        check_evaluation(XGBOOST, eval_set)
         given = {
-            "sample_weight": check_rows(X, sample_weight),
+            "sample_weight": weight,
             "base_margin": base_margin,
             "eval_set": eval_set,
             "verbose": verbose,
@@ -107,6 +116,16 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         with unchanged_on_error(self):
             self._keep(self._fit_seeds(X, y, given))
         return self
+
+    @wraps(xgboost.XGBClassifier.predict)
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns(XGBOOST, X, "X")
+        return super().predict(X, *args, **kwargs)
+
+    @wraps(xgboost.XGBClassifier.predict_proba)
+    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns(XGBOOST, X, "X")
+        return super().predict_proba(X, *args, **kwargs)
 
     def _fit_seeds(self, X: Any, y: Any, given: dict[str, Any]) -> list[PacedFit]:
         own = {

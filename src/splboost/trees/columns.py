@@ -43,7 +43,7 @@ def read_table(
     """
     if isinstance(X, np.ma.MaskedArray):
         X = _unmasked(X)
-    frame = None if isinstance(X, np.ndarray) else _as_frame(X)
+    frame = None if isinstance(X, np.ndarray) else as_frame(X)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
     if isinstance(frame, nw.DataFrame):
@@ -70,7 +70,7 @@ def read_table(
 
 def names_of_categories(X: Any) -> list[str]:
     """The columns of a frame whose dtype says that they are categories."""
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if not isinstance(frame, nw.DataFrame):
         return []
     table = FrameTable(frame, None)
@@ -88,7 +88,7 @@ def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     return np.ma.filled(X.astype(able), np.nan)
 
 
-def _as_frame(X: Any) -> Any:
+def as_frame(X: Any, argument: str = "X") -> Any:
     """X as narwhals sees it: a frame (pandas, polars, ...), or X itself."""
     try:
         return nw.from_native(X, pass_through=True)
@@ -96,7 +96,8 @@ def _as_frame(X: Any) -> Any:
         names = [str(name) for name in X.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(
-            f"X has several columns named {', '.join(map(repr, twice))}; rename them."
+            f"{argument} has several columns named {', '.join(map(repr, twice))}; "
+            "rename them."
         ) from None
 
 

@@ -1,0 +1,148 @@
+"""Data that the packages cannot take: refused by name, before they crash on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from splboost.trees.cells import object_numbers, refuse_rounded
+from splboost.trees.columns import as_frame
+from splboost.trees.labels import check_weights
+
+WIDE = nw.Int128, nw.UInt128
+FLOAT32 = np.finfo(np.float32)  # of which both packages make weights
+
+
+class Package(NamedTuple):
+    """What a package takes of a frame.
+
+    Attributes
+    ----------
+    name : str
+    only_pandas : whether it takes categories of pandas alone
+    no_name_has : characters that names of columns may not have
+    """
+
+    name: str
+    only_pandas: bool
+    no_name_has: str
+
+
+XGBOOST = Package("XGBoost", only_pandas=False, no_name_has="[]<")
+LIGHTGBM = Package("LightGBM", only_pandas=True, no_name_has='",:[]{}')
+
+
+def check_training(
+    package: Package, X: Any, y: Any, sample_weight: Any, *, own_names: bool = True
+) -> Any:
+    """Refuse what a package cannot be fitted to; the weights as floats, or None.
+
+    ``own_names`` says whether the names of X are those of the features.
+    """
+    check_columns(package, X, "X")
+    if own_names:
+        _check_names(package, X)
+    n = _num_samples(X)
+    if n == 0:
+        raise ValueError(
+            f"X has no rows, got X of shape {np.shape(X)}; give at least one sample of "
+            "each class."
+        )
+    _check_labels(y, n, "X", "y")
+    if sample_weight is None or hasattr(sample_weight, "__cuda_array_interface__"):
+        return sample_weight
+    weight = check_weights(sample_weight, n)
+    check_total(float(weight.sum()))
+    return weight
+
+
+def check_total(total: float) -> None:
+    """Refuse weights of which nothing is left in the packages."""
+    if not FLOAT32.tiny <= total <= FLOAT32.max:
+        raise ValueError(
+            f"Sample weights sum to {total:g}, which is beyond what 32-bit floats can "
+            "work with; rescale sample_weight, say to a mean of 1."
+        )
+
+
+def check_evaluation(package: Package, eval_set: Any) -> None:
+    """Refuse what a package cannot be evaluated on."""
+    for k, pair in _pairs(eval_set):
+        X, y = pair
+        name = f"X of eval_set[{k}]"
+        check_columns(package, X, name)
+        _check_labels(y, _num_samples(X), name, f"y of eval_set[{k}]")
+
+
+def check_columns(package: Package, X: Any, argument: str) -> None:
+    """Refuse data with a column that a package cannot take."""
+    frame = as_frame(X, argument)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"{argument} is a lazy frame; call .collect() on it first.")
+    if not isinstance(frame, nw.DataFrame):
+        _check_cells(X)
+        return
+    of_pandas = frame.implementation.is_pandas_like()
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, nw.Categorical | nw.Enum):
+            if of_pandas or not package.only_pandas:
+                continue
+            remedy = f"Convert {argument} with .to_pandas(), or encode the column."
+        elif dtype == nw.Boolean or (of_pandas and dtype == nw.Unknown):
+            continue  # also sparse columns of pandas
+        elif dtype.is_numeric() and not dtype.is_decimal() and dtype not in WIDE:
+            continue
+        elif dtype.is_temporal():
+            remedy = "Make numbers of it, such as days since a date or the weekday."
+        elif dtype.is_numeric():
+            remedy = "Convert it to floats."
+        else:
+            remedy = "Make numbers or a pandas category of it, or drop it."
+        native = frame[name].to_native()
+        raise ValueError(
+            f"Column {name!r} of {argument} has dtype "
+            f"{getattr(native, 'dtype', None) or native.type}, which {package.name} "
+            f"cannot take. {remedy}"
+        )
+
+
+def _check_cells(X: Any) -> None:
+    """Refuse texts and other objects that are no numbers."""
+    cells = np.array(X, dtype=object) if isinstance(X, list) else X
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "OUS" and cells.ndim == 2:
+        for j, column in enumerate(cells.T):
+            object_numbers(column, j)
+
+
+def _check_names(package: Package, X: Any) -> None:
+    for name in getattr(X, "columns", ()):
+        if any(each in package.no_name_has for each in str(name)):
+            raise ValueError(
+                f"X has a column named {str(name)!r}, and in a name {package.name} "
+                f"takes none of {package.no_name_has}; rename it."
+            )
+
+
+def _check_labels(y: Any, n_rows: int, rows: str, argument: str) -> None:
+    if y is None or hasattr(y, "__cuda_array_interface__"):
+        return
+    n = _num_samples(y)
+    if n != n_rows:
+        raise ValueError(
+            f"{rows} has {n_rows} rows and {argument} has {n} labels; give one for "
+            "each row."
+        )
+    refuse_rounded(np.asarray(y), argument)
+
+
+def _pairs(eval_set: Any) -> Iterator[tuple[int, Any]]:
+    """Those of the evaluation sets that are pairs; the package speaks of others."""
+    if isinstance(eval_set, tuple):
+        eval_set = [eval_set]
+    for k, pair in enumerate(eval_set or ()):
+        if isinstance(pair, tuple | list) and len(pair) == 2:
+            yield k, pair

@@ -89,7 +89,7 @@ class Fuzz:
             code = process.wait()
             if code or running:
                 errors.seek(0)
-                said = errors.read()[-3000:]
+                said = errors.read().partition("Extension modules")[0][-3000:]
                 if not running:  # it cannot even start
                     self.end = 0
                 kind, number = running or (self.kinds[0], seed)

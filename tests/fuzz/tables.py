@@ -23,11 +23,16 @@ def numpy_rng(rng):
     return np.random.default_rng(rng.randrange(2**32))
 
 
-def make_data(rng, *, regression=False, bad=0.1):
-    """Rows, targets and weights; a share of ``bad`` has something to be refused."""
-    n_rows, draw = rng.choice(SIZES), numpy_rng(rng)
+def make_data(rng, *, regression=False, plain=False, bad=0.1):
+    """Rows, targets and weights; a share of ``bad`` has something to be refused.
+
+    Where ``plain``, all is as XGBoost and LightGBM can bear it: the latter aborts on
+    categories in polars, and both count weights in single precision.
+    """
+    n_rows, draw = rng.choice(SIZES[1:] if plain else SIZES), numpy_rng(rng)
     n_new, n_columns = 10, rng.choice([1, 2, 3, 5])
-    container = rng.choice([np.array, np.array, pd.DataFrame, pl.DataFrame])
+    frames = [pd.DataFrame] if plain else [pd.DataFrame, pl.DataFrame]
+    container = rng.choice([np.array, np.array, *frames])
     kinds = list(NUMBERS) + ([] if container is np.array else list(CATEGORIES))
     chosen = [rng.choice(kinds) for _ in range(n_columns)]
     makers = NUMBERS | CATEGORIES
@@ -43,7 +48,8 @@ def make_data(rng, *, regression=False, bad=0.1):
         columns = [np.asarray(column, dtype=object)[order] for column in columns]
         columns = [as_kind(c, k) for c, k in zip(columns, chosen, strict=True)]
     X, new = split(container, columns, chosen, n_rows, rng)
-    return Data(X, y, make_weight(rng, draw, n_rows, is_bad), new)
+    weight = None if plain else make_weight(rng, draw, n_rows, is_bad)
+    return Data(X, y, weight, new)
 
 
 def as_kind(column, kind):

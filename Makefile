@@ -4,6 +4,10 @@
 PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
 # Number of processes that run the tests
 WORKERS ?= 2
+# How long make fuzz runs; KIND and SEED run one of its cases again
+MINUTES ?= 30
+KIND ?=
+SEED ?=
 
 BIN := .venv/bin
 INSTALL = -m pip install -qq --disable-pip-version-check
@@ -13,13 +17,15 @@ NUMBA_CACHE = $(CURDIR)/.numba_cache/test
 PYTEST = rm -rf $(NUMBA_CACHE) && NUMBA_CACHE_DIR=$(NUMBA_CACHE) \
 	$(1)/bin/python -m pytest --quiet -n $(WORKERS)
 
-.PHONY: help demo test test-minimum bench lint clean
+.PHONY: help demo test test-minimum fuzz torture bench lint clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          what splboost does, on noisy labels"
 	@echo "make test          lint, then all tests"
 	@echo "make test-minimum  the tests with the oldest supported dependencies"
+	@echo "make fuzz          random cases for MINUTES=30; KIND=fits SEED=1 is one again"
+	@echo "make torture       kill everything that writes a file at every write"
 	@echo "make bench         speed against scikit-learn and LightGBM"
 	@echo "make lint          ruff and mypy"
 	@echo "make clean         remove environments, caches and build products"
@@ -32,6 +38,13 @@ test: lint
 
 test-minimum: .venv-minimum/installed
 	@$(call PYTEST,.venv-minimum)
+
+fuzz: .venv/installed
+	@cd tests && ../$(BIN)/python -m fuzz.run --workers $(WORKERS) --minutes $(MINUTES) \
+		$(if $(KIND),--kind $(KIND)) $(if $(SEED),--seed $(SEED))
+
+torture: .venv/installed
+	@cd tests && ../$(BIN)/python -m fuzz.torture
 
 bench: .venv/installed
 	@$(BIN)/python benchmarks/speed.py

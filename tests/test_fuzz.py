@@ -1,0 +1,53 @@
+"""Some of what make fuzz and make torture run for long."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli")
+from fuzz.kinds import run_case
+
+SEEDS = {
+    "fits": 12,
+    "states": 8,
+    "pickles": 4,
+    "audits": 8,
+    "files": 60,
+    "decisions": 100,
+}
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_random_cases_keep_all_promises(kind):
+    for seed in range(SEEDS[kind]):
+        try:
+            run_case(kind, seed)
+        except Exception as error:
+            error.add_note(f"To run it again: make fuzz KIND={kind} SEED={seed}")
+            raise
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("cc"), reason="needs a C compiler"
+)
+def test_writers_survive_torture_and_one_that_writes_in_place_does_not():
+    paths = str(HERE), os.environ.get("PYTHONPATH", "")
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzz.torture", "in place", "audit apply, CSV"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+    )
+    counts = re.findall(r"\| (.+) \| (\d+) \| (\d+) \| (\d+) \|", done.stdout)
+    assert [failures for *_, failures in counts] == ["4", "0"], (
+        done.stdout + done.stderr
+    )
+    assert all(int(n) for _, *tried, _ in counts for n in tried)
+    assert "in place, killed at write 1 (and 3 times more): file is torn" in done.stdout
+    assert done.returncode == 1

@@ -198,6 +198,8 @@ def test_errors_and_warnings_on_a_cluster(client):
         model.fit(dX, dy + 1)
     with pytest.raises(ValueError, match="all zero: sample_weight leaves no row"):
         model.fit(dX, dy, sample_weight=dy * 0.0)
+    with pytest.raises(ValueError, match=r"sum to .*32-bit floats.*rescale"):
+        model.fit(dX, dy, sample_weight=dy * 0.0 + 1e-46)
     for wrong in (-1.0, np.inf):
         with pytest.raises(ValueError, match=f"sample_weight must be .* got {wrong:g}"):
             model.fit(dX, dy, sample_weight=dy * 0.0 + wrong)

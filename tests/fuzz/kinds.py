@@ -62,6 +62,13 @@ def check_leak(name, seed):
     assert leak < LEAK, f"{TIMES} times more took {leak / 1e6:.0f} MB"
 
 
+def run_watched(name, seed):
+    refused = run_case(name, seed)
+    if seed % EVERY == 0 and name != "kills":
+        check_leak(name, seed)
+    return refused
+
+
 def work(names, seed, step, seconds):
     """Run cases for a time; tell on stdout when each starts and ends, as JSON."""
     faulthandler.enable()
@@ -77,10 +84,7 @@ def work(names, seed, step, seconds):
         (name,) = random.Random(seed).choices(list(shares), list(shares.values()))
         tell("start", name, seed)
         try:
-            refused = run_case(name, seed)
-            if seed % EVERY == 0 and name != "kills":
-                check_leak(name, seed)
-            tell("refused" if refused else "done", name, seed)
+            tell("refused" if run_watched(name, seed) else "done", name, seed)
         except Exception:
             tell("failed", name, seed, traceback.format_exc(limit=-6))
         seed += step
@@ -88,4 +92,7 @@ def work(names, seed, step, seconds):
 
 if __name__ == "__main__":
     names, *numbers = sys.argv[1:]
-    work(names.split(","), *map(int, numbers))
+    if len(numbers) == 1:
+        print("refused" if run_watched(names, int(*numbers)) else "done")
+    else:
+        work(names.split(","), *map(int, numbers))

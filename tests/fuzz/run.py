@@ -129,10 +129,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     given = parser.parse_args()
     if given.kind and given.seed is not None:
-        code = (
-            f"from fuzz.kinds import *; print(run_case({given.kind!r}, {given.seed}))"
-        )
-        command = [sys.executable, "-X", "faulthandler", "-c", code]
+        command = [sys.executable, "-X", "faulthandler", "-m", "fuzz.kinds"]
+        command += [given.kind, str(given.seed)]
         bounds = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
         sys.exit(subprocess.run(command, env=environment(bounds=bounds)).returncode)
     kinds = [given.kind] if given.kind else KINDS

@@ -19,6 +19,7 @@ from fuzz.commands import (
     decide,
     make_rows,
     read_rows,
+    save,
     text_of,
 )
 from fuzz.fits import refuses
@@ -163,7 +164,7 @@ def decisions(rng):
     with tempfile.TemporaryDirectory() as folder:
         data, out = Path(folder, f"data{ending}"), Path(folder, f"out{ending}")
         decided = Path(folder, "decisions.json" if as_json else "decisions.csv")
-        _save(data, rows)
+        save(data, rows)
         decided.write_bytes(text.encode("utf-8"))
         try:
             apply(data, decided, out)
@@ -186,17 +187,10 @@ def _audited(ending, seed, has_id):
         row["name"] += rng.choice(["", ', "Jr"', "\nthe second", "'s", "; -"])
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder, f"data{ending}")
-        _save(data, rows)
+        save(data, rows)
         options = ["--id", "name"] if has_id else []
         audit(data, Path(folder, "audit"), "--top", 12, *options)
         return rows, decide(Path(folder, "audit", "suspects.csv"), [])
-
-
-def _save(path, rows):
-    if path.suffix == ".parquet":
-        pd.DataFrame(rows).to_parquet(path)
-    else:
-        path.write_bytes(text_of(rows).encode())
 
 
 def _load(path):

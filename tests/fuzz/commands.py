@@ -1,9 +1,11 @@
 """Commands run in this process, on files made up for them."""
 
 import csv
+import gzip
 import io
 
 import numpy as np
+import pandas as pd
 from typer.testing import CliRunner
 
 from splboost.cli import make_app
@@ -61,6 +63,15 @@ def text_of(rows, **options):
     writer.writeheader()
     writer.writerows(rows)
     return stream.getvalue()
+
+
+def save(path, rows):
+    """Write a table as the name of the file says."""
+    if path.suffix == ".parquet":
+        pd.DataFrame(rows).to_parquet(path)
+    else:
+        text = text_of(rows).encode()
+        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
 
 
 def read_rows(text):

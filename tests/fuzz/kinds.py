@@ -38,6 +38,7 @@ def kills(rng):
 
 # How often each comes
 KINDS = {fits: 6, states: 4, pickles: 1, audits: 2, files: 3, decisions: 3, kills: 0.2}
+ALL = "all"
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 
 
@@ -62,8 +63,15 @@ def check_leak(name, seed):
     assert leak < LEAK, f"{TIMES} times more took {leak / 1e6:.0f} MB"
 
 
-def work(names, seed, step, seconds):
-    """Run cases for a time; tell on stdout when each starts and ends, as JSON."""
+def run_watched(name, seed):
+    refused = run_case(name, seed)
+    if seed % EVERY == 0 and name != "kills":
+        check_leak(name, seed)
+    return refused
+
+
+def work(name, seed, step, seconds):
+    """Run cases of a kind, or all, for a time; tell on stdout of starts and ends."""
     faulthandler.enable()
     told = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what packages print
@@ -71,21 +79,24 @@ def work(names, seed, step, seconds):
     def tell(*event):
         print(json.dumps(event), file=told, flush=True)
 
-    shares = {name: KINDS[BY_NAME[name]] for name in names}
+    shares = KINDS if name == ALL else {BY_NAME[name]: 1}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        (name,) = random.Random(seed).choices(list(shares), list(shares.values()))
+        (kind,) = random.Random(seed).choices(list(shares), list(shares.values()))
+        name = kind.__name__
         tell("start", name, seed)
         try:
-            refused = run_case(name, seed)
-            if seed % EVERY == 0 and name != "kills":
-                check_leak(name, seed)
-            tell("refused" if refused else "done", name, seed)
+            tell("refused" if run_watched(name, seed) else "done", name, seed)
         except Exception:
             tell("failed", name, seed, traceback.format_exc(limit=-6))
         seed += step
 
 
 if __name__ == "__main__":
-    names, *numbers = sys.argv[1:]
-    work(names.split(","), *map(int, numbers))
+    name, *numbers = sys.argv[1], *map(int, sys.argv[2:])
+    if name not in (ALL, *BY_NAME):
+        sys.exit(f"KIND={name} is none of {', '.join(BY_NAME)}.")
+    if len(numbers) == 1:
+        print("refused" if run_watched(name, *numbers) else "done")
+    else:
+        work(name, *numbers)

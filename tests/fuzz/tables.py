@@ -39,21 +39,15 @@ def make_data(rng, *, regression=False, plain=False, bad=0.1):
     columns = [makers[kind](draw, n_rows + n_new) for kind in chosen]
     is_bad = rng.random() < bad
     if is_bad and chosen[0] in NUMBERS:
-        columns[0] = np.asarray(columns[0], dtype=float)
         columns[0][: n_rows // 2 + 1] = np.inf
     y = make_target(rng, draw, columns[0], n_rows, regression)
     if rng.random() < 0.2:  # rows that are there twice
         copies = draw.integers(0, n_rows, n_rows)
         order = np.concatenate([copies, np.arange(n_rows, n_rows + n_new)])
-        columns = [np.asarray(column, dtype=object)[order] for column in columns]
-        columns = [as_kind(c, k) for c, k in zip(columns, chosen, strict=True)]
+        columns = [column[order] for column in columns]
     X, new = split(container, columns, chosen, n_rows, rng)
     weight = None if plain else make_weight(rng, draw, n_rows, is_bad)
     return Data(X, y, weight, new)
-
-
-def as_kind(column, kind):
-    return column.astype(float) if kind in NUMBERS else column
 
 
 def split(container, columns, kinds, n_rows, rng):

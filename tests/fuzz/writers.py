@@ -1,6 +1,5 @@
 """Everything of splboost that writes files, made ready to be killed meanwhile."""
 
-import gzip
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -14,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from fuzz.commands import TARGET, apply, audit, decide, invoke, make_rows, text_of
+from fuzz.commands import TARGET, apply, audit, decide, invoke, make_rows, save, text_of
 from splboost.audit.label_audit import LabelAudit
 from splboost.datasets import UCI_CATALOGUE, load_uci
 from splboost.paper.cells import plan
@@ -43,18 +42,10 @@ class Writer(NamedTuple):
 # -------------------------------------------------------------------------------- audit
 
 
-def _save(path, rows):
-    if path.suffix == ".parquet":
-        pd.DataFrame(rows).to_parquet(path)
-    else:
-        text = text_of(rows).encode()
-        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-
-
 def _prepare_decisions(ending, folder, version):
     data, decisions = folder / f"data{ending}", folder / "decisions.csv"
     if version == 0:
-        _save(data, make_rows())
+        save(data, make_rows())
         audit(data, folder / "audit", "--top", 12)
     kinds = ["flip", "drop", "keep"] if version == 0 else ["flip"] * 5 + ["drop"] * 5
     decisions.write_text(text_of(decide(folder / "audit" / "suspects.csv", kinds)))
@@ -73,7 +64,7 @@ def _without_pyarrow(write, folder):
 
 
 def _prepare_data(folder, version):
-    _save(folder / "data.csv", make_rows(seed=version))
+    save(folder / "data.csv", make_rows(seed=version))
 
 
 def _write_audit(folder):
@@ -157,9 +148,9 @@ def _measure(folder):
 
 
 def _prepare_picture(folder, version):
-    if version == 1:  # what comes after the picture is not looked at
-        with (folder / "figure_2.png").open("ab") as stream:
-            stream.write(b"earlier")
+    path = folder / "figure_2.png"
+    if path.exists():  # what comes after the picture is not looked at
+        path.write_bytes(path.read_bytes() + b"earlier")
 
 
 def _draw(folder):

@@ -8,7 +8,6 @@ at once. So a run may be killed at any point, and several may share a store.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from splboost.paper.methods import METHODS
 from splboost.paper.names import PAPER
 from splboost.paper.protocol import Protocol
 from splboost.paper.results import open_store, read_results
-from splboost.paper.store import DONE, FAILED, Store
+from splboost.paper.store import DONE, FAILED, Store, StoreError
 from splboost.reporting import TimeLeft, announcing_compilation, make_report
 
 __all__ = ["Interrupted", "Summary", "read_results", "run"]
@@ -287,7 +286,7 @@ class _Run:
                     self._of_others.add(cell)
                     time_left.spare(self._work[cell])
                     continue
-            except sqlite3.Error as error:  # joblib would wait for ever
+            except StoreError as error:  # joblib would wait for ever
                 self._trouble = error
                 return
             self._claimed.add(cell)

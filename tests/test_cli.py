@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -63,7 +64,7 @@ def pictures(monkeypatch):
 
     def write_report(results, path, about, protocol, verbose=0):
         asked.append((about, results))
-        path.write_text("<html>")
+        path.write_text('<meta name="generator" content="splboost paper 0.1.0">')
 
     for function in (draw_figure, draw_gaussians, write_report):
         monkeypatch.setattr(commands, function.__name__, function)
@@ -231,6 +232,85 @@ def test_files_that_are_folders():
     assert "splboost-paper is a folder; give the name of a file, such as" in said
     said = call("paper", "import", "splboost-paper", code=1)
     assert "splboost-paper is a folder; give a file that splboost paper export" in said
+
+
+OUTPUTS = {
+    "figure_4.png": ("paper", "--figure", 4, *LOGIT),
+    "figure_3_chosen_rounds.png": ("paper", "report", "--figure", 3),
+    "report.html": ("paper", *LOGIT),
+    "results.csv": ("paper", "export"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_files_of_others_are_replaced_with_force_alone(name, pictures, monkeypatch):
+    call("paper", "run", *LOGIT, "--noise", 0)
+    path = Path("splboost-paper") / name
+    path.write_text("mine,too\n1,2\n")
+    store = path.with_name("results.sqlite")
+    before = store.read_bytes()
+    said = call(*OUTPUTS[name], code=1)
+    assert f"{path} is there already and was not written by this command" in said
+    assert path.read_text() == "mine,too\n1,2\n" and not pictures
+    assert store.read_bytes() == before  # nothing was measured first
+    call(*OUTPUTS[name], "--force")
+    assert path.read_bytes() != b"mine,too\n1,2\n"
+
+
+def test_own_files_are_replaced(tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need the extra plot")
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    for _ in range(2):
+        call("paper", "--figure", 2)
+        call("paper", "export")
+        call("paper", "export", "results.csv.gz")
+    assert pd.read_csv("results.csv.gz").columns.tolist() == list(results.COLUMNS)
+    assert not list(tmp_path.rglob("*part*"))
+
+
+def test_the_store_is_no_output():
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    said = call("paper", "export", "splboost-paper/results.sqlite", "--force", code=1)
+    assert "results.sqlite is the store of the results; name another file" in said
+
+
+@pytest.mark.parametrize("name", ["figure_4.png", "results.csv"])
+def test_files_that_cannot_be_written_stay_as_they_were(name, pictures, monkeypatch):
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    call(*OUTPUTS[name])
+    path = Path("splboost-paper") / name
+    before = path.read_bytes()
+
+    def fail(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    command = (
+        OUTPUTS[name]
+        if name == "results.csv"
+        else ("paper", "report", *OUTPUTS[name][1:3])
+    )
+    said = call(*command, code=1)
+    assert f"Error: {path} could not be written (No space left on device); the" in said
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("*part*"))
+
+
+def test_databases_of_others_are_left_alone(tmp_path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE people (name TEXT)")
+    connection.close()
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    call("paper", "export", "results.csv")
+    before = path.read_bytes()
+    for command in (
+        ["--figure", 4, *LOGIT], ["run", *LOGIT], ["report"], ["export"],
+        ["import", "results.csv"],
+    ):  # fmt: skip
+        said = call("paper", *command, "--store", path, code=1)
+        assert "other.sqlite is a database of something else" in said
+        assert path.read_bytes() == before
 
 
 def test_sets_that_cannot_be_downloaded_say_why():

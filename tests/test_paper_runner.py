@@ -148,6 +148,25 @@ def test_ctrl_c_leaves_no_claim_and_says_how_far_it_is(store):
     assert said.count("Traceback") == 1  # of the script, and none of its processes
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
+def test_ctrl_c_never_reaches_the_processes_of_a_run(store):
+    """Those that still import packages would show where it struck."""
+    process = start_run(store, "ENDLESS")
+    try:
+        wait_until(lambda: count(store) >= 1, process)
+        blocked = {}
+        for child in psutil.Process(process.pid).children():
+            with open(f"/proc/{child.pid}/status") as file:
+                masks = dict(line.split(":\t") for line in file if ":\t" in line)
+            if "LokyProcess" in " ".join(child.cmdline()):
+                blocked[child.pid] = int(masks["SigBlk"], 16)
+        assert len(blocked) == 2
+        assert all(mask >> (signal.SIGINT - 1) & 1 for mask in blocked.values())
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
 def test_two_runs_share_the_work(store):
     both = [start_run(store), start_run(store)]
     for process in both:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -30,3 +32,22 @@ class Uninterrupted:
             signal.signal(signal.SIGINT, self._handler)
             if self._came:
                 signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def ctrl_c_blocked() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block; processes started in it ignore it.
+
+    On Windows it does neither.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # to start it later would end the blocking, before Python 3.13
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -18,6 +18,7 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from splboost.advice import warn
+from splboost.interrupts import ctrl_c_blocked
 from splboost.paper.cells import (
     Cell,
     Outcome,
@@ -242,16 +243,18 @@ class _Run:
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
         )
         try:
-            for cell, outcome in parallel(
-                joblib.delayed(attempt)(
-                    self._data[cell.data],
-                    self._protocol,
-                    cell,
-                    parent,
-                    current_version(),
+            with ctrl_c_blocked():  # processes that start would show where it struck
+                outcomes = parallel(
+                    joblib.delayed(attempt)(
+                        self._data[cell.data],
+                        self._protocol,
+                        cell,
+                        parent,
+                        current_version(),
+                    )
+                    for cell in self._claim(missing, time_left)
                 )
-                for cell in self._claim(missing, time_left)
-            ):
+            for cell, outcome in outcomes:
                 self._keep(cell, outcome)
                 n_done += 1
                 text = time_left.after(self._work[cell])

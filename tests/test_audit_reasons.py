@@ -434,3 +434,10 @@ def test_model_that_is_asked_learns_from_some_of_many_rows(monkeypatch):
     model = reasons.fit_to_undoubted(judge, X, y, doubted)
     assert_array_equal(model.classes_, [0, 1, 2])
     assert len(model.oob_decision_function_) == 41
+
+
+def test_reasons_where_next_to_no_label_is_undoubted():
+    X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 1, 0, 1, 1, 1])
+    for top in range(1, 9):
+        audit = LabelAudit(quick=True, top=top, random_state=0).fit(X, y)
+        assert all(each.reasons is not None for each in audit.explain())

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -64,7 +65,7 @@ def pictures(monkeypatch):
 
     def write_report(results, path, about, protocol, verbose=0):
         asked.append((about, results))
-        path.write_text("<html>")
+        path.write_text('<meta name="generator" content="splboost paper 0.1.0">')
 
     for function in (draw_figure, draw_gaussians, write_report):
         monkeypatch.setattr(commands, function.__name__, function)
@@ -234,6 +235,85 @@ def test_files_that_are_folders():
     assert "splboost-paper is a folder; give a file that splboost paper export" in said
 
 
+OUTPUTS = {
+    "figure_4.png": ("paper", "--figure", 4, *LOGIT),
+    "figure_3_chosen_rounds.png": ("paper", "report", "--figure", 3),
+    "report.html": ("paper", *LOGIT),
+    "results.csv": ("paper", "export"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_files_of_others_are_replaced_with_force_alone(name, pictures, monkeypatch):
+    call("paper", "run", *LOGIT, "--noise", 0)
+    path = Path("splboost-paper") / name
+    path.write_text("mine,too\n1,2\n")
+    store = path.with_name("results.sqlite")
+    before = store.read_bytes()
+    said = call(*OUTPUTS[name], code=1)
+    assert f"{path} is there already and was not written by this command" in said
+    assert path.read_text() == "mine,too\n1,2\n" and not pictures
+    assert store.read_bytes() == before  # nothing was measured first
+    call(*OUTPUTS[name], "--force")
+    assert path.read_bytes() != b"mine,too\n1,2\n"
+
+
+def test_own_files_are_replaced(tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need the extra plot")
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    for _ in range(2):
+        call("paper", "--figure", 2)
+        call("paper", "export")
+        call("paper", "export", "results.csv.gz")
+    assert pd.read_csv("results.csv.gz").columns.tolist() == list(results.COLUMNS)
+    assert not list(tmp_path.rglob("*part*"))
+
+
+def test_the_store_is_no_output():
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    said = call("paper", "export", "splboost-paper/results.sqlite", "--force", code=1)
+    assert "results.sqlite is the store of the results; name another file" in said
+
+
+@pytest.mark.parametrize("name", ["figure_4.png", "results.csv"])
+def test_files_that_cannot_be_written_stay_as_they_were(name, pictures, monkeypatch):
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    call(*OUTPUTS[name])
+    path = Path("splboost-paper") / name
+    before = path.read_bytes()
+
+    def fail(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    command = (
+        OUTPUTS[name]
+        if name == "results.csv"
+        else ("paper", "report", *OUTPUTS[name][1:3])
+    )
+    said = call(*command, code=1)
+    assert f"Error: {path} could not be written (No space left on device); the" in said
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("*part*"))
+
+
+def test_databases_of_others_are_left_alone(tmp_path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE people (name TEXT)")
+    connection.close()
+    call("paper", "run", *LOGIT, "--sets", "twonorm")
+    call("paper", "export", "results.csv")
+    before = path.read_bytes()
+    for command in (
+        ["--figure", 4, *LOGIT], ["run", *LOGIT], ["report"], ["export"],
+        ["import", "results.csv"],
+    ):  # fmt: skip
+        said = call("paper", *command, "--store", path, code=1)
+        assert "other.sqlite is a database of something else" in said
+        assert path.read_bytes() == before
+
+
 def test_sets_that_cannot_be_downloaded_say_why():
     (Path(os.environ["SPLBOOST_DATA"]) / "blood.csv.gz").write_bytes(b"damaged")
     said = call("paper", "run", "--sets", "blood,oocMerl4D", *LOGIT, code=1)
@@ -393,8 +473,121 @@ def test_a_command_needs_nothing_of_the_others():
     assert done.returncode == 0 and "apply" in done.stdout, done.stderr
 
 
+def run_code(code, *arguments):
+    """The command line in a process of its own, with a start of its own."""
+    code = (
+        "import os, signal, sys\n"
+        # A shell lets background jobs, and what they start, ignore Ctrl-C.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"sys.argv[1:] = {list(map(str, arguments))}\n"
+        f"from splboost import cli\n{code}\ncli.main()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("package", ["typer", "numpy", "numba", "sklearn", "pandas"])
+def test_ctrl_c_while_packages_are_imported(package):
+    """Not earlier: nobody can guard the start of Python itself."""
+    done = run_code(
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *given):\n"
+        f"        if name == {package!r}:\n"
+        "            sys.meta_path.remove(self)\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())",
+        "paper",
+        "--help",
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, "Stopped.\n", "")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["audit", "--help"], ["paper", "table"]]
+)
+def test_ctrl_c_at_any_time_shows_no_traceback(arguments, share):
+    start = time.monotonic()
+    assert run_code("", *arguments).returncode == 0
+    seconds = share * (time.monotonic() - start)
+    done = run_code(
+        "import threading\n"
+        f"stop = threading.Timer({seconds}, signal.raise_signal, [signal.SIGINT])\n"
+        "stop.daemon = True; stop.start()",
+        *arguments,
+    )
+    assert "Traceback" not in done.stderr and done.stderr in ("", "Stopped.\n")
+    assert done.returncode in (0, 130, -signal.SIGINT)
+
+
+def test_ctrl_c_that_strikes_where_it_cannot_be_raised_comes_again():
+    done = run_code(
+        "import time\n"
+        "class Struck:\n"
+        "    def __del__(self):\n"
+        "        raise KeyboardInterrupt\n"
+        "def work(*given, **options):\n"
+        "    Struck()\n"
+        "    time.sleep(60)\n"
+        "from splboost.paper import commands\n"
+        "commands.print_table_one = work",
+        "paper",
+        "table",
+    )
+    assert done.stderr == "Stopped; what was measured is kept.\n"
+    assert done.returncode == 130
+
+
+def test_ctrl_c_that_is_ignored_stays_so():
+    done = run_code(
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "import threading\n"
+        "threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()",
+        "paper",
+        "--help",
+    )
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_ctrl_c_is_handled_as_before_once_a_command_is_there():
+    before = signal.getsignal(signal.SIGINT)
+    call("paper", "--help")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_mistyped_command_is_told_of():
+    assert "No such command 'papr'. Did you mean 'paper'?" in call("papr", code=2)
+
+
+def test_a_command_imports_no_other():
+    done = run_code(
+        "import atexit\n"
+        "atexit.register(lambda: print('numpy' in sys.modules, file=sys.stderr))",
+        "--version",
+    )
+    assert done.stderr == "False\n"
+
+
+def test_names_of_the_package_are_there_when_asked_for():
+    code = (
+        "import sys, splboost\n"
+        "assert 'numpy' not in sys.modules\n"
+        "assert set(splboost.__all__) <= set(dir(splboost))\n"
+        "for name in ('boosting', 'losses', 'pace', 'selection', 'trees', 'frames'):\n"
+        "    assert getattr(splboost, name).__name__ == f'splboost.{name}'\n"
+        "assert not hasattr(splboost, 'nothing')\n"
+        "from splboost import *\n"
+        "assert spl_path is splboost.selection.spl_path\n"
+        "assert SPLBoostClassifier is splboost.boosting.SPLBoostClassifier\n"
+        "print(splboost.__version__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == version("splboost"), done.stderr
+
+
 def test_import_stays_light():
-    heavy = {"typer", "splboost.paper", "splboost.audit"}
+    heavy = {"typer", "numpy", "splboost.paper", "splboost.audit"}
     code = f"import sys, splboost; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr

@@ -20,7 +20,7 @@ from splboost.paper.figures import draw_figure
 from splboost.paper.names import EXTRAS
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import PRESETS
-from splboost.paper.report import sections, write_report
+from splboost.paper.report import is_report, sections, write_report
 from splboost.paper.report.html import Markup, element, table
 from splboost.paper.report.missing import find_missing
 from splboost.paper.report.pictures import darken, inline_svg, palette, shorten
@@ -157,6 +157,14 @@ def test_the_page_is_whole(whole):
     assert "nan" not in page.words.split()
 
 
+def test_the_page_is_known_again(whole, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(whole, encoding="utf-8")
+    assert is_report(path)
+    path.write_text("<!DOCTYPE html><title>The SPLBoost paper, run again</title>")
+    assert not is_report(path)
+
+
 def test_the_page_needs_no_network(whole):
     page = Page(whole)
     assert all(link.startswith("#") for link in page.links)
@@ -230,6 +238,22 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path):
     with pytest.raises(ValueError, match="'cv_error'"):
         write_report(pd.DataFrame({"data": []}), path)
     assert path.read_text() == "old"
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(
+    tmp_path, small_pictures, monkeypatch
+):
+    def fail(file):
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(
+        OSError, match=r"page\.html could not be written .* is as it was"
+    ):
+        write_report(make_results(SETS[:1])[:0], path, about={}, data_home="no")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
 def test_what_is_missing_is_counted():

@@ -148,6 +148,25 @@ def test_ctrl_c_leaves_no_claim_and_says_how_far_it_is(store):
     assert said.count("Traceback") == 1  # of the script, and none of its processes
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
+def test_ctrl_c_never_reaches_the_processes_of_a_run(store):
+    """Those that still import packages would show where it struck."""
+    process = start_run(store, "ENDLESS")
+    try:
+        wait_until(lambda: count(store) >= 1, process)
+        blocked = {}
+        for child in psutil.Process(process.pid).children():
+            with open(f"/proc/{child.pid}/status") as file:
+                masks = dict(line.split(":\t") for line in file if ":\t" in line)
+            if "LokyProcess" in " ".join(child.cmdline()):
+                blocked[child.pid] = int(masks["SigBlk"], 16)
+        assert len(blocked) == 2
+        assert all(mask >> (signal.SIGINT - 1) & 1 for mask in blocked.values())
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
 def test_two_runs_share_the_work(store):
     both = [start_run(store), start_run(store)]
     for process in both:
@@ -262,7 +281,9 @@ def test_results_that_contradict_the_store_are_not_imported(exported, store):
     frame = pd.read_csv(path)
     frame.loc[0, "error"] = 0.123
     frame.to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"the store has an error of .* not 0\.123"):
+    with pytest.raises(
+        ValueError, match=r"results.sqlite has an error of .* not 0\.123"
+    ):
         results.import_results(path, store, one)
     pd.testing.assert_frame_equal(runner.read_results(store, one), before)
     frame[:0].to_csv(path, index=False)
@@ -319,6 +340,8 @@ def test_results_without_a_choice_are_imported(exported, store, tmp_path):
         ("error", float("nan"), "has error=None, which cannot be"),
         ("error", 3.0, "has error=3.0, which cannot be"),
         ("n_train", -3, "has n_train=-3, which cannot be"),
+        ("n_estimators", 1e300, "has n_estimators=1e\\+300, which cannot be"),
+        ("fit_seconds", float("inf"), "has fit_seconds=inf, which cannot be"),
         ("chosen", "{depth 3}", "has chosen='{depth 3}', which cannot be"),
         ("settings", None, "has settings=None, which cannot be"),
         ("noise", 33, "with noise 33, repeat 0, which these options leave out"),
@@ -372,6 +395,44 @@ def test_files_that_are_no_results(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         results.import_results(path, tmp_path / "other.sqlite", TINY)
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip", "tar"])
+@pytest.mark.parametrize("damage", [b"no archive", b"\x1f\x8b\x08\x00half"])
+def test_files_that_cannot_be_unpacked_are_named(tmp_path, ending, damage):
+    path = tmp_path / f"other.csv.{ending}"
+    path.write_bytes(damage)
+    with pytest.raises(
+        ValueError, match=rf"csv\.{ending} cannot be read as CSV .*; give"
+    ):
+        results.import_results(path, tmp_path / "other.sqlite", TINY)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("error", "abc"), ("chosen", "{"), ("settings", "{"), ("n_fits", None)],
+)
+def test_figures_that_cannot_be_are_told_of(store, column, value):
+    one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
+    run(store, one, methods=["LogitBoost"])
+    with sqlite3.connect(store) as connection:
+        connection.execute(f"UPDATE cells SET {column} = ?", (value,))
+    connection.close()
+    with pytest.raises(OSError, match=r"results\.sqlite is damaged \(.*put a copy"):
+        runner.read_results(store, one)
+
+
+def test_a_store_that_goes_away_is_told_of(store, monkeypatch):
+    measure = cells.measure
+
+    def move(data, protocol, cell):
+        store.rename(store.with_name("moved"))
+        return measure(data, protocol, cell)
+
+    monkeypatch.setattr(cells, "measure", move)
+    one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
+    with pytest.raises(OSError, match=r"results\.sqlite is not there any more; "):
+        run(store, one, methods=["LogitBoost"])
 
 
 def test_a_file_that_is_not_there_is_not_imported(tmp_path):

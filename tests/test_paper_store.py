@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import splboost.paper.store as store_module
-from splboost.paper.store import CLAIMED, DONE, FAILED, Store
+from splboost.paper.store import CLAIMED, DONE, FAILED, Store, StoreError
 
 
 class Cell(NamedTuple):
@@ -32,8 +32,8 @@ class Measures(NamedTuple):
 CELL = Cell("settings", "pima", "20", 5, "ExtraTrees")
 
 
-def open_store(path):
-    return Store(path, Cell, Measures)
+def open_store(path, **options):
+    return Store(path, Cell, Measures, **options)
 
 
 def figures(error=0.2):
@@ -235,6 +235,145 @@ def test_the_file_of_something_else_is_refused(path, tmp_path):
     with pytest.raises(ValueError, match=r"notes.txt cannot be used .*another file"):
         open_store(text)
     assert text.read_text().startswith("these are")
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_the_database_of_something_else_stays_as_it_is(tmp_path, journal, read_only):
+    path = tmp_path / "other.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA journal_mode = {journal}")
+    connection.execute("CREATE TABLE people (name TEXT)")
+    connection.close()
+    before = files_of(tmp_path)
+    with pytest.raises(ValueError, match=r"other.sqlite .*; .*name another file\."):
+        open_store(path, read_only=read_only)
+    assert files_of(tmp_path) == before
+
+
+def test_reading_makes_and_changes_nothing(path):
+    with pytest.raises(ValueError, match=r"store.sqlite is no file; name a file"):
+        open_store(path, read_only=True)
+    assert not path.parent.exists()
+    open_store(path).close()
+    before = files_of(path.parent)
+    reader = open_store(path, read_only=True)
+    with pytest.raises(
+        StoreError, match=r"store.sqlite could not be used \(attempt to"
+    ):
+        reader.claim(CELL)
+    reader.close()
+    assert files_of(path.parent) == before
+
+
+def test_what_a_killed_process_has_left_half_done_is_undone_by_reading(path):
+    """As a read-only connection of SQLite could not."""
+    store = open_store(path)
+    assert store.claim(CELL)
+    store.close()
+    code = (
+        "import os, sqlite3\n"
+        f"connection = sqlite3.connect({str(path)!r}, isolation_level=None)\n"
+        "connection.execute('PRAGMA cache_size = 1')\n"
+        "connection.execute('BEGIN')\n"
+        "connection.execute('UPDATE cells SET failure = ?', ('x' * 100_000,))\n"
+        "os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert len(files_of(path.parent)) == 2  # the journal
+    (row,) = open_store(path, read_only=True).rows(["settings"], CLAIMED)
+    assert row["failure"] is None
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda whole: whole[: len(whole) // 2], r"damaged \(.*put a copy of it back"),
+        (
+            lambda whole: whole[:4096] + b"\xaa" * 100 + whole[4196:],
+            r"damaged \(.*move it away to begin anew",
+        ),
+        (lambda whole: os.urandom(9000), r"cannot be used as a store.* another file"),
+        (lambda whole: b"", r"is empty.* put a copy back, or delete it to begin anew"),
+        (lambda whole: whole[:50], r"damaged \("),
+    ],
+)
+def test_a_damaged_store_is_refused_and_left_as_it_is(path, damage, message, read_only):
+    store = open_store(path)
+    store.adopt((CELL._replace(seed=k), figures(), "abc") for k in range(300))
+    store.close()
+    path.write_bytes(damage(path.read_bytes()))
+    before = files_of(path.parent)
+    with pytest.raises((ValueError, StoreError), match=rf"store\.sqlite .*{message}"):
+        open_store(path, read_only=read_only)
+    assert files_of(path.parent) == before
+
+
+def test_a_folder_is_no_store(tmp_path):
+    with pytest.raises(ValueError, match=r"is a folder; name a file for the results"):
+        open_store(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_trouble_with_the_file_names_it_and_what_is_left(path, monkeypatch):
+    monkeypatch.setattr(store_module, "SECONDS_TO_WAIT", 0.0)
+    store = open_store(path)
+    assert store.claim(CELL)
+    store.finish(CELL, figures(), "abc")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    locked = (
+        r"store\.sqlite could not be used \(database is locked\); what was finished "
+    )
+    with pytest.raises(
+        StoreError, match=locked + r".*still in it\. Wait until no other"
+    ):
+        store.claim(CELL._replace(seed=6))
+    other.close()
+    assert store.claim(CELL._replace(seed=6))
+    path.rename(path.with_name("moved"))
+    with pytest.raises(
+        StoreError, match=r"store\.sqlite is not there any more; .*Put it"
+    ):
+        store.claim(CELL._replace(seed=7))
+    path.with_name("moved").rename(path)
+    assert len(open_store(path, read_only=True).rows(["settings"])) == 1
+
+
+def test_a_full_disk_names_the_file_and_loses_nothing(path):
+    resource = pytest.importorskip("resource", reason="limits are those of POSIX")
+    store = open_store(path)
+    assert store.claim(CELL)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, limit[1]))
+    try:
+        with pytest.raises(
+            StoreError, match=r"store\.sqlite could not be used .*still in"
+        ):
+            store.adopt((CELL._replace(seed=k), figures(), "abc") for k in range(999))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert store.rows(["settings"]) == []
+    store.finish(CELL, figures(), "abc")
+    assert len(open_store(path).rows(["settings"])) == 1
+
+
+def test_a_new_store_that_cannot_be_made_leaves_nothing(path, monkeypatch):
+    def fail(*given):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "rename", fail)
+    monkeypatch.setattr(os, "link", fail)
+    with pytest.raises(
+        StoreError, match=r"store\.sqlite could not be made .*not there"
+    ):
+        open_store(path)
+    assert not list(path.parent.iterdir())
 
 
 def test_threads_share_a_store(path):

@@ -398,6 +398,19 @@ def test_the_named_folder_is_made_and_used(adult, tmp_path, cache):
     assert not cache.exists()
 
 
+def test_a_download_that_cannot_be_brought_to_disk_leaves_nothing(
+    adult, cache, monkeypatch
+):
+    def fail(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    message = r"adult\.openml\.csv\.gz could not be written \(No space left on device"
+    with pytest.raises(OSError, match=message):
+        load_uci("adult")
+    assert not list(cache.iterdir())
+
+
 def test_the_catalogues_file_comes_first(adult, monkeypatch, cache):
     load_uci("adult")
     rows = [["years", "employer", "target"], *([k, "b", "<=50K"] for k in range(3))]
@@ -581,7 +594,7 @@ def test_ctrl_c_leaves_nothing_behind(monkeypatch, adult, cache):
         assert list(cache.iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pathlib.Path.replace", interrupted)
+    monkeypatch.setattr("os.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         load_uci("adult")
     assert list(cache.iterdir()) == []

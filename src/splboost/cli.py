@@ -1,20 +1,78 @@
-"""The command line: ``splboost``."""
+"""The command line: ``splboost``.
+
+Ctrl-C while packages are imported ends the process at once. As an exception it would be
+swallowed or converted by some of them, and nothing is lost yet.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
+INTERRUPT = 130  # the exit code
+SECONDS = 0.01  # until a Ctrl-C that was lost comes again
+
+
+def _stop(*signal_and_frame: object) -> None:
+    os.write(2, b"Stopped.\n")
+    os._exit(INTERRUPT)
+
+
+def _come_again(lost: Any) -> None:
+    """Bring back a Ctrl-C that struck where Python cannot raise, as in a callback."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        threading.Timer(SECONDS, signal.raise_signal, [signal.SIGINT]).start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
+@contextmanager
+def _handling_ctrl_c(handler: Any) -> Iterator[None]:
+    """Handle Ctrl-C like that, unless it is ignored, as by jobs in the background."""
+    before = signal.getsignal(signal.SIGINT)
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or before in (signal.SIG_IGN, None):
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def make_app() -> Any:
-    """All commands, each with what it needs imported."""
+    """All commands; what one of them needs is imported when it is asked for."""
     import typer
+    from typer.core import TyperGroup
+
+    class Commands(TyperGroup):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+                self.commands[cmd_name] = _load(cmd_name)
+            return self.commands.get(cmd_name)
+
+        def invoke(self, ctx: Any) -> Any:
+            try:
+                with _handling_ctrl_c(signal.default_int_handler):
+                    return super().invoke(ctx)
+            except KeyboardInterrupt:
+                typer.echo("Stopped.", err=True)
+                raise typer.Exit(INTERRUPT) from None
 
     app = typer.Typer(
+        cls=Commands,
         help="Boosting that is not fooled by wrong labels.",
         no_args_is_help=True,
         add_completion=False,
@@ -23,6 +81,8 @@ def make_app() -> Any:
 
     def show_version(wanted: bool) -> None:
         if wanted:
+            from importlib.metadata import version
+
             typer.echo(f"splboost {version('splboost')}")
             raise typer.Exit
 
@@ -38,12 +98,22 @@ def make_app() -> Any:
     def start(shown: bool = option) -> None:
         pass
 
-    for name in COMMANDS:
-        try:
-            app.add_typer(import_module(f"splboost.{name}.commands").app, name=name)
-        except ImportError as error:
-            _add_excuse(app, name, error)
     return app
+
+
+def _load(name: str) -> Any:
+    """Import a command."""
+    import typer
+    from typer.main import get_group
+
+    app = typer.Typer()
+    try:
+        with _handling_ctrl_c(_stop):
+            commands = import_module(f"splboost.{name}.commands")
+        app.add_typer(commands.app, name=name)
+    except ImportError as error:
+        _add_excuse(app, name, error)
+    return get_group(app).commands[name]
 
 
 def _add_excuse(app: Any, name: str, error: ImportError) -> None:
@@ -62,6 +132,10 @@ def _add_excuse(app: Any, name: str, error: ImportError) -> None:
 
 def main() -> None:
     """Run the command that the arguments say."""
+    # Until the process ends, for its last steps are no time for exceptions either.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    sys.unraisablehook = _come_again
     try:
         app = make_app()
     except ImportError as error:

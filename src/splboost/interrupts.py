@@ -67,3 +67,22 @@ def give_back_signal(number: signal.Signals, handler: Handler, before: Any) -> N
     """Set the handler before again, unless another has been set since."""
     if signal.getsignal(number) == handler:
         signal.signal(number, before)
+
+
+@contextmanager
+def ctrl_c_blocked() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block; processes started in it ignore it.
+
+    On Windows it does neither.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # to start it later would end the blocking, before Python 3.13
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -151,7 +151,9 @@ def fit_to_undoubted(
     """A model that has not seen the labels that are doubted.
 
     Of a forest a quick one is fitted, to some of the rows where there are many. A class
-    of which all labels are doubted keeps them, so that the model knows it.
+    of which all labels are doubted keeps them, so that the model knows it. Where so few
+    rows are left that no model can be fitted to them, it is the judge, which has seen
+    all labels.
 
     Parameters
     ----------
@@ -160,9 +162,10 @@ def fit_to_undoubted(
     doubted : by row, whether its label is
     """
     rows = undoubted = np.flatnonzero(~doubted)
+    model = judge
     if isinstance(judge, SPLForestClassifier | QuickForest):
         rows = _some(undoubted, MOST_LEARNED)
-        judge = QuickForest(
+        model = QuickForest(
             categorical_features=judge.categorical_features,
             n_jobs=judge.n_jobs,
             random_state=judge.random_state,
@@ -170,7 +173,9 @@ def fit_to_undoubted(
     for others in (undoubted, np.arange(y.size)):
         lost = np.setdiff1d(y, y[rows])
         rows = np.union1d(rows, others[np.isin(y[others], lost)])
-    return clone(judge).fit(take(X, rows), y[rows])
+    if np.unique(y[rows], return_counts=True)[1].max() < 2:
+        return judge
+    return clone(model).fit(take(X, rows), y[rows])
 
 
 def explain(

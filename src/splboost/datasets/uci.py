@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from splboost.datasets.catalogue import UCI_CATALOGUE, OpenML, UCIDataSet
 from splboost.datasets.files import digest, read_frame, required_library, unpacked
+from splboost.whole_files import write_whole
 
 FOLDER_VARIABLE = "SPLBOOST_DATA"
 _PathLike: TypeAlias = str | os.PathLike[str]
@@ -184,9 +185,7 @@ def _download(
             ) from error
         exact = digest(contents) == entry.sha256
         path = folder / (f"{name}.csv.gz" if exact else f"{name}.openml.csv.gz")
-        packed = Path(scratch.name) / path.name
-        packed.write_bytes(gzip.compress(contents, 6, mtime=0))
-        packed.replace(path)  # at once, so that no other process sees half a file
+        write_whole(path, gzip.compress(contents, 6, mtime=0))
     print(
         f"{name}: saved as {path}\n  source: {entry.source}\n  "
         f"licence: {entry.licence}\n  SHA-256 of the CSV: {digest(contents)}, "

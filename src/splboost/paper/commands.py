@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -27,6 +26,7 @@ from splboost.paper.options import (
     DownloadOption,
     FigureOption,
     FolderOption,
+    ForceOption,
     JobsOption,
     MethodsOption,
     NoiseOption,
@@ -41,8 +41,8 @@ from splboost.paper.options import (
 )
 from splboost.paper.protocol import Protocol
 from splboost.paper.provenance import provenance
-from splboost.paper.report import write_report
-from splboost.paper.results import import_results, read_results
+from splboost.paper.report import is_report, write_report
+from splboost.paper.results import import_results, is_export, read_results
 from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
 from splboost.paper.telling import (
@@ -55,8 +55,11 @@ from splboost.paper.telling import (
     tell_summary,
 )
 from splboost.reporting import announcing_compilation
+from splboost.whole_files import check_replaceable, replacing
 
-STORE = "results.sqlite"
+STORE, PAGE = "results.sqlite", "report.html"
+PNG = b"\x89PNG\r\n\x1a\n"
+MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
 FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
 
@@ -83,6 +86,7 @@ def paper(
     dask: DaskOption = None,
     retry: RetryOption = False,
     download: DownloadOption = False,
+    force: ForceOption = False,
 ) -> None:
     """Reproduce the SPLBoost paper: measure what is missing, draw figures, report.
 
@@ -92,11 +96,12 @@ def paper(
         _refuse_options(context)
         return
     protocol = make_protocol(preset, sets, noise, repeats, depths)
+    path = store or folder / STORE
     with _plain_errors():
+        _check_outputs(figure, folder, path, force)
         if figure is not None and figure in ALONE:
             _draw([figure], None, folder)
             return
-        path = store or folder / STORE
         summary = _measure(protocol, path, methods, jobs, dask, retry, download)
         if summary.n_cells:
             results = _read(path, protocol)
@@ -139,17 +144,20 @@ def report(
     store: StoreOption = None,
     methods: MethodsOption = None,
     version: VersionOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Write figures and the page from what has been measured.
 
     By default from all methods that have results.
     """
     protocol = make_protocol(preset, sets, noise, repeats, depths)
+    path = store or folder / STORE
     with _plain_errors():
+        _check_outputs(figure, folder, path, force)
         if figure is not None and figure in ALONE:
             _draw([figure], None, folder)
             return
-        results = _read(store or folder / STORE, protocol, version, methods)
+        results = _read(path, protocol, version, methods)
         _write(figure, results, protocol, preset, folder)
 
 
@@ -167,23 +175,26 @@ def export(
     store: StoreOption = None,
     methods: MethodsOption = None,
     version: VersionOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Write what has been measured as CSV, a row for each cell.
 
     By default of all methods that have results.
     """
     protocol = make_protocol(preset, sets, noise, repeats, depths)
+    source, path = store or folder / STORE, to or folder / "results.csv"
     with _plain_errors():
-        results = _read(store or folder / STORE, protocol, version, methods)
-        path = to or folder / "results.csv"
         if path.is_dir():
             raise ValueError(
                 f"{path} is a folder; give the name of a file, such as "
                 f"{path / 'results.csv'}."
             )
+        _check_output(path, is_export, source, force)
+        results = _read(source, protocol, version, methods)
         make_folder(path.parent)
         results = results.round({"fit_seconds": 4})
-        results.to_csv(path, index=False)  # errors in full: rounded, equals differ
+        with replacing(path) as part:
+            results.to_csv(part, index=False)  # errors in full: rounded, equals differ
         say(f"{len(results)} cells written to {path}")
 
 
@@ -286,17 +297,48 @@ def _write(
     _report(results, protocol, preset, folder)
 
 
+def _check_outputs(figure: int | None, folder: Path, store: Path, force: bool) -> None:
+    """Refuse to replace what others have made, before the long work."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is no folder; name another --folder.")
+    for number in FIGURES if figure is None else [figure]:
+        for name in _pictures(number, None):
+            _check_output(folder / name, _is_picture, store, force)
+    if figure is None:
+        _check_output(folder / PAGE, is_report, store, force)
+
+
+def _check_output(
+    path: Path, is_own: Callable[[Path], bool], store: Path, force: bool
+) -> None:
+    if path.resolve() == store.resolve():
+        raise ValueError(f"{path} is the store of the results; name another file.")
+    check_replaceable(path, is_own, force=force)
+
+
+def _pictures(number: int, results: pd.DataFrame | None) -> dict[str, partial[Any]]:
+    """The files of a figure, and what draws each."""
+    drawn = {f"figure_{number}.png": partial(draw_figure, number, results)}
+    if number == OF_GAUSSIANS:
+        drawn[f"figure_{number}_chosen_rounds.png"] = partial(
+            draw_gaussians, rounds=None
+        )
+    return drawn
+
+
+def _is_picture(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(1000)
+    mark = b"\0".join(text.encode() for pair in MARK.items() for text in pair)
+    return start.startswith(PNG) and mark in start
+
+
 def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) -> None:
     """Draw figures; one of several that cannot be drawn is told of."""
     make_folder(folder)
     for number in numbers:
-        drawn = {f"figure_{number}": partial(draw_figure, number, results)}
-        if number == OF_GAUSSIANS:
-            drawn[f"figure_{number}_chosen_rounds"] = partial(
-                draw_gaussians, rounds=None
-            )
-        for name, draw in drawn.items():
-            path = folder / f"{name}.png"
+        for name, draw in _pictures(number, results).items():
+            path = folder / name
             try:
                 with announcing_compilation(1):
                     figure = draw()
@@ -305,14 +347,15 @@ def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) ->
                     raise
                 say(f"Figure {number} is not drawn: {why}")
                 continue
-            figure.savefig(path, dpi=150, bbox_inches="tight")
+            with replacing(path) as part:
+                figure.savefig(part, dpi=150, bbox_inches="tight", metadata=MARK)
             say(f"Figure {number}: {path}")
 
 
 def _report(
     results: pd.DataFrame, protocol: Protocol, preset: str, folder: Path
 ) -> None:
-    path = folder / "report.html"
+    path = folder / PAGE
     about = {"preset": preset, **provenance(protocol)}
     write_report(results, path, about=about, protocol=protocol, verbose=1)
     say(f"Report: {path}")
@@ -351,6 +394,6 @@ def _plain_errors() -> Iterator[None]:
             raise typer.Exit(INTERRUPT) from None
         except BrokenPipeError:  # nobody reads on, which is no mistake
             raise
-        except (ValueError, OSError, ImportError, RuntimeError, sqlite3.Error) as error:
+        except (ValueError, OSError, ImportError, RuntimeError) as error:
             say(f"Error: {error}")
             raise typer.Exit(FAILURE) from None

@@ -136,6 +136,10 @@ RetryOption = Annotated[
 DownloadOption = Annotated[
     bool, typer.Option("--download", help="Fetch absent data sets from OpenML.")
 ]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that this command did not write."),
+]
 FigureOption = Annotated[
     int | None,
     typer.Option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import Counter
 from numbers import Real
 from pathlib import Path
@@ -37,24 +36,25 @@ COLUMNS = (
     "settings",
 )
 DIGEST_LENGTH = 12  # hexadecimal digits
+WHOLE = 2**53  # up to which a float has every whole number
 # The greatest that a figure can be; those of parts need not be whole numbers.
 HIGHEST = {
-    "n_train": math.inf,
+    "n_train": WHOLE,
     "noise": 100,
-    "repeat": math.inf,
+    "repeat": WHOLE,
     "error": 1,
     "cv_error": 1,
-    "n_estimators": math.inf,
-    "n_fits": math.inf,
-    "fit_seconds": math.inf,
+    "n_estimators": WHOLE,
+    "n_fits": WHOLE,
+    "fit_seconds": WHOLE,
 }
 PARTS = "error", "cv_error", "fit_seconds"
 CHOICES = "cv_error", "n_estimators"  # that some methods do not make
 
 
-def open_store(path: str | Path) -> Store:
+def open_store(path: str | Path, *, read_only: bool = False) -> Store:
     """The store of the paper's results."""
-    return Store(Path(path), Cell, Outcome)
+    return Store(Path(path), Cell, Outcome, read_only=read_only)
 
 
 def read_results(
@@ -116,7 +116,9 @@ def _rows_by_source(
 ) -> dict[str, list[dict[str, Any]]]:
     own = protocol.for_set(name)
     found = {}
-    for source in sorted({json.loads(each)["source"] for each in store.settings()}):
+    for source in sorted(
+        {_setting(store, each, "source") for each in store.settings()}
+    ):
         settings = {
             settings_of(method, own, source, version): method for method in METHODS
         }
@@ -127,9 +129,21 @@ def _rows_by_source(
             and row["noise"] in own.noise
             and row["repeat"] in own.seeds
         ]
+        for row in rows:
+            for column in Outcome._fields:
+                if not _can_be(column, row[column]):
+                    raise store.damaged(f"{column}={row[column]!r}")
         if rows:
             found[source] = rows
     return found
+
+
+def _setting(store: Store, settings: str, name: str) -> str:
+    """One of the settings that a store has for cells."""
+    try:
+        return str(json.loads(settings)[name])
+    except (TypeError, ValueError, KeyError) as error:
+        raise store.damaged(error) from error
 
 
 def count_sources(
@@ -211,25 +225,14 @@ def _check_equal(store: Store, cells: list[Cell], rows: list[dict[str, Any]]) ->
     for cell, row in zip(cells, rows, strict=True):
         if there.get(cell, row["error"]) != row["error"]:
             raise ValueError(
-                f"the store has an error of {there[cell]} of {cell.method} on "
+                f"{store.path} has an error of {there[cell]} of {cell.method} on "
                 f"{cell.data}, noise {cell.noise}, repeat {cell.repeat}, and not "
                 f"{row['error']}; import into a store of its own."
             )
 
 
 def _read_export(path: str | Path) -> list[dict[str, Any]]:
-    try:
-        frame = pd.read_csv(path, dtype={"settings": str})
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
-        raise ValueError(
-            f"{path} cannot be read as CSV ({error}); give a file that splboost paper "
-            "export has written."
-        ) from error
-    except (FileNotFoundError, IsADirectoryError) as error:
-        what = "is a folder" if Path(path).is_dir() else "is not there"
-        raise type(error)(
-            f"{path} {what}; give a file that splboost paper export has written."
-        ) from error
+    frame = _read_csv(path, dtype={"settings": str})
     missing = [name for name in COLUMNS if name not in frame]
     if missing:
         raise ValueError(
@@ -251,6 +254,25 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
     for line, row in enumerate(rows, start=2):
         _check_row(row, f"{path}, line {line},")
     return rows
+
+
+def _read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
+    remedy = "give a file that splboost paper export has written."
+    try:
+        return pd.read_csv(path, **options)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        what = "is a folder" if Path(path).is_dir() else "is not there"
+        raise type(error)(f"{path} {what}; {remedy}") from error
+    except Exception as error:  # every kind of archive has its own
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"{path} cannot be read as CSV ({reason}); {remedy}"
+        ) from error
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file has the columns of exported results."""
+    return tuple(_read_csv(path, nrows=0)) == COLUMNS
 
 
 def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
@@ -326,7 +348,7 @@ def versions_in(store: str | Path) -> dict[str, int]:
     try:
         counts: Counter[str] = Counter()
         for settings, n in opened.settings().items():
-            counts[json.loads(settings)["version"]] += n
+            counts[_setting(opened, settings, "version")] += n
     finally:
         opened.close()
     return dict(counts)
@@ -338,4 +360,4 @@ def _open_existing(path: str | Path) -> Store:
             f"{path} is not there, so there are no results yet; measure some with "
             "splboost paper run, or name another store."
         )
-    return open_store(path)
+    return open_store(path, read_only=True)

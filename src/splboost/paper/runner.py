@@ -8,7 +8,6 @@ at once. So a run may be killed at any point, and several may share a store.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from splboost.advice import warn
+from splboost.interrupts import ctrl_c_blocked
 from splboost.paper.cells import (
     Cell,
     Outcome,
@@ -33,7 +33,7 @@ from splboost.paper.methods import METHODS
 from splboost.paper.names import PAPER
 from splboost.paper.protocol import Protocol
 from splboost.paper.results import open_store, read_results
-from splboost.paper.store import DONE, FAILED, Store
+from splboost.paper.store import DONE, FAILED, Store, StoreError
 from splboost.reporting import TimeLeft, announcing_compilation, make_report
 
 __all__ = ["Interrupted", "Summary", "read_results", "run"]
@@ -243,16 +243,18 @@ class _Run:
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
         )
         try:
-            for cell, outcome in parallel(
-                joblib.delayed(attempt)(
-                    self._data[cell.data],
-                    self._protocol,
-                    cell,
-                    parent,
-                    current_version(),
+            with ctrl_c_blocked():  # processes that start would show where it struck
+                outcomes = parallel(
+                    joblib.delayed(attempt)(
+                        self._data[cell.data],
+                        self._protocol,
+                        cell,
+                        parent,
+                        current_version(),
+                    )
+                    for cell in self._claim(missing, time_left)
                 )
-                for cell in self._claim(missing, time_left)
-            ):
+            for cell, outcome in outcomes:
                 self._keep(cell, outcome)
                 n_done += 1
                 text = time_left.after(self._work[cell])
@@ -287,7 +289,7 @@ class _Run:
                     self._of_others.add(cell)
                     time_left.spare(self._work[cell])
                     continue
-            except sqlite3.Error as error:  # joblib would wait for ever
+            except StoreError as error:  # joblib would wait for ever
                 self._trouble = error
                 return
             self._claimed.add(cell)

@@ -3,26 +3,46 @@
 A cell is claimed before it is measured and written as soon as it is, so a run may be
 killed at any point and several may share the file. A claim ends with the process that
 made it. What changes the meaning of a figure (settings, versions) is part of the cell.
+
+A file that is no store, or a damaged one, is refused before anything is written to it.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import psutil
 
+from splboost.whole_files import PART
+
 CLAIMED, DONE, FAILED = "claimed", "done", "failed"
 SECONDS_OF_A_STRANGER = 2 * 3600  # after which the claim of another machine is void
 CLOCK_ERROR = 5.0  # seconds by which two readings of a process's start may differ
+SECONDS_TO_WAIT = 60.0  # while another process writes
 SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
+HEADER = b"SQLite format 3\0"
+ROLLBACK_JOURNAL = b"\1\1"  # bytes 18 and 19; merely reading other kinds leaves files
+DAMAGE = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
+REMEDIES = {
+    sqlite3.SQLITE_FULL: "make room on the disk",
+    sqlite3.SQLITE_BUSY: "wait until no other process writes to it",
+    sqlite3.SQLITE_READONLY: "make the file and its folder writable",
+    sqlite3.SQLITE_CANTOPEN: "make the file and its folder writable",
+    sqlite3.SQLITE_PERM: "make the file and its folder writable",
+}
+
+
+class StoreError(OSError):
+    """Which store could not be used, what is left in it, and what to do."""
 
 
 def _start_of(process: int) -> float | None:
@@ -52,6 +72,31 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
+def _check_header(path: Path) -> None:
+    """Refuse what cannot be a store, before SQLite touches it."""
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "is no file"
+        raise ValueError(f"{path} {what}; name a file for the results.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(20)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be read ({error.strerror}); make it readable, or name "
+            "another file."
+        ) from error
+    if not start:
+        raise ValueError(
+            f"{path} is empty, so it is no store of results; put a copy back, or "
+            "delete it to begin anew."
+        )
+    if not start.startswith(HEADER) or start[18:] != ROLLBACK_JOURNAL:
+        raise ValueError(
+            f"{path} cannot be used as a store, for it is no database of this kind; "
+            "put a copy back if it was one, or name another file."
+        )
+
+
 class Store:
     """The file, opened by one process; its threads may share it.
 
@@ -63,53 +108,139 @@ class Store:
         is ``settings``.
     measures : class of named tuples
         What is measured. Its fields are numbers or texts.
+    read_only : bool, default=False
+        Whether to make nothing where there is no file, and to write nothing.
     """
 
-    def __init__(self, path: Path, cell: Any, measures: Any) -> None:
+    def __init__(
+        self, path: Path, cell: Any, measures: Any, *, read_only: bool = False
+    ) -> None:
+        self.path = path
         self._cell, self._measures = cell, measures
         self._is_cell = " AND ".join(f"{name} = ?" for name in cell._fields)
         self._lock = threading.RLock()
-        make_folder(path.parent)
+        if not read_only:
+            make_folder(path.parent)
+            if not path.exists():
+                self._make_file()
+        _check_header(path)
         try:
+            # Not mode=ro, which cannot read what a killed process has left half done.
             self._connection = sqlite3.connect(
-                path, timeout=60.0, isolation_level=None, check_same_thread=False
+                f"{path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                timeout=SECONDS_TO_WAIT,
+                isolation_level=None,
+                check_same_thread=False,
             )
-            self._connection.row_factory = sqlite3.Row
-            self._connection.execute(self._schema())
-        except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"{path} cannot be used as a store ({error}); name another file."
-            ) from error
-        self._check_columns(path)
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+        self._connection.row_factory = sqlite3.Row
+        try:
+            self._run("PRAGMA query_only = ON")
+            self._check_contents()
+            if not read_only:
+                self._run("PRAGMA query_only = OFF")
+        except BaseException:
+            self.close()
+            raise
         self._owner = socket.gethostname(), os.getpid(), _start_of(os.getpid())
 
-    def _schema(self) -> str:
-        def columns(fields: Any, ending: str) -> str:
-            return "".join(
-                f"{name} {_sql_type(kind)}{ending}, "
-                for name, kind in get_type_hints(fields).items()
-            )
+    def _make_file(self) -> None:
+        """Put a store without cells at its place, unless another process is first."""
+        target = Path(os.path.realpath(self.path))
+        part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.{PART}")
+        try:
+            with closing(sqlite3.connect(part)) as connection:
+                connection.execute(self._schema())
+            try:
+                os.link(part, target)
+            except FileExistsError:
+                pass
+            except OSError:  # a drive without hard links
+                if not target.exists():
+                    part.rename(target)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"{self.path} could not be made ({error}); it is not there. Make its "
+                "folder writable, make room on the disk, or name another file."
+            ) from error
+        finally:
+            part.unlink(missing_ok=True)
 
+    def _columns(self) -> dict[str, str]:
+        """Names and SQL types, the cell's own first."""
+
+        def typed(fields: Any, ending: str = "") -> dict[str, str]:
+            hints = get_type_hints(fields)
+            return {name: _sql_type(kind) + ending for name, kind in hints.items()}
+
+        return {
+            **typed(self._cell, " NOT NULL"),
+            "state": "TEXT NOT NULL",
+            "host": "TEXT NOT NULL",
+            "process": "INTEGER NOT NULL",
+            "process_start": "REAL NOT NULL",
+            "time": "REAL NOT NULL",
+            **typed(self._measures),
+            "source": "TEXT",
+            "failure": "TEXT",
+        }
+
+    def _schema(self) -> str:
+        columns = ", ".join(" ".join(column) for column in self._columns().items())
         return (
-            f"CREATE TABLE IF NOT EXISTS cells ({columns(self._cell, ' NOT NULL')}"
-            "state TEXT NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, "
-            "process_start REAL NOT NULL, time REAL NOT NULL, "
-            f"{columns(self._measures, '')}source TEXT, failure TEXT, "
+            f"CREATE TABLE cells ({columns}, "
             f"PRIMARY KEY ({', '.join(self._cell._fields)})) WITHOUT ROWID"
         )
 
-    def _check_columns(self, path: Path) -> None:
-        found = {row["name"] for row in self._run("PRAGMA table_info(cells)")}
-        missing = {*self._cell._fields, *self._measures._fields} - found
+    def _check_contents(self) -> None:
+        there = {row["name"] for row in self._run("PRAGMA table_info(cells)")}
+        if not there:
+            raise ValueError(
+                f"{self.path} is a database of something else, for it has no table "
+                "cells; name another file."
+            )
+        missing = self._columns().keys() - there
         if missing:
             raise ValueError(
-                f"{path} is the store of something else, for it has no column "
+                f"{self.path} is the store of something else, for it has no column "
                 f"{', '.join(sorted(missing))}; name another file."
             )
+        ((result,),) = self._run("PRAGMA quick_check(1)")
+        if result != "ok":
+            raise self.damaged(" ".join(result.split()))
+
+    def damaged(self, reason: object) -> StoreError:
+        """The error that says so."""
+        return StoreError(
+            f"{self.path} is damaged ({reason}) and is left as it is; put a copy of it "
+            "back, or move it away to begin anew."
+        )
+
+    def _explained(self, error: sqlite3.Error) -> StoreError:
+        """An error of SQLite's with the file, what is left in it, and what to do."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if not self.path.exists():
+            return StoreError(
+                f"{self.path} is not there any more; what it had is where it was "
+                "moved to, if not deleted. Put it back, and the same command goes on."
+            )
+        if code is None or code & 0xFF in DAMAGE:
+            return self.damaged(error)
+        remedy = REMEDIES.get(code & 0xFF, "see to the disk")
+        return StoreError(
+            f"{self.path} could not be used ({error}); what was finished before is "
+            f"still in it. {remedy.capitalize()}, and the same command goes on from "
+            "there."
+        )
 
     def _run(self, statement: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
         with self._lock:
-            return self._connection.execute(statement, tuple(values)).fetchall()
+            try:
+                return self._connection.execute(statement, tuple(values)).fetchall()
+            except sqlite3.Error as error:
+                raise self._explained(error) from error
 
     def close(self) -> None:
         self._connection.close()
@@ -122,7 +253,7 @@ class Store:
             try:
                 yield
             except BaseException:
-                with suppress(sqlite3.Error):  # a full disk has ended it already
+                with suppress(StoreError):  # a full disk has ended it already
                     self._run("ROLLBACK")
                 raise
             self._run("COMMIT")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import palette
 from splboost.paper.report.sections import SECTIONS, Material
 from splboost.reporting import make_report
+from splboost.whole_files import write_whole
 
-__all__ = ["write_report"]
+__all__ = ["is_report", "write_report"]
 
 TITLE = "The SPLBoost paper, run again"
+MARK = '<meta name="generator" content="splboost paper '
 
 
 def write_report(
@@ -81,8 +84,14 @@ def write_report(
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_document(body), encoding="utf-8")
+    write_whole(target, _document(body))
     return target
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page that ``write_report`` has written."""
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(1000)
 
 
 def _document(body: Markup) -> str:
@@ -95,6 +104,7 @@ def _document(body: Markup) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'{MARK}{version("splboost")}">\n'
         f"{element('title', TITLE)}\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )

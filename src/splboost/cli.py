@@ -10,10 +10,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+
+from splboost.interrupts import handling
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
 INTERRUPT = 130  # the exit code
@@ -33,21 +33,6 @@ def _come_again(lost: Any) -> None:
         sys.__unraisablehook__(lost)
 
 
-@contextmanager
-def _handling_ctrl_c(handler: Any) -> Iterator[None]:
-    """Handle Ctrl-C like that, unless it is ignored, as by jobs in the background."""
-    before = signal.getsignal(signal.SIGINT)
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or before in (signal.SIG_IGN, None):
-        yield
-        return
-    signal.signal(signal.SIGINT, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def make_app() -> Any:
     """All commands; what one of them needs is imported when it is asked for."""
     import typer
@@ -65,7 +50,7 @@ def make_app() -> Any:
 
         def invoke(self, ctx: Any) -> Any:
             try:
-                with _handling_ctrl_c(signal.default_int_handler):
+                with handling(signal.SIGINT, signal.default_int_handler):
                     return super().invoke(ctx)
             except KeyboardInterrupt:
                 typer.echo("Stopped.", err=True)
@@ -108,7 +93,7 @@ def _load(name: str) -> Any:
 
     app = typer.Typer()
     try:
-        with _handling_ctrl_c(_stop):
+        with handling(signal.SIGINT, _stop):
             commands = import_module(f"splboost.{name}.commands")
         app.add_typer(commands.app, name=name)
     except ImportError as error:

@@ -25,7 +25,7 @@ class Uninterrupted:
     def __enter__(self) -> Self:
         self._came = False
         self._handler: Any = None
-        if callable(signal.getsignal(signal.SIGINT)):
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
             self._handler = take_signal(signal.SIGINT, self._note)
         return self
 
@@ -41,7 +41,10 @@ class Uninterrupted:
 
 @contextmanager
 def handling(number: signal.Signals, handler: Handler) -> Iterator[None]:
-    """Handle a signal in the block, where that is Python's to do."""
+    """Handle a signal in the block, where that is Python's to do.
+
+    One that is ignored, as Ctrl-C is by jobs in the background, stays so.
+    """
     before = take_signal(number, handler)
     try:
         yield
@@ -58,7 +61,7 @@ def take_signal(number: signal.Signals, handler: Handler) -> Any:
     """
     if threading.current_thread() is not threading.main_thread():
         return None
-    if signal.getsignal(number) is None:
+    if signal.getsignal(number) in (signal.SIG_IGN, None):
         return None
     return signal.signal(number, handler)
 

@@ -27,7 +27,7 @@ def make_data(rng, *, regression=False, plain=False, bad=0.1):
     """Rows, targets and weights; a share of ``bad`` has something to be refused.
 
     Where ``plain``, all is as XGBoost and LightGBM can bear it: the latter aborts on
-    categories in polars, and both count weights in single precision.
+    categories in polars, the former gives one class the probabilities of two.
     """
     n_rows, draw = rng.choice(SIZES[1:] if plain else SIZES), numpy_rng(rng)
     n_new, n_columns = 10, rng.choice([1, 2, 3, 5])
@@ -46,8 +46,7 @@ def make_data(rng, *, regression=False, plain=False, bad=0.1):
         order = np.concatenate([copies, np.arange(n_rows, n_rows + n_new)])
         columns = [column[order] for column in columns]
     X, new = split(container, columns, chosen, n_rows, rng)
-    weight = None if plain else make_weight(rng, draw, n_rows, is_bad)
-    return Data(X, y, weight, new)
+    return Data(X, y, make_weight(rng, draw, n_rows, is_bad), new)
 
 
 def split(container, columns, kinds, n_rows, rng):

@@ -503,9 +503,9 @@ def test_ctrl_c_while_packages_are_imported(package):
     assert (done.returncode, done.stderr, done.stdout) == (130, "Stopped.\n", "")
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
 @pytest.mark.parametrize(
-    "arguments", [["--version"], ["audit", "--help"], ["paper", "table"]]
+    ("arguments", "share"),
+    [(["--version"], 0.5), (["audit", "--help"], 0.5), (["paper", "table"], 0.95)],
 )
 def test_ctrl_c_at_any_time_shows_no_traceback(arguments, share):
     start = time.monotonic()

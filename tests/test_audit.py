@@ -3,7 +3,7 @@
 import inspect
 import pickle
 from copy import copy
-from datetime import date
+from datetime import date, timedelta
 from types import SimpleNamespace
 
 import numpy as np
@@ -1277,6 +1277,20 @@ def test_texts_of_a_frame_are_categories_or_left_out(library):
         pytest.warns(UserWarning),
     ):
         find_label_issues(frame[["name"]], y)
+
+
+def test_texts_of_a_frame_beside_given_probabilities():
+    X = pd.DataFrame({"name": [f"person {k}" for k in range(40)]})
+    y = np.arange(40) % 2
+    given = np.column_stack([1 - 0.8 * y, 0.2 + 0.6 * y])
+    given /= given.sum(axis=1, keepdims=True)
+    assert len(find_label_issues(X, y, pred_probs=given)) == 40
+    twice = pd.concat([X, X], axis=1)
+    with pytest.raises(ValueError, match="several columns named 'name'; rename them"):
+        find_label_issues(twice, y)
+    spans = pl.DataFrame({"span": [timedelta(k) for k in range(40)]})
+    with pytest.raises(ValueError, match=r"'span' has dtype .*Make numbers of it"):
+        find_label_issues(spans, y)
 
 
 def test_estimator_gets_the_texts_of_a_frame_as_they_are():

@@ -22,6 +22,7 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
+from splboost.audit import LabelAudit
 from splboost.audit.decisions import digest_row
 from splboost.audit.files import read_file
 from splboost.whole_files import WriteError, replacing, write_whole
@@ -151,6 +152,8 @@ def test_decisions_without_a_digest_need_force(data, tmp_path):
     old.write_text("row,id,given,decision,new_label\n1,bob,no,flip,yes\n")
     assert "row 1 (bob) has no digest of the row" in apply(data, old, code=2)
     assert "1 labels changed" in apply(data, old, "--force")
+    data.write_text(swap(TEXT))  # the row of dee, with the same label, is there now
+    assert "does not have row 1 (bob)" in apply(data, old, "--force", code=2)
     old.write_text(HEAD + "1,bob,no,flip,yes,name,row-0123456789abcdef,2\n")
     said = apply(data, old, "--force", code=2)
     assert "format '2' is not '1', the one that this version" in said
@@ -202,74 +205,120 @@ KINDS = ("keep", "flip", "drop")
 def edited_reviews(draw):
     """A table, decisions on it, and the table after somebody has edited it.
 
-    Rows are (hidden number, cells); the number says who a row is, whatever becomes of
-    it. There are few different cells, so that rows are easily taken for each other.
+    There are few different cells, so that rows are easily taken for each other. Ids may
+    be shared, and labels may be numbers in several spellings.
     """
-    has_id = draw(st.booleans())
     n = draw(st.integers(2, 6))
-    cell = st.sampled_from(["a", "b"])
-    ids = draw(st.permutations([f"p{k}" for k in range(n)]))
-    rows = [
-        (k, [ids[k] if has_id else draw(cell), draw(cell), draw(cell)])
-        for k in range(n)
-    ]
+    label = st.sampled_from(draw(st.sampled_from([["a", "b"], ["1", "01", "2"]])))
+    cell, name = (
+        st.sampled_from(["x", "y"]),
+        st.sampled_from([f"p{k}" for k in range(n)]),
+    )
+    row = st.tuples(name, cell, label).map(list)
+    rows = draw(st.lists(row, min_size=n, max_size=n))
     kinds = draw(
         st.dictionaries(st.integers(0, n - 1), st.sampled_from(KINDS), min_size=1)
     )
-    edited = [(k, list(cells)) for k, cells in rows]
+    edited = [list(cells) for cells in rows]
     for _ in range(draw(st.integers(0, 3))):
         way = draw(st.sampled_from(["swap", "cell", "delete", "insert", "sort"]))
         at = draw(st.integers(0, max(len(edited) - 1, 0)))
         if way == "insert":
-            edited.insert(at, (-1, ["new", draw(cell), draw(cell)]))
+            edited.insert(at, draw(row))
         elif not edited:
             continue
         elif way == "swap":
             other = draw(st.integers(0, len(edited) - 1))
             edited[at], edited[other] = edited[other], edited[at]
         elif way == "cell":
-            edited[at][1][draw(st.integers(1, 2))] = draw(cell)
+            edited[at][draw(st.integers(0, 2))] = draw(st.one_of(cell, label))
         elif way == "delete":
             del edited[at]
         else:
-            edited.sort(key=lambda row: row[1])
-    return has_id, rows, kinds, edited
+            edited.sort()
+    return rows, kinds, edited
 
 
-def table_text(rows):
-    return "id,x,rich\n" + "".join(",".join(cells) + "\n" for _, cells in rows)
+def write_table(path, rows):
+    if path.suffix == ".csv":
+        lines = [",".join(cells) for cells in (["id", "x", "rich"], *rows)]
+        path.write_text("\n".join(lines) + "\n")
+    else:
+        pd.DataFrame(rows, columns=["id", "x", "rich"], dtype=str).to_parquet(path)
 
 
-@settings(max_examples=150, deadline=None)
-@given(edited_reviews())
-def test_no_label_of_a_row_that_was_not_decided_on_changes(tmp_path_factory, review):
-    has_id, rows, kinds, edited = review
+def read_rows(path):
+    if path.suffix == ".csv":
+        return list(csv.reader(io.StringIO(path.read_text())))[1:]
+    return pd.read_parquet(path).to_numpy().tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(edited_reviews(), st.booleans(), st.sampled_from([".csv", ".csv", ".parquet"]))
+def test_no_label_of_a_row_that_was_not_decided_on_changes(
+    tmp_path_factory, review, has_id, ending
+):
+    rows, kinds, edited = review
     folder = tmp_path_factory.mktemp("review")
-    path, out = folder / "data.csv", folder / "out.csv"
-    path.write_text(table_text(rows))
-    if len({cells[2] for _, cells in rows}) < 2:
+    path, out = folder / f"data{ending}", folder / f"out{ending}"
+    write_table(path, rows)
+    labels = {cells[2] for cells in rows}
+    if len(labels) < 2:
         kinds = {row: "keep" if kind == "flip" else kind for row, kind in kinds.items()}
     decisions = decide(path, kinds, id_column="id" if has_id else None)
-    path.write_text(table_text(edited))
+    new = {
+        int(line[0]): line[4]
+        for line in csv.reader(decisions.read_text().splitlines()[1:])
+    }
+    write_table(path, edited)
     arguments = ["apply", path, decisions, "--target", "rich", "--out", out]
-    done = CliRunner().invoke(cli.make_app(), ["audit", *map(str, arguments)])
+
+    def apply_again(*options):
+        command = ["audit", *map(str, arguments), *options]
+        return CliRunner().invoke(cli.make_app(), command)
+
+    done = apply_again()
     if done.exit_code:
         assert done.exit_code == 2 and not out.exists()
-        assert any(edited[row : row + 1] != rows[row : row + 1] for row in kinds), (
-            done.output
-        )  # something there has changed
+        same = all(edited[row : row + 1] == rows[row : row + 1] for row in kinds)
+        lost = {new[row] for row, kind in kinds.items() if kind == "flip"} - {
+            cells[2] for cells in edited
+        }
+        assert not same or lost, done.output
         return
     # Equal rows cannot be told from each other, and need not be: what counts is what
     # becomes of each kind of row.
-    decided = [(rows[row][1], kind) for row, kind in kinds.items()]
-    expected = sorted(cells for _, cells in edited)
-    for cells, kind in decided:
-        expected.remove(cells)  # was there, as it was
+    expected = sorted(edited)
+    for row, kind in kinds.items():
+        expected.remove(rows[row])  # was there, as it was
         if kind != "drop":
-            label = {"a": "b", "b": "a"}[cells[2]] if kind == "flip" else cells[2]
-            expected.append([*cells[:2], label])
-    found = list(csv.reader(io.StringIO(out.read_text())))[1:]
-    assert sorted(found) == sorted(expected)
+            label = new[row] if kind == "flip" else rows[row][2]
+            expected.append([*rows[row][:2], label])
+    assert sorted(read_rows(out)) == sorted(expected)
+    found = read_rows(out)
+    assert apply_again().exit_code == 0 and read_rows(out) == found
+    # Where all rows are known, --force makes no difference.
+    assert apply_again("--force").exit_code == 0 and read_rows(out) == found
+
+
+def test_labels_that_an_audit_told_apart_stay_apart(data, tmp_path):
+    """As with --categorical, 01 is another label than 1."""
+    text = "name,rich\nann,01\nbob,1\ncai,2\ndee,01\n"
+    data.write_text(text)
+    lines = lines_of(data, {1: "flip", 2: "flip"})
+    assert [line[2:5] for line in lines] == [["1", "flip", "01"], ["2", "flip", "01"]]
+    assert "2 labels changed" in apply(data, decide(data, {1: "flip", 2: "flip"}))
+    cleaned = tmp_path / "people-cleaned.csv"
+    assert cleaned.read_text() == "name,rich\nann,01\nbob,01\ncai,01\ndee,01\n"
+
+
+def test_large_numbers_are_labels_of_their_own(data):
+    data.write_text("name,rich\nann,9007199254740992\nbob,3\ncai,9007199254740992\n")
+    decisions = decide(data, {1: "flip"})
+    text = decisions.read_text().replace("9007199254740992", "9007199254740993")
+    decisions.write_text(text)
+    said = apply(data, decisions, code=2)
+    assert "to be flipped to '9007199254740993', which no row has" in said
 
 
 # -------------------------------------------------------------------- read as a whole
@@ -318,7 +367,40 @@ def test_flip_to_the_same_label_changes_nothing(data, tmp_path):
     assert cleaned == TEXT.replace("bob,32,no", "bob,32,yes")
 
 
+def test_decisions_of_a_spreadsheet_that_are_not_utf_8(data):
+    decisions = decide(data, {1: "flip"})
+    text = decisions.read_text().replace("bob", "bób")
+    decisions.write_bytes(text.encode("cp1252"))
+    said = apply(data, decisions, code=2)
+    assert "decisions.csv is not UTF-8 text (line 2); save it as CSV in UTF-8" in said
+
+
 # ------------------------------------------------------------ whole files, or as before
+
+
+def test_cleaned_file_goes_to_a_pipe(data):
+    decisions = decide(data, {0: "drop"})
+    options = ("--target", "rich", "--out", "/dev/stdout")
+    command = [sys.executable, "-m", "splboost.cli", "audit", "apply", data, decisions]
+    done = subprocess.run([*command, *options], capture_output=True, text=True)
+    assert done.stdout == TEXT.replace("ann,31,yes\n", ""), done.stderr
+
+
+def test_list_that_is_filled_in_while_an_audit_runs_stays(data, tmp_path, monkeypatch):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    listed = tmp_path / "people-audit/suspects.csv"
+    filled = decide(data, {0: "drop"}).read_text()
+
+    def fit(self, *given, fit=LabelAudit.fit, **named):
+        listed.parent.mkdir(exist_ok=True)
+        listed.write_text(filled)
+        return fit(self, *given, **named)
+
+    monkeypatch.setattr(LabelAudit, "fit", fit)
+    for options in ([], ["--force"]):
+        said = run(data, "--target", "rich", "--quick", *options, code=2)
+        assert "suspects.csv has 1 decisions, which would be lost" in said
+        assert listed.read_text() == filled
 
 
 def test_output_of_other_decisions_is_not_replaced(data, tmp_path):
@@ -445,6 +527,10 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
     assert fresh.stat().st_mode & 0o777 == 0o666 & ~umask
     write_whole("/dev/null", "x")
     assert not Path("/dev/null").is_file()
+    long = tmp_path / f"{'長' * 80}.txt"
+    write_whole(long, "x")
+    assert long.read_text() == "x"
+    long.unlink()
     with pytest.raises(KeyboardInterrupt), replacing(path) as part:
         part.write_text("half")
         raise KeyboardInterrupt

@@ -586,7 +586,7 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
 
     filled_in = path.read_bytes()
     said = call(data, "--target", "rich", "--quick", "--reviewed", path, code=2)
-    assert "suspects.csv is a file to read, which would be lost; give --out" in said
+    assert "suspects.csv has 2 decisions, which would be lost; give --out" in said
     for options in ([], ["--force"]):
         said = audit(data, *options, code=2)
         assert "suspects.csv has 2 decisions, which would be lost; give --out" in said
@@ -1071,8 +1071,9 @@ def test_encoding_is_kept(tmp_path, encoding):
     assert cleaned == content[: len(content) - len(text.encode(encoding))] + (
         text_of(rows).encode(encoding)
     )
-    said = audit(path, "--encoding", "latin-7", code=2)
-    assert "--encoding 'latin-7' is unknown; give one such as utf-8" in said
+    for other in ("latin-7", "base64"):
+        said = audit(path, "--encoding", other, code=2)
+        assert f"--encoding '{other}' is no encoding of texts; give one such as" in said
 
 
 @pytest.mark.parametrize(
@@ -1084,7 +1085,7 @@ def test_encoding_is_kept(tmp_path, encoding):
     ],
 )
 def test_files_of_other_programs_are_recognised(tmp_path, content, said):
-    for name in ("people.csv", "people.xlsx"):
+    for name in ("people.csv", "people.xlsx", "people.parquet"):
         (tmp_path / name).write_bytes(content + b"\x00" * 100)
         assert said in audit(tmp_path / name, code=2)
 

@@ -309,6 +309,9 @@ STRAY = HEAD + line('0,"A-0,no,drop,') + "\n" + line("3,A-3,yes,drop,") + "\n"
         STRAY.replace("A-3", '"A-3'),
         STRAY.replace("\n3,A-3,", '\n3",'),
         HEAD + line("0,A-0,no,drop,") + "\n3,A-3,yes,drop\n",
+        HEAD + line("0,A-0,no,drop,") + "\n" + line("0,A-0,no,keep,") + "\n",
+        HEAD + line("0,A-0,no,drop,").replace(",1", ",2") + "\n",
+        '{"format": "1", "decisions": [{"row": 0, "decision": 7}]}',
     ],
 )
 def test_other_files_are_refused(visit, text):

@@ -13,16 +13,15 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from splboost.interrupts import handling
+from splboost.interrupts import EXIT_CODE, handling
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
-INTERRUPT = 130  # the exit code
 SECONDS = 0.01  # until a Ctrl-C that was lost comes again
 
 
 def _stop(*signal_and_frame: object) -> None:
     os.write(2, b"Stopped.\n")
-    os._exit(INTERRUPT)
+    os._exit(EXIT_CODE)
 
 
 def _come_again(lost: Any) -> None:
@@ -54,7 +53,7 @@ def make_app() -> Any:
                     return super().invoke(ctx)
             except KeyboardInterrupt:
                 typer.echo("Stopped.", err=True)
-                raise typer.Exit(INTERRUPT) from None
+                raise typer.Exit(EXIT_CODE) from None
 
     app = typer.Typer(
         cls=Commands,

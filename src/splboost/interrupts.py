@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
+EXIT_CODE = 130  # of a command that was ended by Ctrl-C
 Handler = Callable[[int, FrameType | None], Any]
 
 

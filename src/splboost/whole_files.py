@@ -12,7 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+MOST_SEARCHED = 10_000  # bytes of a file, for a mark
 PART = "part"  # in the name of what a killed process leaves beside the file
+
+
+LONGEST_STEM = 100  # bytes of a name to which something is added
 
 
 class WriteError(OSError):
@@ -46,15 +50,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     False
     row,label
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        if target.is_dir():
-            raise WriteError(f"{path} is a folder; give the name of a file.")
-        yield target
+    if is_device(Path(path)):  # before links are resolved, which pipes have no end of
+        yield Path(path)
         return
-    part = target.with_name(
-        f"{target.stem[:100]}.{secrets.token_hex(4)}.{PART}{target.suffix}"
-    )
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise WriteError(f"{path} is a folder; give the name of a file.")
+    stem = os.fsencode(target.stem)[:LONGEST_STEM].decode(errors="ignore")
+    suffix = target.suffix if len(os.fsencode(target.suffix)) < LONGEST_STEM else ""
+    part = target.with_name(f"{stem}.{secrets.token_hex(4)}.{PART}{suffix}")
     try:
         try:
             _make_like(target, part)
@@ -73,6 +77,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
         raise
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is there and is neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def has_mark(path: Path, mark: str) -> bool:
+    """Whether a text is near the start of a file, as a sign of who has written it."""
+    with path.open("rb") as stream:
+        return mark.encode() in stream.read(MOST_SEARCHED)
 
 
 class _NotMoved(WriteError):

@@ -7,18 +7,45 @@ file has changed there, nothing is written.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from splboost.audit.csv_text import change_rows
 from splboost.audit.decisions import KEEP, Decision, digest_row
-from splboost.audit.files import PARQUET, FileError, TableFile, labels_of
-from splboost.audit.parquet import as_text, change_parquet
+from splboost.audit.files import (
+    CATEGORY,
+    NUMBER,
+    PARQUET,
+    FileError,
+    TableFile,
+    labels_of,
+    spell_number,
+)
+from splboost.audit.parquet import change_parquet
 from splboost.whole_files import replacing, write_whole
 
-MOST_NAMED = 10  # rows, in an error
+MOST_ROWS_NAMED = 10  # rows, in an error
+
+
+def as_reviewed(
+    file: TableFile, target: str, decisions: Iterable[Decision]
+) -> TableFile:
+    """The file with labels read as they were when the decisions were made.
+
+    An audit with ``--categorical`` tells 1 from 01. Decisions on such labels name cells
+    that are no number in its usual spelling.
+    """
+    column = file.column(target, "--target")
+    if column.kind != NUMBER:
+        return file
+    cells = {cell.strip() for cell in column.cells if cell is not None}
+    named = {text for each in decisions for text in (each.given, each.label)}
+    if named & (cells - {label for label in labels_of(file, target)}):
+        texts = replace(column, kind=CATEGORY)
+        return replace(file, columns={**file.columns, target: texts})
+    return file
 
 
 def locate_decisions(
@@ -26,9 +53,9 @@ def locate_decisions(
 ) -> dict[int, Decision]:
     """Decisions by the rows of a file that they were made on, or an error.
 
-    A row is where it was if its digest says so, else where its id is. With ``force``
-    rows go by their id, else by their number, and only labels are compared.
-    A flip to the label that the row has is a decision to keep it.
+    A row is where it was if its digest says so, else where its id is. With ``force``,
+    what has no such row goes by its id, else by its number, and only labels are
+    compared. A flip to the label that the row has is a decision to keep it.
     """
     decisions = list(decisions)
     if not force:
@@ -39,7 +66,8 @@ def locate_decisions(
                 "on. Nothing is changed; save the decisions once more on the page of a "
                 "new audit, or use --force to go by id or row number alone."
             )
-    rows = list(_locate(decisions, file, force=force))
+    search = _RowSearch(file)
+    rows = [search.find(each, force=force) for each in decisions]
     changed = [each for each, row in zip(decisions, rows, strict=True) if row is None]
     if changed:
         raise FileError(_describe_changed(changed, len(decisions), file, force))
@@ -57,36 +85,59 @@ def locate_decisions(
     return located
 
 
-def _locate(
-    decisions: Sequence[Decision], file: TableFile, *, force: bool
-) -> Iterator[int | None]:
-    """For each decision its row in the file; None if it is not there as it was."""
-    places: dict[str, dict[str | None, list[int]]] = {}
-    for each in decisions:
-        name, here = each.id_column, 0 <= each.row < file.n_rows
-        if here and not force and digest_row(file, each.row) == each.digest:
-            yield each.row
-            continue
-        if name is None or each.id is None or name not in file.columns:
-            yield each.row if here and force else None
-            continue
-        if name not in places:
-            places[name] = {}
-            for row, cell in enumerate(file.columns[name].cells):
-                places[name].setdefault(cell, []).append(row)
-        found = places[name].get(each.id, [])
-        if force and each.row in found:
-            found = [each.row]
+class _RowSearch:
+    """Finds rows of a file by digest, id and number."""
+
+    def __init__(self, file: TableFile) -> None:
+        self._file = file
+        self._rows_by_id: dict[str, dict[str | None, list[int]]] = {}
+        self._digests: dict[int, str] = {}
+
+    def find(self, decision: Decision, *, force: bool) -> int | None:
+        """The row of a decision; None if the file does not have it."""
+        is_there = 0 <= decision.row < self._file.n_rows
+        by_id = self._rows_with_id(decision)
+        places = [decision.row] if is_there else []
+        for row in (*places, *by_id):
+            if self._digest(row) == decision.digest:
+                same = [at for at in by_id if self._digest(at) == decision.digest]
+                return row if row in places or len(same) == 1 else None
         if not force:
-            found = [row for row in found if digest_row(file, row) == each.digest]
-        yield found[0] if len(found) == 1 else None
+            return None
+        if decision.id is None or (decision.id_column is None and decision.digest):
+            return decision.row if is_there else None
+        if decision.id_column is None:  # of an old file, so the id may be in any column
+            return decision.row if is_there and self._holds(decision) else None
+        if decision.row in by_id:
+            return decision.row
+        return by_id[0] if len(by_id) == 1 else None
+
+    def _rows_with_id(self, decision: Decision) -> list[int]:
+        name = decision.id_column
+        if name is None or decision.id is None or name not in self._file.columns:
+            return []
+        if name not in self._rows_by_id:
+            rows: dict[str | None, list[int]] = {}
+            for row, cell in enumerate(self._file.columns[name].cells):
+                rows.setdefault(cell, []).append(row)
+            self._rows_by_id[name] = rows
+        return self._rows_by_id[name].get(decision.id, [])
+
+    def _digest(self, row: int) -> str:
+        if row not in self._digests:
+            self._digests[row] = digest_row(self._file, row)
+        return self._digests[row]
+
+    def _holds(self, decision: Decision) -> bool:
+        columns = self._file.columns.values()
+        return any(column.cells[decision.row] == decision.id for column in columns)
 
 
 def _describe_changed(
     changed: Sequence[Decision], n_decisions: int, file: TableFile, force: bool
 ) -> str:
-    some = ", ".join(map(str, changed[:MOST_NAMED]))
-    some += ", …" if len(changed) > MOST_NAMED else ""
+    some = ", ".join(map(str, changed[:MOST_ROWS_NAMED]))
+    some += ", …" if len(changed) > MOST_ROWS_NAMED else ""
     if force:
         return (
             f"{file.path} does not have {some}, or has the same id several times. "
@@ -111,14 +162,14 @@ def _with_known_labels(
     file: TableFile,
 ) -> Decision:
     """A decision that fits the label of its row, which is one of the known."""
-    if label is None or _spelled(decision.given, known) != label:
+    if label is None or _spelled(decision.given, known, file.separator) != label:
         raise FileError(
             f"Row {row} of {file.path} is labelled {label!r}, and was "
             f"{decision.given!r} when it was reviewed; give the file that was audited."
         )
     if decision.label is None:
         return decision
-    new = _spelled(decision.label, known)
+    new = _spelled(decision.label, known, file.separator)
     if new is None:
         raise FileError(
             f"Row {row} of {file.path} is to be flipped to {decision.label!r}, which "
@@ -129,12 +180,12 @@ def _with_known_labels(
     return replace(decision, label=new)
 
 
-def _spelled(text: str, known: Sequence[str]) -> str | None:
+def _spelled(text: str, known: Sequence[str], separator: str) -> str | None:
     """The label that a text stands for: spreadsheets make TRUE of true, 1 of 1.0."""
     if text in known:
         return text
-    with suppress(ValueError):
-        number = as_text(float(text))
+    with suppress(ValueError, ArithmeticError):
+        number = spell_number(text, separator)
         if number in known:
             return number
     alike = [label for label in known if label.casefold() == text.strip().casefold()]
@@ -174,35 +225,39 @@ def write_cleaned(
     }
     if text is None:
         with replacing(path) as part:
-            change_parquet(file.path, part, target, changes)
+            change_parquet(file.table, file.path, part, target, changes)
         return
     position = list(file.columns).index(target)
     changed = change_rows(text, file.separator, position, changes)
     content = changed.encode(file.encoding)
-    write_whole(path, gzip.compress(content) if path.suffix == ".gz" else content)
+    write_whole(
+        path, gzip.compress(content) if path.suffix.lower() == ".gz" else content
+    )
 
 
 def differs_only_in(
     rows: Iterable[int], cleaned: TableFile, file: TableFile, target: str
 ) -> bool:
-    """Whether a file is another, but for labels of some rows and rows left out of them.
+    """Whether a cleaned file differs from its source in some rows alone.
 
-    What decisions on these rows have made of the file is such a one: nothing is lost
-    if it is made anew.
+    These may have other labels, or be left out. So nothing is lost if the cleaned file
+    is made anew from decisions on these rows.
     """
     if list(cleaned.columns) != list(file.columns):
         return False
     decided, names = set(rows), [name for name in file.columns if name != target]
-    own, other = (
+    after, before = (
         list(
             zip(*(table.columns[name].cells for name in (*names, target)), strict=True)
         )
         for table in (cleaned, file)
     )
-    at = 0
-    for row, cells in enumerate(other):
-        is_next = at < len(own) and own[at][:-1] == cells[:-1]
-        if row not in decided and not (is_next and own[at] == cells):
-            return False
-        at += is_next
-    return at == len(own)
+    ends = {0}  # rows of the cleaned file that those of the source so far may have made
+    for row, cells in enumerate(before):
+        if row not in decided:
+            ends = {at + 1 for at in ends if after[at : at + 1] == [cells]}
+            continue
+        ends |= {
+            at + 1 for at in ends if at < len(after) and after[at][:-1] == cells[:-1]
+        }
+    return len(after) in ends

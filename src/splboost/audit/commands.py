@@ -12,18 +12,24 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from splboost.audit.cleaning import differs_only_in, locate_decisions, write_cleaned
+from splboost.audit.cleaning import (
+    as_reviewed,
+    differs_only_in,
+    locate_decisions,
+    write_cleaned,
+)
 from splboost.audit.decisions import DROP, FLIP, KEEP, digest_row, read_decisions
 from splboost.audit.files import UTF_8, FileError, read_file
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.noise_model import MOST_CERTAIN
-from splboost.audit.outputs import check_folder, spare_findings, write_findings
+from splboost.audit.outputs import check_folder, check_outputs, write_findings
 from splboost.audit.plan import Plan
 from splboost.audit.terminal import show_columns, show_findings, showing_warnings
-from splboost.whole_files import check_replaceable
+from splboost.interrupts import EXIT_CODE
+from splboost.whole_files import check_replaceable, is_device
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
-MISUSE, FAILURE, INTERRUPT = 2, 1, 130
+MISUSE, FAILURE = 2, 1
 MOST_SEEDS = 2**32
 RUN = "run"
 
@@ -162,7 +168,8 @@ def audit(
         check_folder(folder)
         reviews = reviewed or []
         decided = read_decisions(reviews)
-        spare_findings(folder, [data, *reviews], data, target, force=force)
+        inputs = [data, *reviews]
+        check_outputs(folder, inputs, data, target, force=force)
         plan = Plan.of(file, target, id_column, ignored, groups, decided, force=force)
         show_columns(console, plan)
         found = LabelAudit(
@@ -176,6 +183,7 @@ def audit(
         with showing_warnings(console):
             plan.fit(found)
             report = plan.report(found)
+        check_outputs(folder, inputs, data, target, force=force)  # time has passed
         summary = write_findings(report, data, folder)
         show_findings(console, found, report, folder, plan.rows)
         if as_json:
@@ -212,6 +220,7 @@ def apply_command(
         file = read_file(data, encoding=encoding)
         file.column(target, "--target")  # is there
         found = read_decisions(decisions)
+        file = as_reviewed(file, target, found)
         name, ending = _split_name(data)
         path = out or data.with_name(f"{name}-cleaned{ending}")
         if path.exists() and any(path.samefile(each) for each in (data, *decisions)):
@@ -224,7 +233,8 @@ def apply_command(
                 f"the column decision ({KEEP}, {FLIP} or {DROP}), or save decisions "
                 "on the review page."
             )
-        check_folder(path.parent)
+        if not is_device(path):
+            check_folder(path.parent)
         located = locate_decisions(found, file, target, force=force)
 
         def is_own(earlier: Path) -> bool:
@@ -257,7 +267,7 @@ def _plain_errors() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         _say("Stopped.")
-        raise typer.Exit(INTERRUPT) from None
+        raise typer.Exit(EXIT_CODE) from None
     except BrokenPipeError:
         raise
     except (ValueError, OSError, ImportError) as error:

@@ -23,7 +23,7 @@ DECISIONS = KEEP, FLIP, DROP
 # What a spreadsheet takes for a formula; and so that it can be taken off again, what
 # looks as if it were guarded already
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 GUARD = "'"
 FORMAT = "1"  # of files of decisions and of lists of suspects
 NEEDED = "row", "id", "given", "decision", "new_label"
@@ -35,7 +35,7 @@ DIGEST = re.compile(r"row-[0-9a-f]{16}")
 
 @dataclass(frozen=True)
 class Decision:
-    """On one row.
+    """What was decided on one row.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def _read(path: Path) -> list[Decision]:
         raise FileError(
             f"{path} is not there; save the decisions on the review page first."
         )
-    text = read_text(path)[0].removeprefix(MARK)
+    text = read_text(path, is_data=False)[0].removeprefix(MARK)
     is_json = text.lstrip().startswith("{")
     lines = _lines_of_json(path, text) if is_json else _lines_of_csv(path, text)
     return [
@@ -215,11 +215,11 @@ def _decision(where: str, line: Mapping[str, Any]) -> Decision:
             f"{where}: new_label {label!r} is none, and a flip needs one; name a "
             "label, or keep the row."
         )
-    own, digest = _text(line, "format"), _text(line, "digest")
-    if own is not None and own != FORMAT:
+    version, digest = _text(line, "format"), _text(line, "digest")
+    if version is not None and version != FORMAT:
         raise FileError(
-            f"{where}: format {own!r} is not {FORMAT!r}, the one that this version of "
-            "splboost reads; use the version that wrote the file."
+            f"{where}: format {version!r} is not {FORMAT!r}, the one that this version "
+            "of splboost reads; use the version that wrote the file."
         )
     if digest is not None and not DIGEST.fullmatch(digest):
         raise FileError(
@@ -232,7 +232,7 @@ def _decision(where: str, line: Mapping[str, Any]) -> Decision:
         str(label) if kind == FLIP else None,
         _text(line, "id"),
         _text(line, "id_column"),
-        digest if own is not None else None,
+        digest if version is not None else None,
     )
 
 
@@ -250,7 +250,7 @@ def guarded(cell: str | None) -> str | None:
     >>> print(guarded("=1+1"), guarded("-1.5"), guarded("'=1"), without_guard("''=1"))
     '=1+1 -1.5 ''=1 '=1
     """
-    if cell is None or not FORMULA.match(cell) or NUMBER.fullmatch(cell):
+    if cell is None or not FORMULA.match(cell) or NUMERAL.fullmatch(cell):
         return cell
     return GUARD + cell
 

@@ -31,6 +31,8 @@ PARQUET = ".parquet", ".pq"  # endings of names
 UTF_8 = "utf-8"
 UTF_16_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 GZIP, NEW_LINE = b"\x1f\x8b", b"\n"
+PARQUET_START = b"PAR1\x15"
+LONGEST_START = 20  # bytes by which a format is known
 # First bytes of files that are taken for tables, and what to do about them
 OTHER_FORMATS = {
     b"PK\x03\x04": (
@@ -41,7 +43,7 @@ OTHER_FORMATS = {
         "an old Excel workbook (.xls)",
         "open it and save the sheet as CSV UTF-8",
     ),
-    b"PAR1\x15": ("a Parquet file", "let its name end in .parquet"),
+    PARQUET_START: ("a Parquet file", "let its name end in .parquet"),
     b"ARROW1\0": ("a Feather file", "save it as Parquet or CSV"),
     b"SQLite format 3\0": ("an SQLite database", "export the table as CSV"),
     b"BZh9": ("compressed by bzip2", "unpack it, or compress it by gzip"),
@@ -83,6 +85,7 @@ class TableFile:
     text : of a CSV that is not compressed, or was; None of a Parquet file
     separator : of a CSV
     encoding : by which the text of a CSV comes back to the bytes of the file
+    table : of a Parquet file, as the library that has read it gives it
     """
 
     path: Path
@@ -91,6 +94,7 @@ class TableFile:
     text: str | None = None
     separator: str = ","
     encoding: str = UTF_8
+    table: Any = None
 
     def column(self, name: str, option: str) -> Column:
         """A column by its name, which an option has given."""
@@ -123,7 +127,10 @@ def read_file(
         state = "is a folder" if path.is_dir() else "is not there"
         raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
     if path.suffix.lower() in PARQUET:
-        found = TableFile(path, *_parse_parquet(path, categorical))
+        with path.open("rb") as stream:
+            _refuse_other_formats(path, stream.read(LONGEST_START), but=PARQUET_START)
+        table, columns, n_rows = _parse_parquet(path, categorical)
+        found = TableFile(path, columns, n_rows, table=table)
     else:
         text, encoding = read_text(path, encoding)
         separator = find_separator(text)
@@ -169,11 +176,13 @@ def as_file(
     return TableFile(Path(name), by_name, len(labels), stream.getvalue())
 
 
-def read_text(path: Path, encoding: str = UTF_8) -> tuple[str, str]:
+def read_text(
+    path: Path, encoding: str = UTF_8, *, is_data: bool = True
+) -> tuple[str, str]:
     """The text of a file, its line ends and byte-order mark as they are.
 
     Also the encoding that makes the same bytes of it again: of UTF-16 the order of the
-    bytes, which the mark tells.
+    bytes, which the mark tells. ``is_data`` is whether ``--encoding`` is about it.
     """
     try:
         content = path.read_bytes()
@@ -181,15 +190,14 @@ def read_text(path: Path, encoding: str = UTF_8) -> tuple[str, str]:
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
-    for start, (kind, remedy) in OTHER_FORMATS.items():
-        if content.startswith(start):
-            raise FileError(f"{path} is {kind}; {remedy}.")
+    _refuse_other_formats(path, content)
     try:
         name = codecs.lookup(encoding).name
+        "a".encode(name)  # which fails for base64, an encoding of bytes
     except LookupError:
         raise FileError(
-            f"--encoding {encoding!r} is unknown; give one such as {UTF_8}, cp1252 or "
-            "utf-16."
+            f"--encoding {encoding!r} is no encoding of texts; give one such as "
+            f"{UTF_8}, cp1252 or utf-16."
         ) from None
     if name == "utf-16" and content.startswith(UTF_16_MARKS):
         name += "-le" if content.startswith(codecs.BOM_UTF16_LE) else "-be"
@@ -200,9 +208,10 @@ def read_text(path: Path, encoding: str = UTF_8) -> tuple[str, str]:
         is_same = text.encode(name) == content
     except UnicodeError as error:
         at = getattr(error, "start", 0)
+        remedy = f"give its --encoding{_guess(content)}, or " if is_data else ""
         raise FileError(
-            f"{path} is not {name.upper()} text ({_place(content, at, name)}); give "
-            f"its --encoding{_guess(content)}, or save it as CSV in UTF-8."
+            f"{path} is not {name.upper()} text ({_place(content, at, name)}); "
+            f"{remedy}save it as CSV in UTF-8."
         ) from None
     if not is_same:
         raise FileError(
@@ -212,6 +221,13 @@ def read_text(path: Path, encoding: str = UTF_8) -> tuple[str, str]:
     if "\0" in text:
         raise FileError(f"{path} is no text; give a CSV or Parquet file.")
     return text, name
+
+
+def _refuse_other_formats(path: Path, content: bytes, but: bytes = b"") -> None:
+    """Refuse files that are no text, by the bytes they start with."""
+    for start, (kind, remedy) in OTHER_FORMATS.items():
+        if start != but and content.startswith(start):
+            raise FileError(f"{path} is {kind}; {remedy}.")
 
 
 def _place(content: bytes, at: int, encoding: str) -> str:
@@ -333,7 +349,7 @@ def _with_point(cell: str, separator: str) -> str:
     return cell.replace(",", ".") if separator == ";" else cell
 
 
-def _spelling(cell: str, separator: str) -> str:
+def spell_number(cell: str, separator: str) -> str:
     """A number in the one spelling that it has, however many digits it needs."""
     number = _as_number(cell, separator)
     if number.is_integer() and abs(number) >= MOST_EXACT:
@@ -351,7 +367,7 @@ def labels_of(file: TableFile, target: str) -> list[str | None]:
     column = file.column(target, "--target")
     if column.kind == NUMBER:
         return [
-            None if cell is None else _spelling(cell, file.separator)
+            None if cell is None else spell_number(cell, file.separator)
             for cell in column.cells
         ]
     return [None if cell is None else cell.strip() for cell in column.cells]
@@ -384,8 +400,8 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
 
 def _parse_parquet(
     path: Path, categorical: Sequence[str]
-) -> tuple[dict[str, Column], int]:
-    frame = read_parquet(path)
+) -> tuple[Any, dict[str, Column], int]:
+    table, frame = read_parquet(path)
     columns = {}
     for name in frame.columns:
         own = frame[name]
@@ -400,4 +416,4 @@ def _parse_parquet(
             if name in categorical or kind in (nw.Categorical, nw.Enum):
                 found = CATEGORY
             columns[name] = Column(name, found, texts)
-    return columns, frame.shape[0]
+    return table, columns, frame.shape[0]

@@ -214,7 +214,7 @@ class LabelAudit(Findings):
                 "suspects to take; give one of them."
             )
         rng = check_random_state(self.random_state)
-        is_foreign = self.estimator is not None and pred_probs is None
+        is_foreign = self.estimator is not None or pred_probs is not None
         rows, listed = read_text_columns(
             X, self.categorical_features, keep_all=is_foreign
         )

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from splboost.audit.decisions import (
 )
 from splboost.audit.files import FileError, read_text
 from splboost.audit.page import GENERATOR, write_page
-from splboost.whole_files import check_replaceable, write_whole
+from splboost.whole_files import check_replaceable, has_mark, write_whole
 
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
 EVIDENCE = "chance_wrong", "label_quality", "because"
@@ -46,7 +48,7 @@ def check_folder(folder: Path) -> None:
         raise FileError(f"{there} cannot be written into; give --out another place.")
 
 
-def spare_findings(
+def check_outputs(
     folder: Path, read: list[Path], data: Path, target: str, *, force: bool = False
 ) -> None:
     """Refuse to write over what is not to be lost.
@@ -55,8 +57,13 @@ def spare_findings(
     without ``force`` the audit of other labels, and files that no audit has written.
     """
     remedy = "which would be lost; give --out another folder, or move it."
-    outputs = {SUMMARY: _is_summary, SUSPECTS: _is_list, PAGE: _is_page}
-    for name, is_own in outputs.items():
+    _check_list(folder / SUSPECTS, remedy)
+    is_ours: dict[str, Callable[[Path], bool]] = {
+        SUMMARY: _is_summary,
+        SUSPECTS: _is_list,
+        PAGE: partial(has_mark, mark=GENERATOR),
+    }
+    for name, is_own in is_ours.items():
         path = folder / name
         if path.exists() and any(path.samefile(each) for each in read):
             raise FileError(f"{path} is a file to read, {remedy}")
@@ -69,13 +76,20 @@ def spare_findings(
     if audited not in (None, (_seen_from(folder, data), target)) and not force:
         file, labels = audited
         raise FileError(f"{folder} has the audit of {labels!r} in {file}, {remedy}")
-    path = folder / SUSPECTS
-    if not path.exists() or not _is_list(path):
+
+
+def _check_list(path: Path, remedy: str) -> None:
+    """Refuse to write over a list that has decisions, also one with a slip in it."""
+    if not path.is_file():
         return
     try:
         decided = read_decisions([path])
     except FileError as error:
-        raise FileError(f"{error} It is in the place of a new list, {remedy}") from None
+        if _is_list(path):
+            raise FileError(
+                f"{error} It is in the place of a new list, {remedy}"
+            ) from None
+        return
     if decided:
         raise FileError(f"{path} has {len(decided)} decisions, {remedy}")
 
@@ -87,14 +101,12 @@ def _is_summary(path: Path) -> bool:
 
 def _is_list(path: Path) -> bool:
     """A spreadsheet may have saved it, with other separators."""
-    text, _ = read_text(path)
+    try:
+        text, _ = read_text(path)
+    except FileError:
+        return False
     names = read_fields(text.split("\n", 1)[0], find_separator(text))[0]
     return bool(names) and {"decision", *EVIDENCE} <= set(names[0])
-
-
-def _is_page(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return GENERATOR.encode() in stream.read(10_000)
 
 
 def _seen_from(folder: Path, data: Path) -> str:

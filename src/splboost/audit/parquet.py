@@ -21,11 +21,11 @@ class FileError(ValueError):
     """What is wrong with a file, and what to do about it."""
 
 
-def read_parquet(path: Path) -> nw.DataFrame[Any]:
-    """The columns of a file; not what was the index of a pandas frame."""
+def read_parquet(path: Path) -> tuple[Any, nw.DataFrame[Any]]:
+    """A file whole, and its columns without the index of a pandas frame."""
     table = _read(path)
     frame = nw.from_native(table, eager_only=True)
-    return frame.drop(_index_columns(table))
+    return table, frame.drop(_index_columns(table))
 
 
 def _read(path: Path) -> Any:
@@ -56,19 +56,23 @@ def as_text(cell: Any) -> str | None:
 
 
 def change_parquet(
-    source: Path, path: Path, target: str, changes: Mapping[int, str | None]
+    table: Any,
+    source: Path,
+    path: Path,
+    target: str,
+    changes: Mapping[int, str | None],
 ) -> None:
     """Write a Parquet file again, with other labels and without some rows.
 
     Parameters
     ----------
+    table : what was read from the file
     source : the file
     path : where to
     target : name of the column of labels
     changes : by row: the text of the new label, which another row has, or None to
         leave the row out
     """
-    table = _read(source)
     labels = nw.from_native(table, eager_only=True)[target].to_list()
     row_of = {as_text(label): row for row, label in enumerate(labels)}
     origin = np.arange(len(labels))  # rows whose label each row gets: of any type

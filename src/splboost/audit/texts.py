@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
 from splboost.advice import warn
 from splboost.audit.files import CATEGORY, kind_of_texts
-from splboost.trees.columns import Table
+from splboost.trees.columns import as_frame, mark_listed
 
 
 def read_text_columns(
@@ -27,13 +26,16 @@ def read_text_columns(
     categorical_features : names, positions or a mask of columns, or None
     keep_all : make categories of all texts, however many
     """
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = as_frame(X)
     if not isinstance(frame, nw.DataFrame):
         return X, categorical_features
-    listed = _listed_columns(frame, categorical_features)
+    is_listed = mark_listed(list(frame.columns), categorical_features)
+    listed = [
+        name for name, is_in in zip(frame.columns, is_listed, strict=True) if is_in
+    ]
     casts, left_out = [], []
     for name, dtype in frame.schema.items():
-        if name in listed or not (dtype == nw.String or dtype.is_temporal()):
+        if name in listed or dtype not in (nw.String, nw.Date, nw.Datetime, nw.Time):
             continue
         texts = frame[name].cast(nw.String)
         there = texts.drop_nulls()
@@ -58,11 +60,3 @@ def read_text_columns(
     changed = (frame.with_columns(*casts) if casts else frame).drop(left_out)
     positions = [j for j, name in enumerate(changed.columns) if name in listed]
     return changed.to_native(), positions or None
-
-
-def _listed_columns(frame: nw.DataFrame[Any], categorical_features: Any) -> list[str]:
-    """Names of the columns that the user has listed."""
-    table = Table()
-    table.names, table.n_features = list(frame.columns), frame.shape[1]
-    table._mark_categorical(categorical_features, [False] * table.n_features)
-    return [table.names[j] for j in np.flatnonzero(table.is_categorical)]

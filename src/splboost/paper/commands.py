@@ -15,7 +15,7 @@ import typer
 
 from splboost.datasets import print_table_one
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
-from splboost.interrupts import handling
+from splboost.interrupts import EXIT_CODE, handling
 from splboost.paper.cells import current_version
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
 from splboost.paper.options import (
@@ -61,7 +61,7 @@ STORE, PAGE = "results.sqlite", "report.html"
 PNG = b"\x89PNG\r\n\x1a\n"
 MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
-FAILURE, INTERRUPT = 1, 130  # exit codes, beside 2 for options that are wrong
+FAILURE = 1  # exit code, beside 2 for options that are wrong
 
 app = typer.Typer(
     help="The experiments of the SPLBoost paper.", invoke_without_command=True
@@ -388,10 +388,10 @@ def _plain_errors() -> Iterator[None]:
             yield
         except Interrupted as interrupt:
             say(str(interrupt))
-            raise typer.Exit(INTERRUPT) from None
+            raise typer.Exit(EXIT_CODE) from None
         except KeyboardInterrupt:
             say("Stopped; what was measured is kept.")
-            raise typer.Exit(INTERRUPT) from None
+            raise typer.Exit(EXIT_CODE) from None
         except BrokenPipeError:  # nobody reads on, which is no mistake
             raise
         except (ValueError, OSError, ImportError, RuntimeError) as error:

@@ -17,6 +17,7 @@ from splboost.paper.draw import source_of
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import Protocol
 from splboost.paper.store import Store
+from splboost.trees.cells import MOST_EXACT
 
 COLUMNS = (
     "data",
@@ -36,17 +37,16 @@ COLUMNS = (
     "settings",
 )
 DIGEST_LENGTH = 12  # hexadecimal digits
-WHOLE = 2**53  # up to which a float has every whole number
 # The greatest that a figure can be; those of parts need not be whole numbers.
 HIGHEST = {
-    "n_train": WHOLE,
+    "n_train": MOST_EXACT,
     "noise": 100,
-    "repeat": WHOLE,
+    "repeat": MOST_EXACT,
     "error": 1,
     "cv_error": 1,
-    "n_estimators": WHOLE,
-    "n_fits": WHOLE,
-    "fit_seconds": WHOLE,
+    "n_estimators": MOST_EXACT,
+    "n_fits": MOST_EXACT,
+    "fit_seconds": MOST_EXACT,
 }
 PARTS = "error", "cv_error", "fit_seconds"
 CHOICES = "cv_error", "n_estimators"  # that some methods do not make

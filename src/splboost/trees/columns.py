@@ -173,37 +173,43 @@ class Table:
         return X
 
     def _mark_categorical(self, listed: Any, from_dtype: Sequence[bool]) -> None:
-        if listed is None:
-            self.is_categorical = np.array(from_dtype, dtype=bool)
-            return
-        wanted = list(np.atleast_1d(np.asarray(listed, dtype=object)))
-        mask = np.zeros(self.n_features, dtype=bool)
-        if all(isinstance(item, bool | np.bool_) for item in wanted) and wanted:
-            if len(wanted) != self.n_features:
-                raise ValueError(
-                    f"categorical_features is a mask of length {len(wanted)}, but X "
-                    f"has {self.n_features} features; give one entry per feature."
-                )
-            mask[:] = wanted
-        else:
-            for item in wanted:
-                mask[self._position(item)] = True
-        self.is_categorical = mask | np.array(from_dtype, dtype=bool)
+        self.is_categorical = mark_listed(self.names, listed)
+        self.is_categorical |= np.array(from_dtype, dtype=bool)
 
-    def _position(self, item: Any) -> int:
-        if isinstance(item, str):
-            if item not in self.names:
-                raise ValueError(
-                    f"categorical_features names {item!r}, which is not a column of X; "
-                    f"the columns are {_shortened(self.names)}."
-                )
-            return self.names.index(item)
-        if isinstance(item, numbers.Integral) and 0 <= int(item) < self.n_features:
-            return int(item)
-        raise ValueError(
-            f"categorical_features contains {item!r}; give column names, indices from "
-            f"0 to {self.n_features - 1}, or one boolean per column."
-        )
+
+def mark_listed(names: Sequence[str], listed: Any) -> NDArray[np.bool_]:
+    """By column, whether ``categorical_features`` lists it."""
+    mask = np.zeros(len(names), dtype=bool)
+    if listed is None:
+        return mask
+    wanted = list(np.atleast_1d(np.asarray(listed, dtype=object)))
+    if all(isinstance(item, bool | np.bool_) for item in wanted) and wanted:
+        if len(wanted) != len(names):
+            raise ValueError(
+                f"categorical_features is a mask of length {len(wanted)}, but X "
+                f"has {len(names)} features; give one entry per feature."
+            )
+        mask[:] = wanted
+        return mask
+    for item in wanted:
+        mask[_position(names, item)] = True
+    return mask
+
+
+def _position(names: Sequence[str], item: Any) -> int:
+    if isinstance(item, str):
+        if item not in names:
+            raise ValueError(
+                f"categorical_features names {item!r}, which is not a column of X; "
+                f"the columns are {_shortened(names)}."
+            )
+        return list(names).index(item)
+    if isinstance(item, numbers.Integral) and 0 <= int(item) < len(names):
+        return int(item)
+    raise ValueError(
+        f"categorical_features contains {item!r}; give column names, indices from "
+        f"0 to {len(names) - 1}, or one boolean per column."
+    )
 
 
 def _shortened(names: Sequence[str], limit: int = 8) -> str:

@@ -80,34 +80,51 @@ function decisionsJson() {
 /** Take over a saved file, CSV or JSON; says how many decisions, and how many did not fit. */
 function loadDecisions(text) {
   const isJson = text.trimStart().startsWith("{");
-  const lines = isJson ? jsonLines(text) : csvLines(text);
+  const lines = (isJson ? jsonLines(text) : csvLines(text)).map(checkLine);
+  const rows = lines.filter(({ decision }) => decision).map(({ row }) => row);
+  const twice = rows.find((row, index) => rows.indexOf(row) !== index);
+  if (twice !== undefined) throw new Error(`row ${twice} is decided on twice`);
+  const hasData = lines.some((line) => EVIDENCE.every((name) => name in line));
   const pairs = [];
   let left = 0;
-  for (const { row, given, decision: written, new_label, digest, ...others } of lines) {
-    const decision = (written ?? "").trim().toLowerCase();
+  for (const { row, given, decision, new_label, digest, ...others } of lines) {
     const found = { decision, label: decision === "flip" ? classes.indexOf(new_label) : null };
-    const suspect = suspects[rankOfRow.get(parseInt(row, 10))];
+    const suspect = suspects[rankOfRow.get(row)];
     const isSame = suspect && suspect.digest === digest && given === classes[suspect.given];
-    const note = Object.entries(others).filter(([name, value]) => !isKnown(name) && value !== "");
+    const note = Object.entries(others).filter(([name, value]) => !isKnown(name, hasData) && value !== "");
     if (isSame && note.length) notes.set(suspect.row, Object.fromEntries(note));
     if (isSame && fits(suspect.row, found)) pairs.push([suspect.row, found]);
     else if (decision) left++;
   }
-  change(pairs);
+  if (pairs.length) change(pairs);
+  else put([]); // there may be notes
   const rest = left ? `, ${count(left)} left out: their row or label is not on this page, or has changed` : "";
   return `${counted(pairs.length, "decision")} loaded${rest}.`;
 }
 
-/** Whether the page, or the list of suspects, has such a field itself. */
-function isKnown(name) {
-  if (FIELDS.includes(name) || EVIDENCE.includes(name)) return true;
-  return columns.some((column) => name === column.name || name === `${column.name} (data)`);
+/** A line with its row as a number and its decision in small letters; throws where it has none such. */
+function checkLine(line, index) {
+  const { row, decision, format } = line;
+  const where = `line ${index + 1} of it`;
+  if (String(format) !== report.format) throw new Error(`${where} has format ${format}, not ${report.format}`);
+  if (typeof (decision ?? "") !== "string") throw new Error(`${where} has the decision ${decision}`);
+  const kind = (decision ?? "").trim().toLowerCase();
+  const number = /^\d+$/.test(String(row).trim()) ? Number(row) : -1;
+  return { ...line, row: number, decision: kind };
+}
+
+/** Whether the page has such a field itself, or the list of suspects, which has the data. */
+function isKnown(name, hasData) {
+  if (FIELDS.includes(name)) return true;
+  if (!hasData) return false;
+  return EVIDENCE.includes(name)
+    || columns.some((column) => name === column.name || name === `${column.name} (data)`);
 }
 
 function jsonLines(text) {
-  const { decisions: lines } = JSON.parse(text);
+  const { decisions: lines, ...ofAll } = JSON.parse(text);
   if (!Array.isArray(lines)) throw new Error("it has no list of decisions");
-  return lines;
+  return lines.map((line) => ({ format: ofAll.format, ...line }));
 }
 
 /** The lines of a CSV of decisions; spreadsheets may have saved it with semicolons or tabs. */

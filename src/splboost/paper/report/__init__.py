@@ -22,7 +22,7 @@ from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import palette
 from splboost.paper.report.sections import SECTIONS, Material
 from splboost.reporting import make_report
-from splboost.whole_files import write_whole
+from splboost.whole_files import has_mark, write_whole
 
 __all__ = ["is_report", "write_report"]
 
@@ -90,8 +90,7 @@ def write_report(
 
 def is_report(path: Path) -> bool:
     """Whether a file is a page that ``write_report`` has written."""
-    with path.open("rb") as file:
-        return MARK.encode() in file.read(1000)
+    return has_mark(path, MARK)
 
 
 def _document(body: Markup) -> str:

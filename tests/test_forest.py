@@ -853,3 +853,13 @@ RANDOM_ROWS = "bags are drawn at random; the statistical version is a test above
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+def test_bag_of_next_to_no_weight():
+    """The scale of such weights would be infinite."""
+    X, y = np.arange(12.0)[:, None] % 7, np.arange(12) % 2
+    weight = np.where(np.arange(12) == 5, 1, 1e-300)
+    for random_state in range(3):
+        forest = SPLForestClassifier(n_bags=2, random_state=random_state)
+        forest.fit(X, y, sample_weight=weight)
+        assert np.isfinite(forest.predict_proba(X)).all()

@@ -61,6 +61,7 @@ from splboost.trees.workspace import (
 CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
 # The sum of all weights in fixed point, with room to grow and to shrink
 LEAST_TOTAL, START_TOTAL, MOST_TOTAL = 2.0**48, 2.0**54, 2.0**60
+MOST_EXPONENT = 1023.0  # of a float64 that is not infinite
 
 
 @kernel
@@ -314,7 +315,8 @@ def set_weights(data, limits, work, weight, target):
     fresh = not LEAST_TOTAL <= total * work.scale[0] <= MOST_TOTAL
     if fresh:
         # A power of two: whole weights stay whole, and 3 is exactly 1 + 1 + 1.
-        work.scale[0] = 2.0 ** np.floor(np.log2(START_TOTAL / total))
+        exponent = np.floor(np.log2(START_TOTAL / total))  # inf where total is tiny
+        work.scale[0] = 2.0 ** min(exponent, MOST_EXPONENT)
     scale = work.scale[0]
     fixed, y = work.weight, data.y
     rows, change, classes = work.spare, work.row_weight, work.row_class

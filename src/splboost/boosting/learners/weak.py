@@ -126,7 +126,7 @@ def fit_clone(
         return copied.fit(_safe_indexing(X, rows), y[rows], sample_weight=kept)
     except (TypeError, ValueError) as why:
         columns = names_of_categories(X)
-        if not columns or "convert" not in str(why):
+        if not columns or not any(word in str(why) for word in ("convert", "cast")):
             raise
         raise ValueError(
             f"estimator={estimator!r} cannot read the categories of X in "

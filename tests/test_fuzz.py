@@ -39,6 +39,20 @@ def test_random_cases_keep_all_promises(kind):
     keeps_promises()
 
 
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        ("fits", 579),
+        ("fits", 963587798),
+        ("fits", 963588143),
+        ("states", 963586644),
+        ("audits", 22395),
+    ],
+)
+def test_cases_that_have_failed_once(kind, seed):
+    run_case(kind, seed)
+
+
 @pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc"), reason="needs a C compiler"
 )

@@ -26,6 +26,9 @@ from splboost.trees.threads import run, share
 
 FloatArray = NDArray[np.float64]
 
+LARGE_WEIGHT = 1e100  # of a sample, from which on its weight in a round may overflow
+MOST_WEIGHT = 1e290  # of a sample in a round: a sum of some million is finite
+
 
 class WorkingSet(ABC):
     """What a round has to fit: the part of a booster that is its own.
@@ -116,6 +119,7 @@ class AdditiveScores:
         self.loss = np.empty((self.n_sets, n))
         self._factor = np.empty(n)
         self._weigh_samples = bool((sample_weight != 1).any())
+        self._may_overflow = bool((sample_weight > LARGE_WEIGHT).any())
         self._curves = ClassCurves(paces)
         lines = self._curves.lines
         self._lines = None if lines is None else tuple(np.array(lines).T.copy())
@@ -166,7 +170,10 @@ class AdditiveScores:
         factor = self._factor[rows]
         done = self._believe(doubt, rows, paced, factor)
         if self._weigh_samples or (paced and not self._curves.is_plain):
-            self.weight[:, rows] *= factor
+            with np.errstate(over="ignore"):
+                self.weight[:, rows] *= factor
+            if self._may_overflow:
+                np.minimum(self.weight[:, rows], MOST_WEIGHT, self.weight[:, rows])
         return done
 
     def _score(self, rows: slice) -> FloatArray:

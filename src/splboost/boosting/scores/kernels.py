@@ -154,11 +154,21 @@ def judge_nodes(node, total, n_classes, heaviest):
 
 @kernel
 def scale_cases(weight, sample_cases, cases):
-    """Scale weights to sum to the cases of the samples that have any; that sum."""
+    """Scale weights to sum to the cases of the samples that have any; that sum.
+
+    Cases that underflow, where weights are many powers of ten apart, count as one each.
+    """
     total = of_samples = 0.0
+    n_samples = 0
     for i in range(weight.size):
         total += weight[i]
         of_samples += sample_cases[i] if weight[i] > 0 else 0.0
+        n_samples += weight[i] > 0
+    if not 0.0 < of_samples / total < np.inf:
+        of_samples = float(n_samples)
+        for i in range(weight.size):
+            cases[i] = weight[i] / total * of_samples
+        return of_samples
     for i in range(weight.size):
         cases[i] = weight[i] * (of_samples / total)
     return of_samples

@@ -15,12 +15,12 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from fuzz.kinds import run_case
 
 CASES = {
-    "fits": 12,
-    "states": 8,
-    "pickles": 4,
-    "audits": 8,
-    "files": 60,
-    "decisions": 100,
+    "fits": 40,
+    "states": 30,
+    "pickles": 10,
+    "audits": 20,
+    "files": 100,
+    "decisions": 150,
 }
 HERE = Path(__file__).parent
 

@@ -87,7 +87,8 @@ def files(rng):
             assert all(len(c.cells) == table.n_rows for c in table.columns.values())
         except FileError as error:
             assert str(path) in str(error) and len(str(error).split()) > 4, error
-        options = [["--id", "name"], ["--groups", "name"], ["--top", 3], []]
+        encoding = ["--encoding", rng.choice(["cp1252", "utf-16", "ascii", "base64"])]
+        options = [["--id", "name"], ["--groups", "name"], ["--top", 3], encoding, []]
         try:
             audit(path, Path(folder, "out"), *rng.choice(options))
         except Refused as refused:

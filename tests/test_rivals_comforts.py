@@ -1329,3 +1329,14 @@ def test_the_goal_is_reached_when_all_classes_have(name):
 )
 def test_the_reason_is_that_of_the_class_that_failed(endings, reason):
     assert PotentialStep().ends_after(SimpleNamespace(endings=endings), []) == reason
+
+
+def test_categories_that_a_learner_cannot_read_are_named_at_predict():
+    """A column that is missing all through the fit is a number to scikit-learn."""
+    missing = pl.Series([None] * 4, dtype=pl.Categorical)
+    X = pl.DataFrame({"a": [1.0, 2, 3, 4], "colour": missing})
+    new = X.with_columns(pl.Series("colour", ["red"] * 4, dtype=pl.Categorical))
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=2)
+    model.fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="cannot read the categories of X in 'colour'"):
+        model.predict(new)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost.trees.columns import names_of_categories
+
 FloatArray = NDArray[np.float64]
 
 SUM_ERROR = 0.01  # by which probabilities may miss 1
@@ -14,7 +16,7 @@ SUM_ERROR = 0.01  # by which probabilities may miss 1
 
 def predicted_numbers(estimator: Any, X: Any) -> FloatArray:
     """What a regressor predicts, a finite number for each row."""
-    answer = _as_numbers(estimator, "predict", estimator.predict(X))
+    answer = _as_numbers(estimator, "predict", _ask(estimator, "predict", X))
     answer = _flat(estimator, answer, _count(X), "number")
     _check_rows(estimator, "predict", answer, np.isfinite(answer), "finite numbers")
     return answer
@@ -23,7 +25,7 @@ def predicted_numbers(estimator: Any, X: Any) -> FloatArray:
 def predicted_shares(estimator: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
     """The probabilities that a classifier predicts, in the order of the classes."""
     known = _positions(estimator, "classes_", estimator.classes_, classes)
-    answer = estimator.predict_proba(X)
+    answer = _ask(estimator, "predict_proba", X)
     shares = np.zeros((_count(X), classes.size))
     shares[:, known] = check_shares(estimator, answer, _count(X), known.size)
     return shares
@@ -51,8 +53,29 @@ def predicted_classes(
     estimator: Any, X: Any, classes: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Predicted labels as class numbers."""
-    answer = _flat(estimator, np.asarray(estimator.predict(X)), _count(X), "label")
+    labels = np.asarray(_ask(estimator, "predict", X))
+    answer = _flat(estimator, labels, _count(X), "label")
     return _positions(estimator, "predict", answer, classes)
+
+
+def _ask(estimator: Any, method: str, X: Any) -> Any:
+    try:
+        return getattr(estimator, method)(X)
+    except (TypeError, ValueError) as why:
+        raise explain_refusal(estimator, X, why) from why
+
+
+def explain_refusal(estimator: Any, X: Any, why: Exception) -> Exception:
+    """What an estimator has raised; a better error where it cannot read categories."""
+    columns = names_of_categories(X)
+    if not columns or not any(word in str(why) for word in ("convert", "cast")):
+        return why
+    return ValueError(
+        f"estimator={estimator!r} cannot read the categories of X in "
+        f"{', '.join(map(repr, columns))} ({why}). Encode them, for instance with "
+        "sklearn.preprocessing.OneHotEncoder, or boost a tree of splboost.trees, "
+        "which takes categories as they are."
+    )
 
 
 def _flat(estimator: Any, answer: NDArray[Any], n_rows: int, each: str) -> NDArray[Any]:

@@ -10,8 +10,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from splboost.boosting.answers import explain_refusal
 from splboost.trees.c45.estimator import C45Classifier
-from splboost.trees.columns import names_of_categories
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 
 FloatArray = NDArray[np.float64]
@@ -125,15 +125,7 @@ def fit_clone(
     try:
         return copied.fit(_safe_indexing(X, rows), y[rows], sample_weight=kept)
     except (TypeError, ValueError) as why:
-        columns = names_of_categories(X)
-        if not columns or not any(word in str(why) for word in ("convert", "cast")):
-            raise
-        raise ValueError(
-            f"estimator={estimator!r} cannot read the categories of X in "
-            f"{', '.join(map(repr, columns))} ({why}). Encode them, for instance with "
-            "sklearn.preprocessing.OneHotEncoder, or boost a tree of splboost.trees, "
-            "which takes categories as they are."
-        ) from why
+        raise explain_refusal(estimator, X, why) from why
 
 
 def _check_object(estimator: Any) -> None:

@@ -1303,3 +1303,10 @@ def test_estimator_gets_the_texts_of_a_frame_as_they_are():
     audit = LabelAudit(make_pipeline(encoded, LogisticRegression()), random_state=0)
     assert audit.fit(X, y).feature_names_in_.tolist() == ["x", "word"]
     assert audit.explain([0])[0].reasons is not None
+
+
+def test_large_numbers_are_columns_like_any_other():
+    """Only as categories or labels must they be told apart to the last digit."""
+    X = np.column_stack([np.arange(60) * 1e17, np.arange(60) % 2])
+    y = np.arange(60) % 2
+    assert not find_label_issues(X, y, quick=True)["is_label_issue"].any()

@@ -540,3 +540,22 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
         write_whole(tmp_path / "none/c.txt", "x")
     assert {each.name for each in tmp_path.iterdir()} == {"a.txt", "b.txt", "link.txt"}
     assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("kind", ["a note", "UTF-16", "a word"])
+def test_list_that_somebody_has_changed_is_never_replaced(data, tmp_path, kind):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    run(data, "--target", "rich", "--quick", "--top", 3)
+    listed = tmp_path / "people-audit/suspects.csv"
+    text = listed.read_text("utf-8-sig")
+    if kind == "UTF-16":
+        listed.write_text(text.replace(",yes,,", ",yes,drop,"), "utf-16")
+    elif kind == "a note":
+        listed.write_text("\n".join(f"{line},note" for line in text.splitlines()))
+    else:
+        listed.write_text(text.replace("but", "and"))
+    before = listed.read_bytes()
+    for options in ([], ["--force"]):
+        said = run(data, "--target", "rich", "--quick", *options, code=2)
+        assert "suspects.csv is not as the audit wrote it, which would be lost" in said
+        assert listed.read_bytes() == before

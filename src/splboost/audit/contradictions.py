@@ -41,9 +41,18 @@ def number_likes(table: Table) -> NDArray[np.intp]:
     """A number for each row; equal rows have the same. Missing cells are equal."""
     like = np.zeros(table.n_rows, dtype=np.intp)
     for j in range(table.n_features):
-        own = table.category(j)[1]
-        if own.min(initial=0) < 0:
-            own = own + 1
-        pair = like * (int(own.max(initial=0)) + 1) + own
+        cells = (
+            table.category(j)[1] + 1 if table.is_categorical[j] else _number(table, j)
+        )
+        pair = like * (int(cells.max(initial=0)) + 1) + cells
         like = np.unique(pair, return_inverse=True)[1]
     return like
+
+
+def _number(table: Table, j: int) -> NDArray[np.intp]:
+    """A number for each cell of a column of numbers; 0 for those that are missing."""
+    values = table.numeric(j)
+    known = ~np.isnan(values)
+    found = np.zeros(values.size, dtype=np.intp)
+    found[known] = np.unique(values[known], return_inverse=True)[1] + 1
+    return found

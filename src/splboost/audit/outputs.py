@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -23,6 +24,7 @@ from splboost.audit.page import GENERATOR, write_page
 from splboost.whole_files import check_replaceable, has_mark, write_whole
 
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
+LIST_DIGEST = "suspects_sha256"  # in the summary
 EVIDENCE = "chance_wrong", "label_quality", "because"
 
 
@@ -30,8 +32,10 @@ def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
     """Write all that was found in a file, and give the summary."""
     folder.mkdir(parents=True, exist_ok=True)
     write_page(report, folder / PAGE)
-    _write_suspects(report, folder / SUSPECTS)
+    suspects = _list_suspects(report)
+    write_whole(folder / SUSPECTS, suspects)
     found = {"data": _seen_from(folder, data), **_summarise(report, folder)}
+    found[LIST_DIGEST] = _sha256(suspects)  # so that changes to the list are seen
     summary = json.dumps(found, indent=1)
     write_whole(folder / SUMMARY, summary + "\n")
     return summary
@@ -57,7 +61,15 @@ def check_outputs(
     without ``force`` the audit of other labels, and files that no audit has written.
     """
     remedy = "which would be lost; give --out another folder, or move it."
-    _check_list(folder / SUSPECTS, remedy)
+    audited: Any = None
+    list_digest = None
+    try:
+        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
+        list_digest = summary.get(LIST_DIGEST)
+        audited = summary["data"], summary["target"]
+    except (OSError, ValueError, KeyError, AttributeError, RecursionError):
+        pass  # there is none
+    _check_list(folder / SUSPECTS, list_digest, remedy)
     is_ours: dict[str, Callable[[Path], bool]] = {
         SUMMARY: _is_summary,
         SUSPECTS: _is_list,
@@ -68,20 +80,20 @@ def check_outputs(
         if path.exists() and any(path.samefile(each) for each in read):
             raise FileError(f"{path} is a file to read, {remedy}")
         check_replaceable(path, is_own, force=force)
-    try:
-        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
-        audited = summary["data"], summary["target"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        audited = None
     if audited not in (None, (_seen_from(folder, data), target)) and not force:
         file, labels = audited
         raise FileError(f"{folder} has the audit of {labels!r} in {file}, {remedy}")
 
 
-def _check_list(path: Path, remedy: str) -> None:
-    """Refuse to write over a list that has decisions, also one with a slip in it."""
+def _check_list(path: Path, digest: str | None, remedy: str) -> None:
+    """Refuse to write over a list that somebody has worked on.
+
+    One that has decisions, also with a slip in them, or that is not as the audit wrote
+    it, which its digest tells.
+    """
     if not path.is_file():
         return
+    is_changed = digest is not None and _sha256(path.read_bytes()) != digest
     try:
         decided = read_decisions([path])
     except FileError as error:
@@ -89,9 +101,15 @@ def _check_list(path: Path, remedy: str) -> None:
             raise FileError(
                 f"{error} It is in the place of a new list, {remedy}"
             ) from None
-        return
+        decided = []
     if decided:
         raise FileError(f"{path} has {len(decided)} decisions, {remedy}")
+    if is_changed:
+        raise FileError(f"{path} is not as the audit wrote it, {remedy}")
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _is_summary(path: Path) -> bool:
@@ -117,7 +135,7 @@ def _seen_from(folder: Path, data: Path) -> str:
         return data.resolve().as_posix()
 
 
-def _write_suspects(report: dict[str, Any], path: Path) -> None:
+def _list_suspects(report: dict[str, Any]) -> bytes:
     """Those to review, the worst first; apply takes it with decisions filled in."""
     names, own = report["classes"], (*NEEDED, *EVIDENCE, *PROOFS)
     columns = [column["name"] for column in report["columns"]]
@@ -147,7 +165,7 @@ def _write_suspects(report: dict[str, Any], path: Path) -> None:
                 *map(guarded, each["cells"]),
             ]
         )
-    write_whole(path, stream.getvalue().encode("utf-8-sig"))
+    return stream.getvalue().encode("utf-8-sig")
 
 
 def _summarise(report: dict[str, Any], folder: Path) -> dict[str, Any]:

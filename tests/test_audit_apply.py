@@ -411,7 +411,7 @@ def test_output_of_other_decisions_is_not_replaced(data, tmp_path):
     for text in (cleaned.read_text() + "fay,36,no\n", "notes of mine\n", "\0"):
         cleaned.write_text(text)
         said = apply(data, decide(data, {0: "drop", 1: "keep"}), code=2)
-        assert "is there already and was not written by this command" in said
+        assert "is there already, and what it holds might be lost" in said
         assert cleaned.read_text() == text
     apply(data, decide(data, {0: "drop"}), "--force")
     assert cleaned.read_text() == TEXT.replace("ann,31,yes\n", "")
@@ -427,7 +427,7 @@ def test_foreign_files_in_the_folder_of_an_audit_stay(tmp_path, monkeypatch, nam
     for text in ("mine", "{}", "<html>", "row,decision\n", "[" * 100_000):
         foreign.write_text(text)
         said = run(path, "--target", "rich", "--quick", code=2)
-        assert f"{foreign} is there already and was not written by this" in said
+        assert f"{foreign} is there already, and what it holds might be" in said
         assert foreign.read_text() == text
     run(path, "--target", "rich", "--quick", "--force")
     assert foreign.read_text() != text
@@ -510,6 +510,29 @@ def test_file_that_cannot_be_replaced_leaves_both_whole(tmp_path, monkeypatch):
     assert path.read_text() == "old"
     (part,) = (each for each in tmp_path.iterdir() if each != path)
     assert part.read_text() == "new" and part.suffix == ".csv"
+
+
+def test_outputs_are_as_private_as_the_data(data, tmp_path):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    data.chmod(0o600)
+    run(data, "--target", "rich", "--quick")
+    apply(data, decide(data, {0: "drop"}))
+    for name in ("people-cleaned.csv", "people-audit/review.html"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_pages_replace_pages_alone(tmp_path):
+    audit = LabelAudit(quick=True, random_state=0)
+    audit.fit(np.arange(40.0)[:, None], np.arange(40) // 20)
+    path = tmp_path / "data.csv"
+    path.write_text(TEXT)
+    with pytest.raises(
+        ValueError, match="is there and is no review page; name another"
+    ):
+        audit.write_page(path)
+    assert path.read_text() == TEXT
+    for _ in range(2):
+        audit.write_page(tmp_path / "page.html")
 
 
 def test_what_stays_of_a_file_that_is_replaced(tmp_path):

@@ -119,10 +119,11 @@ def test_digest_is_of_the_data_not_of_the_run(tmp_path):
 
 def test_report_that_is_no_json_leaves_the_file_alone(tmp_path):
     path = tmp_path / "page.html"
-    path.write_text("an earlier page")
+    write_page(make_report(), path)
+    earlier = path.read_text("utf-8")
     with pytest.raises(ValueError, match="JSON"):
         write_page({**make_report(), "noise_rate": float("nan")}, path)
-    assert path.read_text() == "an earlier page"
+    assert path.read_text("utf-8") == earlier
 
 
 # What a reviewer sees

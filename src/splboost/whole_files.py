@@ -24,11 +24,12 @@ class WriteError(OSError):
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterator[Path]:
     """Give the path to write to instead; afterwards the file there replaces ``path``.
 
     Permissions and owner of an earlier file are kept, and a symbolic link still points
-    where it did. What is no regular file, such as ``/dev/stdout``, is written directly.
+    where it did. A new file is open to nobody whom the file ``like`` is not open to.
+    What is no regular file, such as ``/dev/stdout``, is written directly.
 
     Raises
     ------
@@ -51,7 +52,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     row,label
     """
     if is_device(Path(path)):  # before links are resolved, which pipes have no end of
-        yield Path(path)
+        try:
+            yield Path(path)
+        except OSError as error:
+            raise WriteError(
+                f"{path} could not be written ({error.strerror or error})."
+            ) from error
         return
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -61,7 +67,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     part = target.with_name(f"{stem}.{secrets.token_hex(4)}.{PART}{suffix}")
     try:
         try:
-            _make_like(target, part)
+            _make_like(target, part, like)
             yield part
             _bring_to_disk(part)
         except OSError as error:
@@ -94,9 +100,10 @@ class _NotMoved(WriteError):
     """The file was written, and is still beside its place."""
 
 
-def _make_like(target: Path, part: Path) -> None:
+def _make_like(target: Path, part: Path, like: Path | None) -> None:
     """An empty file with the permissions that the one at its place has or would get."""
-    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    mode = 0o666 if like is None else like.stat().st_mode & 0o666
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     with suppress(FileNotFoundError):
         earlier = target.stat()
         part.chmod(earlier.st_mode & 0o7777)
@@ -131,10 +138,12 @@ def _move(part: Path, target: Path, path: str | os.PathLike[str]) -> None:
                 os.close(folder)
 
 
-def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_whole(
+    path: str | os.PathLike[str], content: str | bytes, like: Path | None = None
+) -> None:
     """Write a text as UTF-8, its line ends as they are, or bytes."""
     data = content.encode("utf-8") if isinstance(content, str) else content
-    with replacing(path) as part, part.open("wb") as stream:
+    with replacing(path, like) as part, part.open("wb") as stream:
         stream.write(data)
 
 
@@ -157,6 +166,6 @@ def check_replaceable(
         own = False
     if not own:
         raise ValueError(
-            f"{path} is there already and was not written by this command; name "
-            "another place, move the file, or replace it with --force."
+            f"{path} is there already, and what it holds might be lost; name another "
+            "place, move the file, or replace it with --force."
         )

@@ -63,8 +63,9 @@ def locate_decisions(
         if unproven:
             raise FileError(
                 f"The decision on {unproven[0]} has no digest of the row it was made "
-                "on. Nothing is changed; save the decisions once more on the page of a "
-                "new audit, or use --force to go by id or row number alone."
+                "on, or no format. Nothing is changed; save the decisions once more on "
+                "the page of a new audit, or use --force to go by id or row number "
+                "alone."
             )
     search = _RowSearch(file)
     rows = [search.find(each, force=force) for each in decisions]
@@ -104,10 +105,12 @@ class _RowSearch:
                 return row if row in places or len(same) == 1 else None
         if not force:
             return None
-        if decision.id is None or (decision.id_column is None and decision.digest):
-            return decision.row if is_there else None
-        if decision.id_column is None:  # of an old file, so the id may be in any column
+        name = decision.id_column
+        if decision.digest is None and name is None and decision.id is not None:
+            # of an old file, so that the id may be in any column
             return decision.row if is_there and self._holds(decision) else None
+        if decision.id is None or name not in self._file.columns:
+            return decision.row if is_there else None
         if decision.row in by_id:
             return decision.row
         return by_id[0] if len(by_id) == 1 else None
@@ -144,7 +147,12 @@ def _describe_changed(
             "Nothing is changed; give the file that was audited."
         )
     hint = ""
-    if len(changed) == n_decisions > 1:
+    named = {each.id_column for each in changed} - {None, *file.columns}
+    if named:
+        hint = (
+            f" There is no column {min(map(str, named))!r}, by which rows were known."
+        )
+    elif len(changed) == n_decisions > 1:
         hint = " These are all rows that were decided on: has a column been changed?"
     return (
         f"{file.path} is not as it was audited in {some}: a cell has changed, or the "
@@ -184,10 +192,11 @@ def _spelled(text: str, known: Sequence[str], separator: str) -> str | None:
     """The label that a text stands for: spreadsheets make TRUE of true, 1 of 1.0."""
     if text in known:
         return text
-    with suppress(ValueError, ArithmeticError):
-        number = spell_number(text, separator)
-        if number in known:
-            return number
+    for decimal in (separator, ";"):  # with which a comma may be a decimal one
+        with suppress(ValueError, ArithmeticError):
+            number = spell_number(text, decimal)
+            if number in known:
+                return number
     alike = [label for label in known if label.casefold() == text.strip().casefold()]
     return alike[0] if len(alike) == 1 else None
 
@@ -224,15 +233,14 @@ def write_cleaned(
         if each.kind != KEEP
     }
     if text is None:
-        with replacing(path) as part:
+        with replacing(path, file.path) as part:
             change_parquet(file.table, file.path, part, target, changes)
         return
     position = list(file.columns).index(target)
     changed = change_rows(text, file.separator, position, changes)
     content = changed.encode(file.encoding)
-    write_whole(
-        path, gzip.compress(content) if path.suffix.lower() == ".gz" else content
-    )
+    is_packed = path.suffix.lower() == ".gz"
+    write_whole(path, gzip.compress(content) if is_packed else content, file.path)
 
 
 def differs_only_in(

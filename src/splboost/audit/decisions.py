@@ -204,7 +204,7 @@ def _decision(where: str, line: Mapping[str, Any]) -> Decision:
             "of these, or nothing."
         )
     try:
-        row = int(str(line["row"]))
+        row = int(re.sub(r"\.0+$", "", str(line["row"])))  # spreadsheets write 7.0
     except (KeyError, ValueError):
         raise FileError(
             f"{where}: row {line.get('row')!r} is no whole number; give that of the "

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import math
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ UTF_8 = "utf-8"
 UTF_16_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 GZIP, NEW_LINE = b"\x1f\x8b", b"\n"
 PARQUET_START = b"PAR1\x15"
+EXCEL_HINT = re.compile(MARK + '?"?sep=.')
 LONGEST_START = 20  # bytes by which a format is known
 # First bytes of files that are taken for tables, and what to do about them
 OTHER_FORMATS = {
@@ -133,6 +135,10 @@ def read_file(
         found = TableFile(path, columns, n_rows, table=table)
     else:
         text, encoding = read_text(path, encoding)
+        if EXCEL_HINT.match(text):
+            raise FileError(
+                f"{path} starts with a line for Excel (sep=); delete that line."
+            )
         separator = find_separator(text)
         names, cells = _parse_csv(path, text, separator)
         columns = {
@@ -190,7 +196,8 @@ def read_text(
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
-    _refuse_other_formats(path, content)
+    if is_data:
+        _refuse_other_formats(path, content)
     try:
         name = codecs.lookup(encoding).name
         "a".encode(name)  # which fails for base64, an encoding of bytes
@@ -215,8 +222,8 @@ def read_text(
         ) from None
     if not is_same:
         raise FileError(
-            f"{path} would not be written in {name.upper()} as it was read; save it as "
-            "CSV in UTF-8."
+            f"{path} would not come back the same in {name.upper()}; give another "
+            "--encoding, or save it as CSV in UTF-8."
         )
     if "\0" in text:
         raise FileError(f"{path} is no text; give a CSV or Parquet file.")

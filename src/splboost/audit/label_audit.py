@@ -312,8 +312,8 @@ class LabelAudit(Findings):
         Parameters
         ----------
         path : str or path-like
-            Where to write it. A file there is replaced; a folder that is not there is
-            made.
+            Where to write it. An earlier page is replaced; a folder that is not there
+            is made.
         name : str, default="data"
             What the page calls the data, and under which it keeps decisions.
         target : str, default="label"

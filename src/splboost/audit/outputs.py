@@ -20,7 +20,7 @@ from splboost.audit.decisions import (
     read_decisions,
 )
 from splboost.audit.files import FileError, read_text
-from splboost.audit.page import GENERATOR, write_page
+from splboost.audit.page import GENERATOR, make_page
 from splboost.whole_files import check_replaceable, has_mark, write_whole
 
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
@@ -31,9 +31,9 @@ EVIDENCE = "chance_wrong", "label_quality", "because"
 def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
     """Write all that was found in a file, and give the summary."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_page(report, folder / PAGE)
+    write_whole(folder / PAGE, make_page(report), data)
     suspects = _list_suspects(report)
-    write_whole(folder / SUSPECTS, suspects)
+    write_whole(folder / SUSPECTS, suspects, data)
     found = {"data": _seen_from(folder, data), **_summarise(report, folder)}
     found[LIST_DIGEST] = _sha256(suspects)  # so that changes to the list are seen
     summary = json.dumps(found, indent=1)
@@ -43,6 +43,12 @@ def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
 
 def check_folder(folder: Path) -> None:
     """Refuse one that could not be written into, before there is anything to write."""
+    try:
+        folder.resolve()
+    except (OSError, RuntimeError):
+        raise FileError(
+            f"{folder} is a link to itself; give --out another place."
+        ) from None
     there = next(each for each in (folder, *folder.parents) if each.exists())
     if not there.is_dir():
         raise FileError(

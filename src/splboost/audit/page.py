@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from splboost.whole_files import write_whole
+from splboost.whole_files import has_mark, write_whole
 
 GENERATOR = '<meta name="generator" content="splboost audit">'
 _SCRIPTS = (
@@ -76,8 +76,8 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         - ``fingerprint``, which may be left out: a text that differs where other data,
           or other settings, were audited.
     path : str or path-like
-        Where to write the page. A file there is replaced; a folder that is not there is
-        made.
+        Where to write the page. An earlier page is replaced; a folder that is not there
+        is made.
 
     Examples
     --------
@@ -103,10 +103,25 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     ...     page.read_text("utf-8").splitlines()[0]
     '<!doctype html>'
     """
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"path={str(path)!r} is a folder; give the name of a file.")
+    if file.is_file() and file.stat().st_size and not has_mark(file, GENERATOR):
+        raise ValueError(
+            f"path={str(path)!r} is there and is no review page; name another file, or "
+            "delete it."
+        )
+    page = make_page(report)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, page)
+
+
+def make_page(report: dict[str, Any]) -> str:
+    """The HTML of the page, from a report as `write_page` takes it."""
     assets = resources.files("splboost.audit") / "assets"
     style = (assets / "page.css").read_text("utf-8")
     script = "\n".join((assets / name).read_text("utf-8") for name in _SCRIPTS)
-    page = Template((assets / "page.html").read_text("utf-8")).substitute(
+    return Template((assets / "page.html").read_text("utf-8")).substitute(
         generator=GENERATOR,
         policy=_policy(style, script),
         title=html.escape(f"{report['name']}: label review"),
@@ -114,11 +129,6 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         script=script,
         report=_json_in_html({**report, "digest": _digest(report)}),
     )
-    file = Path(path)
-    if file.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder; give the name of a file.")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, page)
 
 
 def _policy(style: str, script: str) -> str:

@@ -964,6 +964,13 @@ def test_clean_wants_the_data_that_were_audited(fitted, gaussians):
     for y in (other, gaussians.given[:-1], gaussians.given.astype(str)):
         with pytest.raises(ValueError, match="not what was audited"):
             fitted.clean(gaussians.X, y)
+    swapped = gaussians.X.copy()
+    alike = np.flatnonzero(gaussians.given == gaussians.given[3])[-2:]
+    swapped[alike] = swapped[alike[::-1]]
+    with pytest.raises(ValueError, match=f"X is not .*: row {alike[0]} differs"):
+        fitted.clean(swapped, gaussians.given)
+    with pytest.raises(ValueError, match="X has 199 rows, and 200 were audited"):
+        fitted.clean(gaussians.X[1:], gaussians.given)
     with pytest.raises(ValueError, match="how='flip' is unknown; give 'drop'"):
         fitted.clean(gaussians.X, gaussians.given, "flip")
 
@@ -1271,6 +1278,9 @@ def test_texts_of_a_frame_are_categories_or_left_out(library):
     expected.fit(by_hand, y)
     np.testing.assert_array_equal(audit.belief_, expected.belief_)
     assert len(audit.clean(frame, y)[0].columns) == 6
+    moved = frame[::-1]
+    with pytest.raises(ValueError, match="X is not what was audited: row 0 differs"):
+        audit.clean(moved, y)
     audit.explain([0])
     with (
         pytest.raises(ValueError, match="no column to judge labels by: 'name' have"),

@@ -87,8 +87,9 @@ def test_separators_are_found(write, separator):
         "\n\na,label\n\n1,no\n\r\n2,yes\n\n\n",
         '"a","label"\n"1","no"\n"2","yes"\n',
         "\ufeff\r\na,label\r\n1,no\r\n2,yes",
+        "  \na,label\n1,no\n \t \n2,yes\n   \n \t",
     ],
-    ids=["BOM", "CRLF", "CR", "no end", "blank lines", "quotes", "BOM and blank"],
+    ids=["BOM", "CRLF", "CR", "end", "blank", "quotes", "BOM and blank", "spaces"],
 )
 def test_however_lines_end(write, text):
     file = write(text)

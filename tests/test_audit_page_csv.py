@@ -52,6 +52,10 @@ CSV_FILES = {
         "a,label\n\n1,no\n2,yes\n\n3,no\n4,no\n\n",
         "a,label\n\n1,yes\n2,yes\n\n4,no\n\n",
     ),
+    "lines of spaces": (
+        ' \t\na,label\n  \n1,no\n2,yes\n" "\n3,no\n4,no\n   ',
+        ' \t\na,label\n  \n1,yes\n2,yes\n" "\n4,no\n   ',
+    ),
     "own spelling": (
         "a,label\n1,NO\n2, Yes\n3,no\n4,no\n",
         'a,label\n1," Yes"\n2, Yes\n4,no\n',

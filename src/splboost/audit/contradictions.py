@@ -49,6 +49,25 @@ def number_likes(table: Table) -> NDArray[np.intp]:
     return like
 
 
+def find_difference(table: Table, other: Table) -> int | None:
+    """Number of the first row in which two tables of one shape differ; None if none.
+
+    Categories are compared by value. Missing cells are equal.
+    """
+    differs = np.zeros(table.n_rows, dtype=bool)
+    for j in range(table.n_features):
+        if table.is_categorical[j]:
+            cells, others = (
+                np.array([*values, None], dtype=object)[index]
+                for values, index in (table.category(j), other.category(j))
+            )
+            differs |= cells != others
+        else:
+            numbers, others = table.numeric(j), other.numeric(j)
+            differs |= (numbers != others) & ~(np.isnan(numbers) & np.isnan(others))
+    return int(differs.argmax()) if differs.any() else None
+
+
 def _number(table: Table, j: int) -> NDArray[np.intp]:
     """A number for each cell of a column of numbers; 0 for those that are missing."""
     values = table.numeric(j)

@@ -32,7 +32,7 @@ class Record(NamedTuple):
 def read_records(
     text: str, separator: str, *, strict: bool = False
 ) -> Iterator[Record]:
-    """All records; blank lines have no fields.
+    """All records; lines of nothing but spaces and tabs have no fields.
 
     With ``strict``, quotes that do not close, or that text follows, raise a csv.Error.
     """
@@ -45,8 +45,12 @@ def read_records(
             yield found[0]
 
     for fields in csv.reader(lines(), delimiter=separator, strict=strict):
-        yield Record("".join(pending), fields)
+        yield Record("".join(pending), [] if _is_blank(fields) else fields)
         pending.clear()
+
+
+def _is_blank(fields: list[str]) -> bool:
+    return len(fields) < 2 and not "".join(fields).strip(" \t")
 
 
 def read_fields(text: str, separator: str) -> tuple[list[list[str]], str]:
@@ -60,7 +64,7 @@ def read_fields(text: str, separator: str) -> tuple[list[list[str]], str]:
     found, start, last = [], 0, 0
     with _no_garbage():
         for fields in reader:
-            if fields:
+            if not _is_blank(fields):
                 found.append(fields)
                 last = start
             start = reader.line_num

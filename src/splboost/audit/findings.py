@@ -8,12 +8,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from splboost.audit.contradictions import Contradiction
+from splboost.advice import keeping_advice
+from splboost.audit.contradictions import Contradiction, find_difference
 from splboost.audit.issues import MORE_LIKELY_THAN_NOT
 from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take
-from splboost.trees.columns import Table
+from splboost.audit.texts import read_text_columns
+from splboost.trees.columns import Table, read_table
 from splboost.trees.labels import read_target
 
 FloatArray = NDArray[np.float64]
@@ -48,6 +50,7 @@ class Findings(BaseEstimator):
         Parameters
         ----------
         X, y : the data that were audited
+            X may be None, for labels alone.
         how : {"drop", "correct"}, default="drop"
             Leave suspects out, or give them their ``predicted_label``.
 
@@ -68,6 +71,8 @@ class Findings(BaseEstimator):
                 "y is not what was audited; give the same data as to fit, or audit "
                 "this."
             )
+        if X is not None:
+            self._check_rows(X)
         series: Any = nw.from_native(y, series_only=True, pass_through=True)
         is_series = isinstance(series, nw.Series)
         if how == "drop":
@@ -79,6 +84,29 @@ class Findings(BaseEstimator):
             rows = np.flatnonzero(is_issue)
             return X, series.scatter(rows.tolist(), better[rows]).to_native()
         return X, np.where(is_issue, better, labels)
+
+    def _check_rows(self, X: Any) -> None:
+        """Raise an error unless X holds the rows that were audited, in their order."""
+        audited, _, codes = self._data
+        if _num_samples(X) != codes.size:
+            raise ValueError(
+                f"X has {_num_samples(X)} rows, and {codes.size} were audited; give "
+                "the same data as to fit."
+            )
+        if audited is None:  # without a table: probabilities were given
+            return
+        with keeping_advice():
+            is_foreign = self.estimator is not None or self.estimator_ is None
+            rows, listed = read_text_columns(
+                X, self.categorical_features, keep_all=is_foreign
+            )
+            table = read_table(self, rows, listed, reset=False)
+        row = find_difference(audited, table)
+        if row is not None:
+            raise ValueError(
+                f"X is not what was audited: row {row} differs. Give the same data as "
+                "to fit, in the same order, or audit this."
+            )
 
     def explain(
         self, rows: ArrayLike | None = None, *, n_reasons: int = 3, n_similar: int = 3

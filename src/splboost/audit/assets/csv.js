@@ -15,7 +15,7 @@ function* records(text, separator) {
       at = unquoted.lastIndex;
       fields.push([from, at]);
     } while (text[at] === separator);
-    const blank = at === start;
+    const blank = fields.length === 1 && /^[ \t]*$/.test(readField(text, fields[0]));
     if (text[at] === "\r") at++;
     if (text[at] === "\n") at++;
     yield { start, end: at, fields, blank };
@@ -82,7 +82,7 @@ function targets(text, { separator, position }, rows) {
     const [from, to] = fields[position] ?? [end, end];
     all.push({ start, end, from, to, blank });
   }
-  all.shift();
+  all.splice(0, all.findIndex(({ blank }) => !blank) + 1); // the header, and what is before it
   const written = all.filter(({ blank }) => !blank);
   if (written.length === all.length || written.length === rows) return written;
   if (all.length === rows) return all;

@@ -161,3 +161,14 @@ def test_paces_of_classes_are_refused(pace, error, message):
     X, y, _, _ = spoilt_data()
     with pytest.raises(error, match=message):
         L2BoostRegressor(pace=pace).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:Boosting stopped")
+@pytest.mark.parametrize("pace", [None, "hard"])
+def test_rows_of_next_to_no_weight_may_be_far_away(pace):
+    """Their squares, in units of what counts, would be infinite."""
+    X, y = np.arange(3.0)[:, None], np.array([1.0, 1.1, 1.2]) * 1e100
+    weight = np.array([1e146, 1e-208, 1e-295])
+    booster = L2BoostRegressor(pace=pace, warm_rounds=1).fit(X, y, weight)
+    np.testing.assert_allclose(booster.predict(X[:1]), y[:1])
+    assert np.isfinite(booster.predict(X)).all()

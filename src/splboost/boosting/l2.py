@@ -28,6 +28,7 @@ from splboost.trees.threads import count_threads
 FloatArray = NDArray[np.float64]
 DEFAULT_PLATEAU = 3.125  # hard at 2.5 deviations
 LARGEST = 1e140  # of which sums of squares are finite
+MOST_UNITS = 1e60  # of a residual, so that its square times any weight is finite
 
 
 @documented
@@ -260,7 +261,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
             )
         if paced:  # by what outliers do not touch
             spread = robust_deviation(y, weight) or spread
-        self._unit = power_of_two(spread)
+        farthest = float(np.abs(y - self.start_).max())  # rows of next to no weight too
+        self._unit = power_of_two(max(spread, farthest / MOST_UNITS))
 
     def _fixed_parameters(self) -> dict[str, Any]:
         pace = None if isinstance(self.pace, dict) else resolve_pace(self.pace)

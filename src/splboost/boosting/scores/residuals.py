@@ -120,9 +120,8 @@ class ResidualScores:
                 v = self._paces(residual)
                 self.weight[0] *= v
                 self.n_selected = int(np.count_nonzero(v))
-        size = math.sqrt(
-            dot(self.weight[0], residual**2) / (self.weight[0].sum() or 1.0)
-        )
+        share = self.weight[0] / (self.weight[0].max() or 1.0)  # else sums overflow
+        size = math.sqrt(dot(share, residual**2) / (share.sum() or 1.0))
         self.scale_of_target = power_of_two(size)
         np.divide(residual, self.scale_of_target, out=self.target[0])
 

@@ -183,33 +183,53 @@ def test_more_threads_than_columns(n_columns):
 LONG = 2 * binning.SAMPLE_ROWS + 11
 
 
-@pytest.fixture(scope="module")
-def unseen():
-    """Rows of a long table that its sample leaves out."""
-    rows = np.setdiff1d(np.arange(LONG), binning._sample_rows(LONG))
-    assert rows.size >= LONG - binning.SAMPLE_ROWS
-    return rows
+RARE = np.linspace(0, LONG - 1, 250).astype(int)  # rows, half of them not in the sample
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
-def test_values_missed_by_the_sample_are_found(unseen, dtype):
+def test_values_missed_by_the_sample_are_found(dtype):
     x = np.arange(LONG) % 5
-    x[unseen[:3]] = [-7, 3, 99]
+    x[RARE] = 10 + np.arange(RARE.size)
     binned = bin_array(np.c_[x.astype(dtype)])
     assert binned.kind[0] == EXACT
-    assert points(binned).tolist() == [-7, 0, 1, 2, 3, 4, 99]
+    assert points(binned).tolist() == [0, 1, 2, 3, 4, *x[RARE]]
     np.testing.assert_array_equal(points(binned)[binned.codes[0]], x)
 
 
-@pytest.mark.parametrize(("n_rare", "kind"), [(250, EXACT), (251, QUANTILE)])
-def test_many_values_missed_by_the_sample(unseen, n_rare, kind):
-    x = np.arange(LONG) % 5 / 1.0
-    x[unseen[:n_rare]] = 10 + np.arange(n_rare)
+def test_one_value_too_many_missed_by_the_sample():
+    x = np.arange(LONG) % 6 / 1.0
+    x[RARE] = 10 + np.arange(RARE.size)
     binned = bin_array(np.c_[x])
-    assert binned.kind[0] == kind
+    assert binned.kind[0] == QUANTILE
     assert (
         np.diff(binned.codes[0][np.argsort(x, kind="stable")].astype(int)) >= 0
     ).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bins_do_not_depend_on_the_order_of_rows(dtype, weighted):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(LONG, 3)).astype(dtype)
+    X[:, 0] = X[:, 0].round(1)
+    X[rng.random(LONG) < 0.1, 1] = NAN
+    X[: LONG // 3] = X[0]  # copies, of which some are in the sample
+    weight = rng.choice([1.0, 2.0], size=LONG) if weighted else np.ones(LONG)
+    order = rng.permutation(LONG)
+    binned = bin_table(ArrayTable(X, None), weight)
+    again = bin_table(ArrayTable(X[order], None), weight[order])
+    np.testing.assert_array_equal(again.points, binned.points)
+    np.testing.assert_array_equal(again.codes, binned.codes[:, order])
+    frame = pd.DataFrame(X, columns=list("abc"))
+    assert_same_binning(bin_array(frame), bin_array(X))
+
+
+def test_copies_of_a_row_are_in_the_sample_by_their_number():
+    x = np.random.default_rng(9).normal(size=LONG)
+    x[: LONG // 2] = 7.0
+    binned = bin_array(np.c_[x])
+    below = np.bincount(binned.codes[0])[: binned.codes[0, 0]]
+    assert abs(below * MAX_BINS / LONG - 1).max() < 0.35
 
 
 def test_quantiles_of_a_long_column():
@@ -221,9 +241,9 @@ def test_quantiles_of_a_long_column():
 
 @pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_long_column_of_which_the_sample_knows_nothing(unseen, n_threads):
+def test_long_column_of_which_the_sample_knows_little(n_threads):
     x = np.full(LONG, NAN)
-    x[unseen[:1000]] = np.arange(1000.0)
+    x[np.linspace(0, LONG - 1, 1000).astype(int)] = np.arange(1000.0)
     binned = bin_array(np.c_[x, x], n_threads=n_threads)
     assert binned.kind.tolist() == [QUANTILE, QUANTILE]
     mass = np.bincount(binned.codes[0])

@@ -27,6 +27,8 @@ from splboost.trees.threads import run, share
 MAX_BINS = 255
 SAMPLE_ROWS = 32_768  # rows that the bins of a long table are chosen from
 SAMPLE_COLUMNS = 16  # of which so many columns at a time are copied
+DIGEST_ROWS = 4096  # at a time
+ODD = np.uint64(0x9E3779B97F4A7C15)  # by which bits are mixed
 GRID_CELLS = 1024
 SORTING_WORK = 10  # steps to sort a cell and find its bin
 
@@ -101,12 +103,50 @@ def bin_table(
     return binned
 
 
-def _sample_rows(n_rows: int) -> NDArray[np.int64] | slice:
-    """Rows to choose bins from: all, or one at random from each of many strata."""
-    if n_rows <= SAMPLE_ROWS:
+def _sample_rows(
+    table: Table, numeric: NDArray[np.intp], weight: NDArray[np.float64]
+) -> NDArray[np.intp] | slice:
+    """Rows to choose bins from: all, or a sample that the order of rows cannot change.
+
+    Each row draws its lot from what it holds. Equal rows are numbered and draw one lot
+    each, so that as many of them are in the sample as chance would have it; which ones
+    makes no difference.
+    """
+    if table.n_rows <= SAMPLE_ROWS:
         return slice(None)
-    steps = np.random.default_rng(0).random(SAMPLE_ROWS)
-    return ((np.arange(SAMPLE_ROWS) + steps) * (n_rows / SAMPLE_ROWS)).astype(np.int64)
+    digest = _digest_rows(table, numeric, weight)
+    order = np.argsort(digest)
+    digest = digest[order]
+    place = np.arange(digest.size)
+    is_first = np.append(True, digest[1:] != digest[:-1])
+    copy = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    lot = digest + copy.astype(np.uint64) * ODD
+    lot = (lot ^ (lot >> np.uint64(32))) * ODD
+    lot ^= lot >> np.uint64(29)
+    return np.sort(order[np.argpartition(lot, SAMPLE_ROWS)[:SAMPLE_ROWS]])
+
+
+def _digest_rows(
+    table: Table, numeric: NDArray[np.intp], weight: NDArray[np.float64]
+) -> NDArray[np.uint64]:
+    """A number for each row by its numeric cells and its weight, whatever their types.
+
+    It is the sum of their bits, each times an odd number of its own, modulo 2**64.
+    """
+    factors = np.random.default_rng(0).integers(
+        1 << 63, size=table.n_features + 1, dtype=np.uint64
+    )
+    factors = 2 * factors + 1
+    digest = weight.view(np.uint64) * factors[-1]
+    for first_row, features, block in table.numeric_blocks(numeric):
+        of_column = np.where(features >= 0, factors[features], np.uint64(0))
+        for lo in range(0, block.shape[0], DIGEST_ROWS):
+            cells = np.array(block[lo : lo + DIGEST_ROWS], np.float64, order="C")
+            cells += 0.0  # of which -0.0 is 0.0
+            cells[np.isnan(cells)] = np.nan
+            rows = slice(first_row + lo, first_row + lo + cells.shape[0])
+            digest[rows] += cells.view(np.uint64) @ of_column
+    return digest
 
 
 def _choose_bins(
@@ -118,7 +158,7 @@ def _choose_bins(
     n_threads: int,
 ) -> None:
     """Set points and kind (see :class:`Binned`) of the numeric columns."""
-    rows = _sample_rows(table.n_rows)
+    rows = _sample_rows(table, numeric, weight)
     sample_weight = np.ascontiguousarray(weight[rows])
     sampled = sample_weight.size < table.n_rows
     weighted = sample_weight.min() != sample_weight.max()

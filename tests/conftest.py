@@ -16,7 +16,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 @pytest.fixture
 def eager_threads(monkeypatch):
     """Let threads be used however little there is to do."""
-    monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)
+    monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
 
 
 @pytest.fixture
@@ -24,7 +24,8 @@ def installed(monkeypatch):
     """Only the libraries that are left in this set are found."""
     libraries = {"pandas", "polars", "pyarrow"}
     monkeypatch.setattr(
-        "splboost.frames.find_spec", lambda name: name if name in libraries else None
+        "splboost._data.frames.find_spec",
+        lambda name: name if name in libraries else None,
     )
     return libraries
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from reference import goes_left
+from splboost._data.table import ArrayTable
 from splboost.trees.binning import bin_table
-from splboost.trees.columns import ArrayTable
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.grower import TreeGrower, TreeOptions
 

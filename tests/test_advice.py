@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from splboost import PaceSearchCV, SPLBoostClassifier, SPLForestClassifier
-from splboost.advice import keeping_advice, once, warn
+from splboost._tools.user_warnings import keeping_advice, once, warn
 from splboost.selection import spl_path
 from splboost.selection.workers import work_through
 from splboost.trees import C45Classifier, CARTClassifier

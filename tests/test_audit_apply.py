@@ -22,10 +22,10 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
+from splboost._tools.whole_files import WriteError, replacing, write_whole
 from splboost.audit import LabelAudit
 from splboost.audit.decisions import digest_row
 from splboost.audit.files import read_file
-from splboost.whole_files import WriteError, replacing, write_whole
 
 HEAD = "row,id,given,decision,new_label,id_column,digest,format\n"
 TEXT = "name,age,rich\nann,31,yes\nbob,32,no\ncai,33,yes\ndee,34,no\neve,35,yes\n"
@@ -443,16 +443,16 @@ WRITERS = {
 LIMITED = """
 import resource, signal, sys
 import pandas, polars, pyarrow.parquet  # which write files when they are imported
-import splboost.frames
+import splboost._data.frames
 from splboost.cli import make_app
 limit, kills, library, *arguments = sys.argv[1:]
 installed = {"pandas", library}
-splboost.frames.find_spec = lambda name: name if name in installed else None
+splboost._data.frames.find_spec = lambda name: name if name in installed else None
 app = make_app()
 from splboost.audit.label_audit import LabelAudit
 if kills == "1":
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-import splboost.whole_files as files
+import splboost._tools.whole_files as files
 original = files._make_like
 def start(*given):
     original(*given)

@@ -10,11 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import reference_audit
+from splboost._data.table import read_table
 from splboost.audit import LabelAudit, reasons
 from splboost.audit.reasons import Explanation, Reason
 from splboost.selection import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
-from splboost.trees.columns import read_table
 
 SLOPES = np.array([0.02, 0.3, 0.08, 0.15, 0.05, 0.2])
 IMPORTANCE = np.sqrt([2, 3, 5, 7, 11, 13])  # so that hardly two rows are equally near

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from helpers import NAN, list_nodes
+from splboost._data.table import ArrayTable, read_table
 from splboost.trees import binning
 from splboost.trees.binning import CATEGORICAL, EXACT, MAX_BINS, QUANTILE, bin_table
-from splboost.trees.columns import ArrayTable, read_table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.estimators import CARTClassifier
 from splboost.trees.grower import TreeGrower, TreeOptions

@@ -527,7 +527,7 @@ def test_weights_stay_right_for_a_thousand_rounds(n_classes):
 @pytest.mark.parametrize("pace", [None, Hard(age=2.5), Linear(), Mixture(gamma=1.0)])
 @two_and_three
 def test_threads_do_not_change_the_model(monkeypatch, pace, n_classes):
-    monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)
+    monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
     monkeypatch.setattr("splboost.boosting.scores.discrete_scores.BLOCK", 16)
     X, y = noisy_classes(200, n_classes, n_values=90)
     weight = np.random.default_rng(0).exponential(size=200)

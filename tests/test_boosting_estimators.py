@@ -563,7 +563,7 @@ def test_calibration_on_top(method, n_classes):
 @pytest.fixture
 def threaded(monkeypatch):
     """Small data are worth threads."""
-    monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)
+    monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
     monkeypatch.setattr("splboost.boosting.scores.discrete_scores.BLOCK", 16)
 
 

@@ -19,13 +19,13 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from splboost import AdaBoostClassifier, SPLBoostClassifier
+from splboost._tools.progress_bar import Bar
 from splboost.boosting import Progress
 from splboost.boosting.fit.fitting import Fitting
 from splboost.boosting.scores.discrete_scores import Scores
 from splboost.boosting.steps.discrete_steps import DiscreteStep
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
-from splboost.reporting import Bar
 from splboost.trees import C45Classifier, CARTClassifier
 
 LEARNERS = {
@@ -648,6 +648,6 @@ def test_the_bar_is_tidied_up(monkeypatch, error):
 
 def test_a_terminal_without_rich(monkeypatch, compiled):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr("splboost.reporting.find_spec", lambda name: None)
+    monkeypatch.setattr("splboost._tools.progress_bar.find_spec", lambda name: None)
     AdaBoostClassifier(n_estimators=10, verbose=1).fit(*data())
     assert len(sys.stderr.getvalue().splitlines()) == 10

@@ -12,8 +12,8 @@ import pytest
 from scipy import sparse
 
 from helpers import NAN
+from splboost._data.table import read_table
 from splboost.trees import CARTClassifier
-from splboost.trees.columns import read_table
 
 
 def read(X, categorical_features=None):

@@ -24,7 +24,7 @@ def test_without_a_folder_for_compiled_code():
             kind = getattr(caching, name)
             if isinstance(kind, type) and issubclass(kind, CacheImpl):
                 kind._locator_classes = [Nowhere]
-        from splboost.compiled import kernel
+        from splboost._tools.compiling import kernel
 
         @kernel
         def twice(x):

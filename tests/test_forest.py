@@ -22,6 +22,7 @@ from splboost import (
     SPLBoostClassifier,
     SPLForestClassifier,
 )
+from splboost._data.table import read_table
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
 from splboost.selection import belief, calibration, judge, pool
@@ -33,7 +34,6 @@ from splboost.selection.members import (
 )
 from splboost.trees import CARTClassifier, CARTRegressor
 from splboost.trees.binning import bin_table
-from splboost.trees.columns import read_table
 from splboost.trees.ensemble import TreeEnsemble
 
 

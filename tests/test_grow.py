@@ -25,9 +25,9 @@ from helpers import (
     mixed_data,
 )
 from reference import apply_tree, fit_tree, predict_tree
+from splboost._data.table import ArrayTable
 from splboost.trees import grower as grower_module
 from splboost.trees import split, workspace
-from splboost.trees.columns import ArrayTable
 from splboost.trees.workspace import BIN, CHILD, FEATURE, MISSING_LEFT, N_CHANGED
 
 KINDS = {  # name: number of classes (0: regression), criterion

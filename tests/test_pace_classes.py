@@ -362,7 +362,7 @@ def test_latent_objective_never_rises(paces, corrections, depth, learning_rate, 
 @pytest.mark.parametrize("pace", [Linear(), Mixture()], ids=repr)
 @two_and_three
 def test_threads_do_not_change_the_model(monkeypatch, pace, n_classes):
-    monkeypatch.setattr("splboost.trees.threads.THREADED_WORK", 1)
+    monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
     monkeypatch.setattr("splboost.boosting.scores.discrete_scores.BLOCK", 16)
     X, y = skewed_classes(300, n_classes)
     one = SPLBoostClassifier(n_estimators=20, pace=corrected(pace), warm_rounds=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from splboost import reporting
+from splboost._tools import progress_bar as reporting
 
 
 @pytest.fixture

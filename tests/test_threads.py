@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from splboost.trees import threads
-from splboost.trees.threads import run, share
+from splboost._tools import threads
+from splboost._tools.threads import run, share
 
 
 def test_every_task_is_run_once():

@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from helpers import CATEGORICAL, grow_ensemble, mixed_data
 from splboost import AdaBoostClassifier, SPLBoostClassifier
+from splboost._data.table import ArrayTable
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear
 from splboost.trees import CARTClassifier
-from splboost.trees.columns import ArrayTable
 
 PER_ROUND = (
     "estimator_weights_",

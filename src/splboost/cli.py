@@ -13,7 +13,7 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from splboost.interrupts import EXIT_CODE, handling
+from splboost._tools.interrupts import EXIT_CODE, handling
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
 SECONDS = 0.01  # until a Ctrl-C that was lost comes again

@@ -84,7 +84,7 @@ def fits(rng):
     check_same(answers(first, data.new), answers(fit(again, data), data.new), "again")
     if "n_jobs" in model.get_params() and not is_engine(model):
         model.set_params(n_jobs=2)
-        with patch("splboost.trees.threads.THREADED_WORK", 1):
+        with patch("splboost._tools.threads.THREADED_WORK", 1):
             parallel = answers(fit(model, data), data.new)
         check_same(answers(first, data.new), parallel, "with two threads")
     return False

@@ -59,7 +59,7 @@ def _without_pyarrow(write, folder):
     def find(name):
         return None if name == "pyarrow" else find_spec(name)
 
-    with patch("splboost.frames.find_spec", find):
+    with patch("splboost._data.frames.find_spec", find):
         write(folder)
 
 

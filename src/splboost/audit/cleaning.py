@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from splboost._tools.whole_files import replacing, write_whole
 from splboost.audit.csv_text import change_rows
 from splboost.audit.decisions import KEEP, Decision, digest_row
 from splboost.audit.files import (
@@ -24,7 +25,6 @@ from splboost.audit.files import (
     spell_number,
 )
 from splboost.audit.parquet import change_parquet
-from splboost.whole_files import replacing, write_whole
 
 MOST_ROWS_NAMED = 10  # rows, in an error
 

@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
+from splboost._tools.interrupts import EXIT_CODE
+from splboost._tools.whole_files import check_replaceable, is_device
 from splboost.audit.cleaning import (
     as_reviewed,
     differs_only_in,
@@ -25,8 +27,6 @@ from splboost.audit.noise_model import MOST_CERTAIN
 from splboost.audit.outputs import check_folder, check_outputs, write_findings
 from splboost.audit.plan import Plan
 from splboost.audit.terminal import show_columns, show_findings, showing_warnings
-from splboost.interrupts import EXIT_CODE
-from splboost.whole_files import check_replaceable, is_device
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE = 2, 1

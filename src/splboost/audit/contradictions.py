@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.trees.columns import Table
+from splboost._data.table import Table
 
 
 class Contradiction(NamedTuple):

@@ -15,13 +15,13 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
-from splboost.advice import warn
+from splboost._data.labels import weights_of_classes
+from splboost._tools.user_warnings import warn
 from splboost.boosting.answers import check_shares
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
-from splboost.trees.labels import weights_of_classes
 
 FloatArray = NDArray[np.float64]
 

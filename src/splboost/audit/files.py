@@ -20,11 +20,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.cells import MOST_EXACT
+from splboost._data.frames import frame_library
+from splboost._data.table import Table
 from splboost.audit.csv_text import MARK, find_separator, is_open, read_fields
 from splboost.audit.parquet import FileError, as_text, read_parquet
-from splboost.frames import frame_library
-from splboost.trees.cells import MOST_EXACT
-from splboost.trees.columns import Table
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from splboost.advice import keeping_advice
+from splboost._data.labels import read_target
+from splboost._data.table import Table, read_table
+from splboost._tools.user_warnings import keeping_advice
 from splboost.audit.contradictions import Contradiction, find_difference
 from splboost.audit.issues import MORE_LIKELY_THAN_NOT
 from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take
 from splboost.audit.texts import read_text_columns
-from splboost.trees.columns import Table, read_table
-from splboost.trees.labels import read_target
 
 FloatArray = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.frames import make_frame
+from splboost._data.frames import make_frame
 
 FloatArray = NDArray[np.float64]
 

@@ -12,6 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.labels import (
+    all_or_nothing,
+    check_trusted,
+    encode_labels,
+    read_target,
+)
+from splboost._data.table import Table, read_table
 from splboost.audit.contradictions import find_contradictions, number_likes
 from splboost.audit.copies import join_copies
 from splboost.audit.evidence import Evidence, find_evidence, from_given
@@ -26,13 +33,6 @@ from splboost.boosting.families.parameters import check_parameters
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
-from splboost.trees.columns import Table, read_table
-from splboost.trees.labels import (
-    all_or_nothing,
-    check_trusted,
-    encode_labels,
-    read_target,
-)
 
 
 class LabelAudit(Findings):

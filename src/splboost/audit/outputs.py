@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from splboost._tools.whole_files import check_replaceable, has_mark, write_whole
 from splboost.audit.csv_text import find_separator, read_fields
 from splboost.audit.decisions import (
     NEEDED,
@@ -21,7 +22,6 @@ from splboost.audit.decisions import (
 )
 from splboost.audit.files import FileError, read_text
 from splboost.audit.page import GENERATOR, make_page
-from splboost.whole_files import check_replaceable, has_mark, write_whole
 
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
 LIST_DIGEST = "suspects_sha256"  # in the summary

@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from splboost.whole_files import has_mark, write_whole
+from splboost._tools.whole_files import has_mark, write_whole
 
 GENERATOR = '<meta name="generator" content="splboost audit">'
 _SCRIPTS = (

@@ -13,8 +13,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from splboost.frames import first_installed
-from splboost.trees.cells import is_missing
+from splboost._data.cells import is_missing
+from splboost._data.frames import first_installed
 
 
 class FileError(ValueError):

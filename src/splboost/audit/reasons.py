@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from splboost._data.table import Table
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
 from splboost.trees.binning import Binned, bin_table
-from splboost.trees.columns import Table
 
 FloatArray = NDArray[np.float64]
 

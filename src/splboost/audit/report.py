@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from splboost._data.table import Table
 from splboost.audit.decisions import FORMAT, digest_row
 from splboost.audit.files import UTF_8, TableFile, as_file, columns_of
 from splboost.audit.findings import Findings
 from splboost.audit.reasons import Explanation, Reason
-from splboost.trees.columns import Table
 
 N_BINS = 40  # of the histogram
 MOST_EXPLAINED = 1000  # suspects

@@ -6,9 +6,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from splboost.advice import warn
+from splboost._data.table import as_frame, mark_listed
+from splboost._tools.user_warnings import warn
 from splboost.audit.files import CATEGORY, kind_of_texts
-from splboost.trees.columns import as_frame, mark_listed
 
 
 def read_text_columns(

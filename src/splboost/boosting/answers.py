@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.trees.columns import names_of_categories
+from splboost._data.table import names_of_categories
 
 FloatArray = NDArray[np.float64]
 

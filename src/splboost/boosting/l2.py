@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from splboost._data.table import Table, read_table
+from splboost._tools.threads import count_threads
 from splboost.boosting.families.base import BaseBooster
 from splboost.boosting.families.documentation import documented
 from splboost.boosting.fit.data import (
@@ -21,9 +23,7 @@ from splboost.boosting.fit.data import (
 from splboost.boosting.learners.weak import check_own_tree, check_regressor, is_own_tree
 from splboost.boosting.progress import Progress
 from splboost.pace import Pace, resolve_pace
-from splboost.trees.columns import Table, read_table
 from splboost.trees.estimators import CARTRegressor
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 DEFAULT_PLATEAU = 3.125  # hard at 2.5 deviations

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.answers import predicted_classes
 from splboost.trees.additive import AdditiveTables
 from splboost.trees.c45.trees import MultiwayTrees
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
 
 FloatArray = NDArray[np.float64]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.advice import warn
+from splboost._tools.threads import count_threads
+from splboost._tools.user_warnings import warn
 from splboost.boosting.families.documentation import documented
 from splboost.boosting.families.values import VOTES, BaseColumnsBooster
 from splboost.boosting.fit.data import FitData, Samples
@@ -25,7 +26,6 @@ from splboost.boosting.potentials.potentials import (
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
 from splboost.losses import LEAST_PROBABILITY
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 

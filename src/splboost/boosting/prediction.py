@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.table import Table, read_table
+from splboost._tools.threads import count_threads
 from splboost.boosting.model import Model
 from splboost.losses import MarginLoss
-from splboost.trees.columns import Table, read_table
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 ROUNDING = 1e-11

@@ -19,8 +19,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.frames import frame_library
 from splboost.datasets.catalogue import UCIDataSet
-from splboost.frames import frame_library
 
 TARGET = "target"
 

@@ -8,9 +8,9 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from splboost._data.frames import make_frame
 from splboost.datasets.catalogue import UCI_CATALOGUE
 from splboost.datasets.uci import data_folder, load_checked
-from splboost.frames import make_frame
 
 ABSENT = "absent"
 UNREADABLE = "broken"

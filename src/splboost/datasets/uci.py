@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._tools.whole_files import write_whole
 from splboost.datasets.catalogue import UCI_CATALOGUE, OpenML, UCIDataSet
 from splboost.datasets.files import digest, read_frame, required_library, unpacked
-from splboost.whole_files import write_whole
 
 FOLDER_VARIABLE = "SPLBOOST_DATA"
 _PathLike: TypeAlias = str | os.PathLike[str]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.cells import is_missing
+from splboost._data.table import Table
 from splboost.boosting.learners.columns import ColumnsModel
 from splboost.boosting.prediction import ScorePrediction
-from splboost.trees.cells import is_missing
-from splboost.trees.columns import Table
 
 FloatArray = NDArray[np.float64]
 N_BINS = 40

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from splboost.advice import warn
+from splboost._tools.user_warnings import warn
 from splboost.display.layout import Box, place
 from splboost.display.style import FAINT, INK, class_colour, import_pyplot, tint
 from splboost.trees.outline import Outline

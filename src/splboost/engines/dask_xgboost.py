@@ -11,7 +11,7 @@ from dask import array, delayed
 from numpy.typing import NDArray
 from xgboost import dask as xgboost_dask
 
-from splboost.advice import keeping_advice, warn
+from splboost._tools.user_warnings import keeping_advice, warn
 from splboost.engines.dask_data import WEIGHT, align, drop_empty, gather, persist
 from splboost.engines.dask_rounds import (
     Reporter,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from splboost.docstrings import documented_by
+from splboost._tools.docstrings import documented_by
 
 _TEXTS = {
     "{pace}": """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from splboost.advice import warn
+from splboost._tools.user_warnings import warn
 from splboost.engines.lightgbm_metrics import ProbabilityMetrics
 from splboost.engines.lightgbm_rounds import PacedTraining
 

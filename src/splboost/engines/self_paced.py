@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.advice import warn
+from splboost._tools.user_warnings import warn
 from splboost.engines.objective import check_rounds
 from splboost.engines.strength import check_p_min
 from splboost.pace import Pace

@@ -14,7 +14,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from splboost.advice import restate
+from splboost._tools.user_warnings import restate
 from splboost.losses import MarginLoss
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.classes import paces_of_classes

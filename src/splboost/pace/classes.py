@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from splboost.advice import restate
+from splboost._tools.user_warnings import restate
 from splboost.pace.base import PLAIN, FloatArray, Link, Pace
 from splboost.pace.resolve import resolve_pace
 from splboost.pace.scaled import DEFAULT_PLATEAU

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from splboost._tools.progress_bar import counted
 from splboost.paper import gaussians
 from splboost.paper.names import (
     ONE_STEP,
@@ -37,7 +38,6 @@ from splboost.paper.statistics import (
     signed_rank,
 )
 from splboost.paper.verdicts import FAILS, HOLDS, OPEN, PARTLY, Verdict
-from splboost.reporting import counted
 
 CLEAN = 0
 NEGLIGIBLE = 0.005  # half a point of error is of no consequence

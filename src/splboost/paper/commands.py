@@ -13,9 +13,11 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
+from splboost._tools.interrupts import EXIT_CODE, handling
+from splboost._tools.progress_bar import announcing_compilation
+from splboost._tools.whole_files import check_replaceable, replacing
 from splboost.datasets import print_table_one
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
-from splboost.interrupts import EXIT_CODE, handling
 from splboost.paper.cells import current_version
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
 from splboost.paper.options import (
@@ -54,8 +56,6 @@ from splboost.paper.telling import (
     tell_of_versions,
     tell_summary,
 )
-from splboost.reporting import announcing_compilation
-from splboost.whole_files import check_replaceable, replacing
 
 STORE, PAGE = "results.sqlite", "report.html"
 PNG = b"\x89PNG\r\n\x1a\n"

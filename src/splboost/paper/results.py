@@ -11,13 +11,13 @@ from typing import Any
 
 import pandas as pd
 
+from splboost._data.cells import MOST_EXACT
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.cells import Cell, Outcome, current_version, settings_of
 from splboost.paper.draw import source_of
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import Protocol
 from splboost.paper.store import Store
-from splboost.trees.cells import MOST_EXACT
 
 COLUMNS = (
     "data",

@@ -17,8 +17,9 @@ from typing import Any
 import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from splboost.advice import warn
-from splboost.interrupts import ctrl_c_blocked
+from splboost._tools.interrupts import ctrl_c_blocked
+from splboost._tools.progress_bar import TimeLeft, announcing_compilation, make_report
+from splboost._tools.user_warnings import warn
 from splboost.paper.cells import (
     Cell,
     Outcome,
@@ -34,7 +35,6 @@ from splboost.paper.names import PAPER
 from splboost.paper.protocol import Protocol
 from splboost.paper.results import open_store, read_results
 from splboost.paper.store import DONE, FAILED, Store, StoreError
-from splboost.reporting import TimeLeft, announcing_compilation, make_report
 
 __all__ = ["Interrupted", "Summary", "read_results", "run"]
 

@@ -22,7 +22,7 @@ from typing import Any, get_args, get_type_hints
 
 import psutil
 
-from splboost.whole_files import PART
+from splboost._tools.whole_files import PART
 
 CLAIMED, DONE, FAILED = "claimed", "done", "failed"
 SECONDS_OF_A_STRANGER = 2 * 3600  # after which the claim of another machine is void

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import typer
 
+from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.cells import current_version
 from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.results import count_sources, read_results, versions_in
 from splboost.paper.runner import Summary
-from splboost.reporting import counted
 
 
 def say(line: str) -> None:

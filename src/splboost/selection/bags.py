@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
-from splboost.trees.cells import is_missing
-from splboost.trees.labels import (
+from splboost._data.cells import is_missing
+from splboost._data.labels import (
     check_labels,
     read_target,
     refuse_masked,

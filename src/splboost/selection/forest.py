@@ -12,16 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.advice import once, warn
-from splboost.boosting.families.parameters import check_parameters
-from splboost.boosting.fit.data import Samples
-from splboost.frames import make_frame
-from splboost.reporting import announcing_compilation
-from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.belief import believe, estimate_noise, unweigh
-from splboost.selection.calibration import Calibration, calibrate
-from splboost.trees.columns import read_table
-from splboost.trees.labels import (
+from splboost._data.frames import make_frame
+from splboost._data.labels import (
     all_or_nothing,
     check_trusted,
     check_weights,
@@ -29,7 +21,15 @@ from splboost.trees.labels import (
     weigh_classes,
     weights_of_classes,
 )
-from splboost.trees.threads import count_threads
+from splboost._data.table import read_table
+from splboost._tools.progress_bar import announcing_compilation
+from splboost._tools.threads import count_threads
+from splboost._tools.user_warnings import once, warn
+from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.fit.data import Samples
+from splboost.selection.bags import check_groups, draw_bags
+from splboost.selection.belief import believe, estimate_noise, unweigh
+from splboost.selection.calibration import Calibration, calibrate
 
 FloatArray = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
-from splboost.advice import restate
+from splboost._tools.user_warnings import restate
 from splboost.pace import Hard, Pace, resolve_pace
 from splboost.pace.scaled import Scaled
 

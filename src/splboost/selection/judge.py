@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._tools.compiling import kernel
 from splboost.boosting.scores.kernels import dot, exponential
-from splboost.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 

@@ -14,16 +14,16 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from splboost.advice import once
+from splboost._data.frames import make_frame
+from splboost._tools.threads import count_threads
+from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.fit.data import Samples
 from splboost.boosting.fit.validation import find_scorer
 from splboost.boosting.learners.weak import is_binned
-from splboost.frames import make_frame
 from splboost.selection.folds import divide_rows
 from splboost.selection.grid import PLATEAUS, make_grid
 from splboost.selection.parts import Part, check_booster, check_depths, make_part
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 

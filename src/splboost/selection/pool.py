@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.model import TreeModel
 from splboost.selection.judge import add_probabilities, elect, fit_factor, sum_losses
 from splboost.selection.members import Forest, Gathered, Ground, Logits, Member, Votes
 from splboost.selection.workers import Stop, work_through
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
 
 FloatArray = NDArray[np.float64]

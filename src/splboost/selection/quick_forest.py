@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.labels import all_or_nothing, encode_labels
+from splboost._data.table import read_table
+from splboost._tools.progress_bar import announcing_compilation
+from splboost._tools.threads import count_threads
 from splboost.boosting.fit.data import Samples
-from splboost.reporting import announcing_compilation
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.calibration import Calibration, calibrate
-from splboost.trees.columns import read_table
-from splboost.trees.labels import all_or_nothing, encode_labels
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 

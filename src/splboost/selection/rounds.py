@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splboost._tools.compiling import kernel
 from splboost.boosting.scores.kernels import exponential, judge_nodes
-from splboost.compiled import kernel
 from splboost.trees.drawn import random_below
 from splboost.trees.grow import advance, advance_stump
 

@@ -12,12 +12,13 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.advice import once, warn
+from splboost._data.labels import all_or_nothing
+from splboost._tools.progress_bar import announcing_compilation
+from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.families.advice import WARM_ROUNDS
 from splboost.boosting.families.parameters import check_parameters
 from splboost.pace.resolve import is_paced
-from splboost.reporting import announcing_compilation
 from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster
 from splboost.selection.path import (
@@ -28,7 +29,6 @@ from splboost.selection.path import (
     Setting,
     spl_path,
 )
-from splboost.trees.labels import all_or_nothing
 
 FloatArray = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from splboost.advice import keeping_advice, warn
-from splboost.reporting import make_report
+from splboost._tools.progress_bar import make_report
+from splboost._tools.user_warnings import keeping_advice, warn
 
 
 class Stop:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
+from splboost._tools.threads import run, share
 from splboost.trees.blocks import Coding, feature_blocks
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.threads import run, share
 
 LOOKUP_WORK = 4  # steps for a cell in a table
 FloatArray = NDArray[np.float64]

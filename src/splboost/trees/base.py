@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.trees.columns import Table, read_table
-from splboost.trees.labels import (
+from splboost._data.labels import (
     check_weights,
     drop_weightless,
     encode_labels,
     weigh_classes,
 )
+from splboost._data.table import Table, read_table
 from splboost.trees.outline import Outline, Wording
 from splboost.trees.text import tree_text
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.advice import warn
-from splboost.compiled import kernel
-from splboost.trees.columns import Table
+from splboost._data.table import Table
+from splboost._tools.compiling import kernel
+from splboost._tools.threads import run, share
+from splboost._tools.user_warnings import warn
 from splboost.trees.sort import sort_rows
-from splboost.trees.threads import run, share
 
 MAX_BINS = 255
 SAMPLE_ROWS = 32_768  # rows that the bins of a long table are chosen from

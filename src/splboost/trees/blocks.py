@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.advice import warn
-from splboost.trees.columns import Table
+from splboost._data.table import Table
+from splboost._tools.user_warnings import warn
 
 PREDICT_ROWS = 2048
 Coding = list[dict[Any, int] | None]  # per feature, from a category to its code

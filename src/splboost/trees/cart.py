@@ -11,10 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.table import Table
+from splboost._tools.threads import count_threads
 from splboost.trees.base import BaseTree
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.threads import count_threads
 
 
 class BaseCART(BaseTree):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 from splboost.trees.binning import CATEGORICAL, EXACT, middle
 from splboost.trees.split import MIN_GAIN, is_better
 from splboost.trees.workspace import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel, lean_kernel
+from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import set_split
 from splboost.trees.divide import may_split, split_node

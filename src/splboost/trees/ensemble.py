@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import ArrayTable, Table
+from splboost._tools.threads import run, share
 from splboost.trees.blocks import Coding, feature_blocks, float_matrix
-from splboost.trees.columns import ArrayTable, Table
-from splboost.trees.threads import run, share
 
 WALKING_WORK = 30  # steps for a row down a tree
 

@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
-from splboost.trees.base import BaseTreeClassifier
-from splboost.trees.cart import BaseCART
-from splboost.trees.columns import read_table
-from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.labels import (
+from splboost._data.labels import (
     all_or_nothing,
     check_weights,
     drop_weightless,
     encode_numbers,
 )
+from splboost._data.table import read_table
+from splboost.trees.base import BaseTreeClassifier
+from splboost.trees.cart import BaseCART
+from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.outline import Outline, Wording, outline_two_way
 
 

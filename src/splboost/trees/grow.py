@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 from splboost.trees.choose import choose_planned, release
 from splboost.trees.divide import make_node, may_split, split_node
 from splboost.trees.drawn import grow_children, look_at_drawn, make_drawing_room

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.trees import threads
+from splboost._tools import threads
 from splboost.trees.binning import Binned
 from splboost.trees.ensemble import GrownTree
 from splboost.trees.grow import advance, advance_stump

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 
 
 @kernel

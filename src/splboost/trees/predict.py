@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 

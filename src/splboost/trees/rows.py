@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.compiled import kernel
+from splboost._data.table import Table
+from splboost._tools.compiling import kernel
+from splboost._tools.threads import run, share
 from splboost.trees.blocks import Coding, float_matrix
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import WALKING_WORK, GrownTree
 from splboost.trees.predict import goes_right
-from splboost.trees.threads import run, share
 from splboost.trees.workspace import CHILD, FEATURE, MISSING_LEFT, THRESHOLD
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.histogram import (
     add_classes,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import choose
 from splboost.trees.divide import may_split, split_node

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 
 DIGIT = 11  # bits
 FIRST_BITS = 3 * DIGIT

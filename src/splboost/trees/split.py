@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 
 GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 TIE = 1e-10

@@ -17,8 +17,8 @@ from numba import types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
-from splboost.compiled import Reference, kernel
-from splboost.interrupts import Uninterrupted
+from splboost._tools.compiling import Reference, kernel
+from splboost._tools.interrupts import Uninterrupted
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
-from splboost.advice import warn
+from splboost._tools.user_warnings import warn
 from splboost.boosting.loop import (
     FINISHED,
     NO_EDGE,

@@ -13,6 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.labels import all_or_nothing
+from splboost._tools.progress_bar import announcing_compilation
 from splboost.boosting.families.advice import (
     warn_of_no_rounds,
     warn_of_stop,
@@ -34,8 +36,6 @@ from splboost.boosting.model import Model
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.resolve import given_paces, is_paced
 from splboost.pace.scaled import DEFAULT_PLATEAU
-from splboost.reporting import announcing_compilation
-from splboost.trees.labels import all_or_nothing
 
 FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13

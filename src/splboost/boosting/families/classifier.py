@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
-from splboost.advice import warn
+from splboost._tools.user_warnings import warn
 from splboost.boosting.families.advice import warn_of_collapse
 from splboost.boosting.families.base import BaseBooster
 from splboost.boosting.fit.data import (

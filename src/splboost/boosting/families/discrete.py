@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from splboost._tools.threads import count_threads
 from splboost.boosting.families.base import effective_size
 from splboost.boosting.families.classifier import BaseBoostedClassifier
 from splboost.boosting.fit.data import Samples
@@ -21,7 +22,6 @@ from splboost.boosting.prediction import CoupledPrediction
 from splboost.losses import Exponential
 from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from splboost.docstrings import documented_by
+from splboost._tools.docstrings import documented_by
 
 _AFTER_WARM_ROUNDS = """\
         Where there is a pace, only rounds after the warm ones count.

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._tools.threads import count_threads
 from splboost.boosting.families.base import effective_size
 from splboost.boosting.families.classifier import BaseBoostedClassifier
 from splboost.boosting.fit.data import Samples
@@ -31,7 +32,6 @@ from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
-from splboost.trees.threads import count_threads
 
 FloatArray = NDArray[np.float64]
 

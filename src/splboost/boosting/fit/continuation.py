@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.fit.data import HELD_OUT
 from splboost.boosting.fit.validation import EarlyStopping
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
-from splboost.trees.columns import Table
 
 REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
 

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from splboost.advice import restate
-from splboost.trees.cells import refuse_rounded
-from splboost.trees.columns import Table, read_table
-from splboost.trees.labels import (
+from splboost._data.cells import refuse_rounded
+from splboost._data.labels import (
     check_target,
     check_weights,
     encode_labels,
@@ -22,6 +20,8 @@ from splboost.trees.labels import (
     weigh_classes,
     weights_of_classes,
 )
+from splboost._data.table import Table, read_table
+from splboost._tools.user_warnings import restate
 
 FloatArray = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import math
 import sys
 from typing import Self
 
+from splboost._tools.progress_bar import N_LINES, Bar, has_room_for_bar
 from splboost.boosting.progress import Progress
-from splboost.reporting import N_LINES, Bar, has_room_for_bar
 
 
 def make_round_report(verbose: int, n_rounds: int) -> RoundLines | RoundBar | None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.advice import restate, warn
+from splboost._tools.user_warnings import restate, warn
 from splboost.boosting.fit.data import Samples
 from splboost.boosting.loop import Round
 

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.loop import Round
 from splboost.boosting.model import Model
 from splboost.boosting.scores.working import drop_negligible
 from splboost.trees.blocks import Coding
-from splboost.trees.columns import Table
 
 FloatArray = NDArray[np.float64]
 

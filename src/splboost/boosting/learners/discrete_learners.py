@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.answers import predicted_classes
 from splboost.boosting.learners.weak import check_classifier, fit_clone
 from splboost.boosting.loop import Round
@@ -45,7 +46,6 @@ from splboost.trees.binning import Binned
 from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.grower import C45Grower
 from splboost.trees.c45.trees import votes_of_rows
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.grower import TreeGrower
 from splboost.trees.rows import Rows

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.answers import (
     predicted_classes,
     predicted_numbers,
@@ -29,7 +30,6 @@ from splboost.boosting.model import (
 from splboost.boosting.scores.links import Link
 from splboost.trees.blocks import Coding
 from splboost.trees.c45.trees import shares_of_rows, votes_of_rows
-from splboost.trees.columns import Table
 
 FloatArray = NDArray[np.float64]
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.table import Table
 from splboost.boosting.learners.discrete_learners import TreeLearner
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
@@ -43,7 +44,6 @@ from splboost.boosting.scores.working import (
 )
 from splboost.trees.binning import Binned
 from splboost.trees.blocks import Coding
-from splboost.trees.columns import Table
 from splboost.trees.ensemble import GrownTree, TreeEnsemble
 from splboost.trees.grower import TreeGrower
 from splboost.trees.rows import Rows

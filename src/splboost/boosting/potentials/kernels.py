@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._tools.compiling import kernel
 from splboost.boosting.potentials.course import FARTHEST
 from splboost.boosting.scores.kernels import exponential
-from splboost.compiled import kernel
 
 
 class Sums(NamedTuple):

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 
+from splboost._tools.compiling import kernel
 from splboost.boosting.potentials.kernels import add_up_after, draw_tangent, place
-from splboost.compiled import kernel
 
 MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)
 

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from splboost._tools.compiling import kernel
 from splboost.boosting.potentials.kernels import (
     NO_OTHERS,
     Crowd,
@@ -32,7 +33,6 @@ from splboost.boosting.potentials.search import (
     search,
     settle,
 )
-from splboost.compiled import kernel
 
 SHORTEST = 1e-7  # of all time: a move that takes less leads nowhere
 ENOUGH = 1e-3  # of all time: with no more left the end is reached

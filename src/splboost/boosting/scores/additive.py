@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._tools.threads import run, share
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.scores.discrete_scores import BLOCK, WORK_PER_ROW
 from splboost.boosting.scores.witnesses import Witnesses
@@ -22,7 +23,6 @@ from splboost.boosting.scores.working import believe_along_lines
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
-from splboost.trees.threads import run, share
 
 FloatArray = NDArray[np.float64]
 

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._tools.threads import run, share
 from splboost.boosting.scores.kernels import dot, share_right, weigh, weigh_along_lines
 from splboost.boosting.scores.witnesses import Witnesses
 from splboost.boosting.scores.working import GRID
 from splboost.losses import Exponential
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
-from splboost.trees.threads import run, share
 
 BLOCK = 32_768
 WORK_PER_ROW = 3

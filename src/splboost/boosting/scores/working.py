@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splboost._tools.compiling import kernel
 from splboost.boosting.scores.kernels import CHUNK, exponential
-from splboost.compiled import kernel
 from splboost.trees.split import TIE
 
 MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are

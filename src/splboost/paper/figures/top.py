@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from splboost._tools.progress_bar import counted
 from splboost.paper.figures.looks import look_of, make_figure, tidy
 from splboost.paper.names import PAPER, SPL
 from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL, Outcomes
-from splboost.reporting import counted
 
 SIZE = 11.0, 4.3  # inches
 

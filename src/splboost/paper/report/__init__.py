@@ -15,14 +15,14 @@ from typing import Any
 
 import pandas as pd
 
+from splboost._tools.progress_bar import make_report
+from splboost._tools.whole_files import has_mark, write_whole
 from splboost.paper.outcomes import check_results
 from splboost.paper.protocol import Protocol
 from splboost.paper.provenance import provenance
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import palette
 from splboost.paper.report.sections import SECTIONS, Material
-from splboost.reporting import make_report
-from splboost.whole_files import has_mark, write_whole
 
 __all__ = ["is_report", "write_report"]
 

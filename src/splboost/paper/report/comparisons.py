@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from splboost._tools.progress_bar import counted
 from splboost.paper.figures import draw_critical_difference
 from splboost.paper.names import (
     FOREST,
@@ -22,7 +23,6 @@ from splboost.paper.report import tables
 from splboost.paper.report.html import Markup, element
 from splboost.paper.report.pictures import picture
 from splboost.paper.statistics import ALPHA
-from splboost.reporting import counted
 
 # What the paper leaves open, done in another way: the way among the nine, the others,
 # a title, and what differs.

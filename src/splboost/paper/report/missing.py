@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.names import EXTRAS, PAPER
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import NOISE, PAPER_SETS, Protocol
 from splboost.paper.statistics import complete_repeats
-from splboost.reporting import counted
 
 
 def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:

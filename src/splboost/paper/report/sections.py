@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from splboost._tools.progress_bar import counted
 from splboost.datasets import table_one
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.claims import judge_claims, judge_weights
@@ -26,7 +27,6 @@ from splboost.paper.report.html import Markup, element
 from splboost.paper.report.missing import describe_basis, find_missing
 from splboost.paper.report.pictures import picture
 from splboost.paper.verdicts import FAILS, HISTORY, HOLDS, OPEN, PARTLY, Verdict
-from splboost.reporting import counted
 
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 

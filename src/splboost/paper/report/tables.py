@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.methods import METHODS
 from splboost.paper.names import PAPER
@@ -24,7 +25,6 @@ from splboost.paper.statistics import (
     signed_rank,
     wins_ties_losses,
 )
-from splboost.reporting import counted
 
 NOTHING = "–"
 GREEK = {"age": "λ", "epsilon": "ε", "theta": "θ", "plateau": "κ"}

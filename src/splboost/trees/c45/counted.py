@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import lean_kernel
+from splboost._tools.compiling import lean_kernel
 from splboost.trees.c45.gain import (
     STRETCH,
     UNUSABLE,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel, lean_kernel
+from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.memory import CHILD, CUT, FEATURE, PARENT
 from splboost.trees.c45.ranks import ROW
 

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from splboost.advice import warn
-from splboost.trees.base import BaseTreeClassifier
-from splboost.trees.c45.trees import MultiwayTrees
-from splboost.trees.labels import (
+from splboost._data.labels import (
     all_or_nothing,
 )
+from splboost._tools.user_warnings import warn
+from splboost.trees.base import BaseTreeClassifier
+from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.outline import Outline, Wording
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splboost.compiled import kernel, lean_kernel
+from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.choose import choose_split
 from splboost.trees.c45.divide import (
     assign_branches,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.compiled import kernel
+from splboost._data.table import Table
+from splboost._tools.compiling import kernel
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import Options, grow, heaviest
 from splboost.trees.c45.memory import (
@@ -25,7 +26,6 @@ from splboost.trees.c45.predict import vote
 from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import rank_table
 from splboost.trees.c45.trees import MultiwayTrees
-from splboost.trees.columns import Table
 
 NO_LIMIT = 1 << 40
 

@@ -14,8 +14,8 @@ from numba import types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
-from splboost.compiled import Reference, kernel
-from splboost.interrupts import Uninterrupted
+from splboost._tools.compiling import Reference, kernel
+from splboost._tools.interrupts import Uninterrupted
 from splboost.trees.c45.gain import STRETCH
 
 BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time

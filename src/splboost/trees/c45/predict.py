@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost.compiled import kernel
+from splboost._tools.compiling import kernel
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import heaviest
 from splboost.trees.c45.nodes import SLACK, Nodes

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from splboost.compiled import kernel, lean_kernel
+from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.divide import restore
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import enlarged, push

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from splboost.advice import warn
-from splboost.trees.cells import is_missing, refuse_rounded
-from splboost.trees.columns import BLOCK_ROWS
+from splboost._data.cells import is_missing, refuse_rounded
+from splboost._data.table import BLOCK_ROWS
+from splboost._tools.user_warnings import warn
 
 MOST_CLASSES = 1 << 16
 SMALL = 20  # rows, of which any number of classes is given without a warning

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.advice import restate
+from splboost._tools.user_warnings import restate
 
 MOST_EXACT = 2**53  # up to which float64 tells all whole numbers apart
 LEAST_PAST_INTEGERS = 2.0**64  # beyond all integers of 64 bits

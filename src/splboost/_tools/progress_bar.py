@@ -154,7 +154,7 @@ def counted(number: int, noun: str) -> str:
 
     Examples
     --------
-    >>> from splboost.reporting import counted
+    >>> from splboost._tools.progress_bar import counted
     >>> counted(1, "data set"), counted(2, "data set")
     ('1 data set', '2 data sets')
     """
@@ -166,7 +166,7 @@ def format_duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> from splboost.reporting import format_duration
+    >>> from splboost._tools.progress_bar import format_duration
     >>> [format_duration(seconds) for seconds in (20, 400, 9000, 300_000)]
     ['20 s', '7 min', '2.5 h', '3.5 days']
     """

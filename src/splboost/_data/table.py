@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from splboost.trees.cells import (
+from splboost._data.cells import (
     as_float,
     distinct_numbers,
     distinct_objects,

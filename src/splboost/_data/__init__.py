@@ -1,0 +1,1 @@
+"""What the data of users become: a table of columns, classes and weights."""

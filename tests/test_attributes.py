@@ -25,8 +25,7 @@ from splboost import (
     boosting,
     trees,
 )
-from splboost.boosting import Progress, loop
-from splboost.boosting.fit import fitting
+from splboost.boosting import Progress, fitting, loop
 from splboost.display import (
     LossDisplay,
     PaceSearchDisplay,

@@ -491,13 +491,13 @@ def test_the_next_root_is_as_good_as_a_full_sum(
     n_incremental = 0
     grow = grower_module.TreeGrower.grow
 
-    def counted(grower, weight):
+    def counted(grower, weight, target=None):
         nonlocal n_incremental
         tree = grow(grower, weight)
         n_incremental += grower.work.progress[N_CHANGED] >= 0
         return tree
 
-    def in_full(grower, weight):
+    def in_full(grower, weight, target=None):
         grower.work.weight[:] = -1  # every row's weight differs from that
         tree = grow(grower, weight)
         assert grower.work.progress[N_CHANGED] == -1
@@ -528,7 +528,7 @@ def test_weights_stay_right_for_a_thousand_rounds(n_classes):
 @two_and_three
 def test_threads_do_not_change_the_model(monkeypatch, pace, n_classes):
     monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
-    monkeypatch.setattr("splboost.boosting.scores.discrete_scores.BLOCK", 16)
+    monkeypatch.setattr("splboost.boosting.state.BLOCK", 16)
     X, y = noisy_classes(200, n_classes, n_values=90)
     weight = np.random.default_rng(0).exponential(size=200)
     one, two, three = (

@@ -564,7 +564,7 @@ def test_calibration_on_top(method, n_classes):
 def threaded(monkeypatch):
     """Small data are worth threads."""
     monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
-    monkeypatch.setattr("splboost.boosting.scores.discrete_scores.BLOCK", 16)
+    monkeypatch.setattr("splboost.boosting.state.BLOCK", 16)
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

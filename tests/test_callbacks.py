@@ -21,9 +21,9 @@ from sklearn.tree import DecisionTreeClassifier
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost._tools.progress_bar import Bar
 from splboost.boosting import Progress
-from splboost.boosting.fit.fitting import Fitting
-from splboost.boosting.scores.discrete_scores import Scores
-from splboost.boosting.steps.discrete_steps import DiscreteStep
+from splboost.boosting.fitting import Fitting
+from splboost.boosting.state import State
+from splboost.boosting.steps import DiscreteStep
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
 from splboost.trees import C45Classifier, CARTClassifier
@@ -144,7 +144,7 @@ def test_models_are_made_only_when_asked_for(monkeypatch):
     X, y = data()
     made = []
     monkeypatch.setattr(
-        "splboost.boosting.fit.fitting.Fitting.booster_after",
+        "splboost.boosting.fitting.Fitting.booster_after",
         lambda *args: made.append(args),
     )
     SPLBoostClassifier(n_estimators=5, callback=lambda progress: None).fit(X, y)
@@ -239,15 +239,14 @@ def test_an_interrupt_between_rounds(learner, n_classes):
 # Where an interrupt may strike inside a round: in a call of which method, and whether
 # after its work or before.
 PLACES = [
-    (Scores, "refresh", False),
-    (Scores, "refresh", True),
-    (Scores, "moves", False),
-    (Scores, "moves", True),
-    (Scores, "advance", True),
+    (State, "refresh", False),
+    (State, "refresh", True),
+    (State, "add", False),
+    (State, "add", True),
+    (State, "advance", True),
     (DiscreteStep, "propose", True),
     (DiscreteStep, "take", False),
     (DiscreteStep, "take", True),
-    (DiscreteStep, "coefficient", True),
 ]
 
 

@@ -6,7 +6,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from reference import l2_boost, regression_learner, rival_score, weighted_median
 from splboost import L2BoostRegressor
-from splboost.boosting.scores import residuals
+from splboost.boosting import residuals
 from splboost.pace import Hard, Linear, Mixture, Polynomial
 from splboost.trees import CARTRegressor
 

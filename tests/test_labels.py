@@ -31,7 +31,7 @@ def never_fitted(monkeypatch):
         raise Fitted
 
     for name in (
-        "boosting.fit.fitting.Fitting.run",
+        "boosting.fitting.Fitting.run",
         "selection.pool.scout",
         "trees.estimators.BaseCART._grow",
         "trees.c45.grower.C45Grower.grow",

@@ -215,7 +215,7 @@ def test_each_loss_takes_the_curves_of_its_class():
         pace = pace or Hard(age=INF)
         np.testing.assert_array_equal(weight[rows], pace.weight(loss[rows]))
         np.testing.assert_array_equal(latent[rows], pace.latent(loss[rows]))
-    assert not curves.is_plain and curves.lines is None
+    assert not curves.is_plain and curves.formula is None
     assert ClassCurves([None, Hard(age=INF)]).is_plain
 
 
@@ -363,7 +363,7 @@ def test_latent_objective_never_rises(paces, corrections, depth, learning_rate, 
 @two_and_three
 def test_threads_do_not_change_the_model(monkeypatch, pace, n_classes):
     monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
-    monkeypatch.setattr("splboost.boosting.scores.discrete_scores.BLOCK", 16)
+    monkeypatch.setattr("splboost.boosting.state.BLOCK", 16)
     X, y = skewed_classes(300, n_classes)
     one = SPLBoostClassifier(n_estimators=20, pace=corrected(pace), warm_rounds=1)
     two = clone(one).set_params(n_jobs=2)

@@ -33,11 +33,10 @@ from splboost import (
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
-from splboost.boosting.learners.columns import Terms
+from splboost.boosting.potential_state import PotentialState, PotentialStep
 from splboost.boosting.potentials.potentials import BrownPotential
-from splboost.boosting.scores.additive import AdditiveScores
-from splboost.boosting.scores.working_sets import Gentle
-from splboost.boosting.steps.potential_steps import PotentialScores, PotentialStep
+from splboost.boosting.state import State
+from splboost.boosting.working_sets import gentle
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
@@ -247,8 +246,8 @@ def test_ties_are_level_in_scores_too():
     codes, weight = np.zeros(3, dtype=np.uint8), np.ones(3)
     nearly = np.array([[1.0, 1.0, 1.0], [1 + 1e-14, 1.0, 1.0], [0.0, 0.0, 1 + 1e-14]])
     for state in (
-        AdditiveScores(Gentle(), codes, 3, weight, [None] * 3),
-        PotentialScores(BrownPotential(0.2), codes, 3, weight),
+        State(gentle(), codes, 3, weight, [None] * 3),
+        PotentialState(BrownPotential(0.2), codes, 3, weight),
     ):
         state.raw = nearly
         assert state.quality(weight) == 1
@@ -471,17 +470,17 @@ def test_an_interrupt(monkeypatch, name, n_classes, learner, when):
     options = {"pace": "hard", "subsample": 0.8, "warm_rounds": 4}
     callback = Interrupted(True, raise_in=5 if when == "between" else None)
     model = make(name, learner, callback=callback, warm_start=True, **options)
-    vote, calls = Terms.vote, []
+    follow, calls = State.follow, []
 
-    def broken(self, scores, move):
-        calls.append(move)
-        vote(self, scores, move)
+    def broken(self, weak, time=None):
+        calls.append(time)
+        follow(self, weak, time)
         if len(calls) == 6:  # the scores have moved, the round is not noted
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         if when == "inside":
-            patch.setattr(Terms, "vote", broken)
+            patch.setattr(State, "follow", broken)
         quiet_fit(model, X, y)
     assert (model.stop_reason_, model.n_iter_) == ("interrupted", 5)
     # Until the fifth round is kept, some may have been passed over.

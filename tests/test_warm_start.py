@@ -387,7 +387,7 @@ def test_after_a_callback():
 )
 def test_after_an_interrupt_inside_a_round(monkeypatch, estimator):
     """The draws of the broken round are made again."""
-    from splboost.boosting.steps.discrete_steps import DiscreteStep
+    from splboost.boosting.steps import DiscreteStep
 
     X, y = data()
     options = {"subsample": 0.6, "random_state": 0, "estimator": estimator}

@@ -67,8 +67,14 @@ def real_boost(
     if K == 2 and not two_columns:
         paced = Paced(s, lambda F: pace_loss(F, s.y))
         return run(s, Repeated(s, real_step), paced, np.zeros(len(s.y)))
-    paced = Paced(s, lambda F: pace_loss(F, s.y))
-    return run(s, Repeated(s, samme_step), paced, np.zeros((len(s.y), K)))
+
+    def loss(F):  # a pace sees the odds against a label; without one it is the loss
+        if s.kind == "none":
+            return np.exp(-F[every_row, s.y] / (K - 1.0))
+        return pace_loss(F, s.y)
+
+    start = np.zeros((len(s.y), K))
+    return run(s, Repeated(s, samme_step), Paced(s, loss), start)
 
 
 def gentle_boost(X, y, *, weak: Callable | None = None, **options) -> Rival:

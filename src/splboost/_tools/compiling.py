@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
+from types import FunctionType
 from typing import Any
 
 from numba import njit
 from numba.core.cpu import CPUTargetOptions
 from numba.experimental import structref
+from numba.extending import overload, register_jitable
+
+from splboost._tools import maths
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -28,6 +32,18 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return compiler()(function)
 
 
+def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function that only kernels call.
+
+    It has no entry from Python and no file of its own in the cache, which saves a
+    quarter of the time of compiling.
+    """
+    if function is None:
+        return partial(inner_kernel, **options)
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(nogil=True, error_model="numpy", **options)(function)
+
+
 def lean_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a kernel that makes and returns no arrays, and calls none that does.
 
@@ -36,6 +52,34 @@ def lean_kernel(function: Callable[..., Any] | None = None, **options: Any) -> A
     """
     without_counting = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
     return kernel(function, **without_counting, **options)
+
+
+_jitable: set[Callable[..., Any]] = {maths.choose, maths.clip}
+
+
+def jitable(*functions: Callable[..., Any]) -> None:
+    """Let kernels compile formulas, and formulas that these call, into their loops.
+
+    For Python they stay as they are. Kernels may also take them as arguments of other
+    jitable functions, which are then compiled for these formulas.
+    """
+    for function in functions:
+        if function in _jitable:
+            continue
+        _jitable.add(function)
+        register_jitable(function)
+        called = map(function.__globals__.get, function.__code__.co_names)
+        jitable(*(each for each in called if isinstance(each, FunctionType)))
+
+
+@overload(maths.choose)
+def _choose(condition, yes, no):  # type: ignore[no-untyped-def]
+    return lambda condition, yes, no: yes if condition else no
+
+
+@overload(maths.clip)
+def _clip(x, low, high):  # type: ignore[no-untyped-def]
+    return lambda x, low, high: min(max(x, low), high)
 
 
 class Reference(structref.StructRefProxy):

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 
 from splboost._data.labels import weights_of_classes
 from splboost._tools.user_warnings import warn
-from splboost.boosting.answers import check_shares
+from splboost.boosting.weak_learner import check_shares
 from splboost.selection.belief import unweigh
 from splboost.selection.calibration import calibrate
 from splboost.selection.forest import SPLForestClassifier

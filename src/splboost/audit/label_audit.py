@@ -29,7 +29,7 @@ from splboost.audit.page import write_page
 from splboost.audit.report import make_report_on_table
 from splboost.audit.summary import summarise
 from splboost.audit.texts import read_text_columns
-from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.parameters import check_parameters
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest

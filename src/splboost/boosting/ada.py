@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
-from splboost.boosting.families.discrete import BaseDiscreteBooster
-from splboost.boosting.families.documentation import documented
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from splboost.boosting.booster import effective_size
+from splboost.boosting.classifier import BaseBoostedClassifier
+from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
+from splboost.boosting.weak_learner import VOTES
 from splboost.pace import Pace
 
 
 @documented
-class AdaBoostClassifier(BaseDiscreteBooster):
+class AdaBoostClassifier(BaseBoostedClassifier):
     """Discrete AdaBoost; self-paced if given a pace.
 
     AdaBoost (Freund and Schapire 1997; for more than two classes SAMME, Zhu et al.
@@ -44,6 +51,13 @@ class AdaBoostClassifier(BaseDiscreteBooster):
     >>> clf.score(X, y) > 0.9
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseBoostedClassifier._parameter_constraints,
+        "inner_steps": [Interval(Integral, 1, None, closed="left")],
+        "on_perfect": [StrOptions({"stop", "continue"})],
+    }
+    _answers = VOTES
 
     def __init__(
         self,
@@ -87,3 +101,24 @@ class AdaBoostClassifier(BaseDiscreteBooster):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
+
+    def _working_set(self) -> Any:
+        from splboost.boosting.working_sets import discrete
+
+        return discrete()
+
+    def _make_step(self, weight: NDArray[np.float64]) -> Any:
+        from splboost.boosting.steps import DiscreteStep
+
+        perfect_stops = self.on_perfect == "stop"
+        return DiscreteStep(
+            self.classes_.size,
+            1 / ((4 if perfect_stops else 2) * effective_size(weight)),
+            self.learning_rate,
+            self.inner_steps - 1,
+            stop_when_perfect=perfect_stops,
+        )
+
+    @property
+    def _per_score(self) -> float:
+        return self.classes_.size - 1.0

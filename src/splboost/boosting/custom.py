@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.families.values import MEANS, SHARES, BaseValueBooster
-from splboost.boosting.fit.data import Samples
-from splboost.losses import MarginLoss
-from splboost.losses.checks import check_numbers
+from splboost.boosting.booster import effective_size
+from splboost.boosting.classifier import BaseValueBooster
+from splboost.boosting.samples import Samples
+from splboost.boosting.weak_learner import MEANS, SHARES
+from splboost.losses import MarginLoss, check_numbers
 
 __all__ = ["MarginLoss", "MarginLossBooster"]
 
@@ -124,16 +125,17 @@ class MarginLossBooster(BaseValueBooster, ABC):
         super()._resolve_paces(samples)
 
     def _working_set(self) -> Any:
-        from splboost.boosting.scores.working_sets import FromMargins
+        from splboost.boosting.working_sets import FromMargins
 
         return FromMargins(self.margin_loss(), self.working_set, type(self).__name__)
 
-    def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.scores.links import LogOdds, Mean
+    def _make_step(self, weight: FloatArray) -> Any:
+        from splboost.boosting.steps import LogOdds, Means, ValueStep
 
-        if self._answers == MEANS:
-            return Mean(self.learning_rate)
-        return LogOdds(self.learning_rate, 1 / max(n_samples, 3))
+        link: Any = Means(self.learning_rate)
+        if self._answers == SHARES:
+            link = LogOdds(self.learning_rate, 1 / max(effective_size(weight), 3))
+        return ValueStep(link, float(weight.sum()))
 
 
 def _with_those_passed_on(init: Any, above: Any) -> inspect.Signature:

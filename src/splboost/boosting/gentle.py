@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import BaseValueBooster
+from splboost.boosting.classifier import BaseValueBooster
+from splboost.boosting.docstring_parts import documented
 
 
 @documented
@@ -44,11 +44,11 @@ class GentleBoostClassifier(BaseValueBooster):
     """
 
     def _working_set(self) -> Any:
-        from splboost.boosting.scores.working_sets import Gentle
+        from splboost.boosting.working_sets import gentle
 
-        return Gentle()
+        return gentle()
 
-    def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.scores.links import Mean
+    def _make_step(self, weight: Any) -> Any:
+        from splboost.boosting.steps import Means, ValueStep
 
-        return Mean(self.learning_rate)
+        return ValueStep(Means(self.learning_rate), float(weight.sum()))

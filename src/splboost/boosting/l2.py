@@ -11,17 +11,16 @@ from sklearn.base import RegressorMixin
 
 from splboost._data.table import Table, read_table
 from splboost._tools.threads import count_threads
-from splboost.boosting.families.base import BaseBooster
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.fit.data import (
+from splboost.boosting.booster import BaseBooster
+from splboost.boosting.docstring_parts import documented
+from splboost.boosting.progress import Progress
+from splboost.boosting.samples import (
     FitData,
     Samples,
     ValidationArguments,
     divide_numbers,
     read_numbers,
 )
-from splboost.boosting.learners.weak import check_own_tree, check_regressor, is_own_tree
-from splboost.boosting.progress import Progress
 from splboost.pace import Pace, resolve_pace
 from splboost.trees.estimators import CARTRegressor
 
@@ -221,7 +220,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return samples.codes
 
     def _resolve_paces(self, samples: Samples) -> None:
-        from splboost.boosting.scores.residuals import (
+        from splboost.boosting.residuals import (
             power_of_two,
             robust_deviation,
             weighted_median,
@@ -274,54 +273,30 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
             return self.estimator
         return CARTRegressor(max_leaf_nodes=4)
 
-    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        from splboost.boosting.learners.columns import ColumnsLearner
-        from splboost.boosting.learners.row_learners import EstimatorValues
-        from splboost.boosting.learners.value_learners import RegressionLearner
+    def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
+        return [(np.zeros(samples.codes.size, dtype=np.uint8), np.zeros(1))]
 
-        estimator = self._weak_learner()
-        check_regressor(estimator)
-        weight = samples.weight
-        if not is_own_tree(estimator):
-            none = np.empty(0)
-            own = EstimatorValues(estimator, samples.X, None, none, weight, rng)
-            return ColumnsLearner([own])
-        check_own_tree(self, estimator)
-        n_threads = count_threads(self.n_jobs)
-        binned = samples.binned(n_threads)
-        seed = rng.randint(2**31 - 1)
-        return ColumnsLearner(
-            [RegressionLearner(estimator, binned, n_threads=n_threads, seed=seed)]
-        )
-
-    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.scores.residuals import ResidualScores
+    def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
+        from splboost.boosting.residuals import ResidualState
 
         # Samples to validate on count as they are.
-        pace = None if all_outputs else self.pace_
-        return ResidualScores(
-            samples.codes,
-            samples.weight,
-            pace,
-            self.warm_rounds,
-            self.start_,
-            self._unit,
-        )
+        pace = None if validation else self.pace_
+        y, weight = samples.codes, samples.weight
+        rounds = self.warm_rounds
+        return ResidualState(y, weight, pace, rounds, self.start_, self._unit)
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.scores.links import Mean
-        from splboost.boosting.scores.residuals import ResidualStep
+        from splboost.boosting.residuals import ResidualStep
 
-        link = Mean(self.learning_rate)
-        return ResidualStep(link, float(weight.sum()), self._unit)
+        return ResidualStep(self.learning_rate, float(weight.sum()), self._unit)
 
     def _learner_shares(self) -> FloatArray:
         """By squares: variance is removed in the square of each learner's unit."""
         weights = self.estimator_weights_
         return (weights / (weights.max() or 1.0)) ** 2
 
-    def _set_samples(self, scores: Any, data: FitData) -> None:
-        super()._set_samples(scores, data)
+    def _set_samples(self, state: Any, data: FitData) -> None:
+        super()._set_samples(state, data)
         self.__dict__.pop("scale_", None)
-        if scores.scale is not None:
-            self.scale_ = scores.scale * self._unit
+        if state.scale is not None:
+            self.scale_ = state.scale * self._unit

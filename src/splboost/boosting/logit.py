@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import BaseValueBooster
+from splboost.boosting.classifier import BaseValueBooster
+from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
+TOLERANCE = 1e-10  # change of the objective, per unit of weight, that is none
 
 
 @documented
@@ -69,7 +70,6 @@ class LogitBoostClassifier(BaseValueBooster):
         "z_clip": [StrOptions({"response", "gradient"})],
         "z_max": [Interval(Real, 1, math.inf, closed="right")],
     }
-    _tolerance = 1e-10
 
     def __init__(
         self,
@@ -117,10 +117,9 @@ class LogitBoostClassifier(BaseValueBooster):
         self.z_max = z_max
 
     def _working_set(self) -> Any:
-        from splboost.boosting.scores.working_sets import Logit
+        from splboost.boosting.working_sets import logit
 
-        keep_gradient = self.z_clip == "gradient"
-        return Logit(float(self.z_max), keep_gradient=keep_gradient)
+        return logit(float(self.z_max), keep_gradient=self.z_clip == "gradient")
 
     def _pull(self, margin: FloatArray) -> FloatArray:
         pull = self._loss.weight(margin)
@@ -128,8 +127,9 @@ class LogitBoostClassifier(BaseValueBooster):
             return pull
         return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
-    def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.scores.links import Mean
+    def _make_step(self, weight: FloatArray) -> Any:
+        from splboost.boosting.steps import Means, ValueStep
 
-        # For more classes the factor is in how the columns combine.
-        return Mean(self.learning_rate * (0.5 if self.classes_.size == 2 else 1.0))
+        # For more classes the factor is in how their scores combine.
+        rate = self.learning_rate * (0.5 if self.classes_.size == 2 else 1.0)
+        return ValueStep(Means(rate), float(weight.sum()), tolerance=TOLERANCE)

@@ -8,7 +8,6 @@ move elsewhere. Other learners add values, which may be any number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost.boosting.answers import predicted_classes
+from splboost.boosting.weak_learner import answer
 from splboost.trees.additive import AdditiveTables
 from splboost.trees.c45.trees import MultiwayTrees
 from splboost.trees.ensemble import TreeEnsemble
@@ -50,12 +49,11 @@ class Model(Protocol):
     ) -> list[Any]: ...
 
 
-def votes(vote: NDArray[np.integer], move: Any, n_classes: int) -> FloatArray:
-    """What votes add to the scores, a row for each."""
+def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
+    """What votes add to the scores per unit of a move, a row for each."""
     if n_classes == 2:
-        return np.where(vote == 1, move, -move)[:, None]
-    coded = np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
-    return coded * np.reshape(move, (-1, 1))
+        return np.where(vote == 1, 1.0, -1.0)[:, None]
+    return np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
 
 
 class _OfTrees:
@@ -94,15 +92,6 @@ class TreeModel(_OfTrees):
         self.estimator = estimator
         self.categorical_features = trees.categorical_features
 
-    @classmethod
-    def of_votes(
-        cls, trees: TreeEnsemble, moves: FloatArray, n_classes: int, estimator: Any
-    ) -> TreeModel:
-        """Trees that vote for the heaviest class of a node."""
-        per_node = np.repeat(moves, np.diff(trees.start))
-        vote = trees.class_shares().argmax(axis=1)
-        return cls(trees, votes(vote, per_node, n_classes), estimator)
-
     @cached_property
     def tables(self) -> AdditiveTables | None:
         """Stumps as lookup tables, made when first needed."""
@@ -137,105 +126,78 @@ class TreeModel(_OfTrees):
             yield
 
 
-class MultiwayModel(_OfTrees):
-    """C4.5 trees as flat arrays."""
-
-    def __init__(self, trees: MultiwayTrees, moves: FloatArray, estimator: Any) -> None:
-        self.trees = trees
-        self.moves = moves
-        self.estimator = estimator
-        self.categorical_features = trees.categorical_features
-
-    @cached_property
-    def tables(self) -> AdditiveTables | None:
-        """Stumps as lookup tables, made when first needed."""
-        if self.trees.depth() > 1:
-            return None
-        n_classes = self.trees.nodes.value.shape[1]
-        return self.trees.additive_tables(
-            lambda vote, t: votes(vote, self.moves[t], n_classes)
-        )
-
-    def first(self, n: int) -> MultiwayModel:
-        """The model of the first n rounds."""
-        return MultiwayModel(self.trees.slice(0, n), self.moves[:n], self.estimator)
-
-    def joined(self, later: MultiwayModel) -> MultiwayModel:
-        """This model's rounds followed by those of another."""
-        trees = MultiwayTrees.join(
-            [self.trees.nodes, later.trees.nodes], self.trees.coding
-        )
-        moves = np.concatenate([self.moves, later.moves])
-        return MultiwayModel(trees, moves, later.estimator)
-
-    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
-        """Add the scores of all rounds."""
-        if self.tables is not None:
-            self.tables.add(table, score, n_threads=n_threads)
-        else:
-            self.trees.add_votes(table, self.moves, score, n_threads=n_threads)
-
-    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
-        """Add the scores of one round after the other."""
-        matrix = self.trees.matrix_of(table)
-        for t in range(self.trees.n_trees):
-            self.trees.tree(t).add_votes(matrix, self.moves[t : t + 1], score)
-            yield
-
-
-class MixtureModel(_OfTrees):
-    """C4.5 trees that add a function of the class shares which a row meets.
+class C45Model(_OfTrees):
+    """C4.5 trees as flat arrays.
 
     Parameters
     ----------
     trees : MultiwayTrees
-    moves : factor of each
-    outputs_of : list of callables
-        Of each, from the class shares of rows to what these add to the scores.
     estimator : the weak learner, as the user described it
+    factors : (n_trees,) of what each adds
+    links : list of callables or None
+        Of each tree, from the class shares of rows to what these add to the scores;
+        None where votes are added.
     """
-
-    tables = None
 
     def __init__(
         self,
         trees: MultiwayTrees,
-        moves: FloatArray,
-        outputs_of: Sequence[Callable[[FloatArray], FloatArray]],
         estimator: Any,
+        factors: FloatArray,
+        links: Sequence[Any] | None = None,
     ) -> None:
         self.trees = trees
-        self.moves = moves
-        self.outputs_of = outputs_of
         self.estimator = estimator
+        self.factors = factors
+        self.links = links
         self.categorical_features = trees.categorical_features
 
-    def first(self, n: int) -> MixtureModel:
-        """The model of the first n rounds."""
-        trees = self.trees.slice(0, n)
-        moves, outputs_of = self.moves[:n], self.outputs_of[:n]
-        return MixtureModel(trees, moves, outputs_of, self.estimator)
+    @cached_property
+    def tables(self) -> AdditiveTables | None:
+        """Stumps that vote as lookup tables, made when first needed."""
+        if self.links is not None or self.trees.depth() > 1:
+            return None
+        k = self.trees.nodes.value.shape[1]
+        return self.trees.additive_tables(
+            lambda vote, t: coded(vote, k) * np.reshape(self.factors[t], (-1, 1))
+        )
 
-    def joined(self, later: MixtureModel) -> MixtureModel:
+    def first(self, n: int) -> C45Model:
+        """The model of the first n rounds."""
+        links = None if self.links is None else self.links[:n]
+        trees = self.trees.slice(0, n)
+        return C45Model(trees, self.estimator, self.factors[:n], links)
+
+    def joined(self, later: C45Model) -> C45Model:
         """This model's rounds followed by those of another."""
         trees = MultiwayTrees.join(
             [self.trees.nodes, later.trees.nodes], self.trees.coding
         )
-        moves = np.concatenate([self.moves, later.moves])
-        outputs_of = [*self.outputs_of, *later.outputs_of]
-        return MixtureModel(trees, moves, outputs_of, later.estimator)
+        factors = np.concatenate([self.factors, later.factors])
+        links = None
+        if self.links is not None and later.links is not None:
+            links = [*self.links, *later.links]
+        return C45Model(trees, later.estimator, factors, links)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
-        for _ in self.stages(table, X, score):
-            pass
+        if self.links is not None:
+            for _ in self.stages(table, X, score):
+                pass
+        elif self.tables is not None:
+            self.tables.add(table, score, n_threads=n_threads)
+        else:
+            self.trees.add_votes(table, self.factors, score, n_threads=n_threads)
 
     def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
         """Add the scores of one round after the other."""
         matrix = self.trees.matrix_of(table)
         for t in range(self.trees.n_trees):
-            shares = self.trees.tree(t).class_shares(matrix)
-            score += self.moves[t] * self.outputs_of[t](shares)
+            tree, factor = self.trees.tree(t), self.factors[t : t + 1]
+            if self.links is None:
+                tree.add_votes(matrix, factor, score)
+            else:
+                score += factor * self.links[t](tree.class_shares(matrix))
             yield
 
 
@@ -245,9 +207,11 @@ class EstimatorModel:
     Parameters
     ----------
     estimators : list
-    moves : factor of each
-    outputs_of : list of callables
-        Of each, from an estimator and rows to what it adds to the scores.
+    factors : (n_estimators,) of what each adds
+    links : list of callables
+        Of each, from its answers to what these add to the scores.
+    answers : what counts of them, as learners have it
+    classes : what they call the classes
     """
 
     categorical_features = None
@@ -256,22 +220,29 @@ class EstimatorModel:
     def __init__(
         self,
         estimators: list[Any],
-        moves: FloatArray,
-        outputs_of: Sequence[Callable[[Any, Any], FloatArray]],
+        factors: FloatArray,
+        links: Sequence[Callable[[Any], FloatArray]],
+        answers: str,
+        classes: NDArray[Any],
     ) -> None:
         self.estimators = estimators
-        self.moves = moves
-        self.outputs_of = outputs_of
+        self.factors = factors
+        self.links = links
+        self.answers = answers
+        self.classes = classes
+
+    def _with(self, estimators: list[Any], factors: Any, links: Any) -> EstimatorModel:
+        return EstimatorModel(estimators, factors, links, self.answers, self.classes)
 
     def first(self, n: int) -> EstimatorModel:
         """The model of the first n rounds."""
-        return EstimatorModel(self.estimators[:n], self.moves[:n], self.outputs_of[:n])
+        return self._with(self.estimators[:n], self.factors[:n], self.links[:n])
 
     def joined(self, later: EstimatorModel) -> EstimatorModel:
         """This model's rounds followed by those of another."""
-        moves = np.concatenate([self.moves, later.moves])
+        factors = np.concatenate([self.factors, later.factors])
         estimators = self.estimators + later.estimators
-        return EstimatorModel(estimators, moves, [*self.outputs_of, *later.outputs_of])
+        return self._with(estimators, factors, [*self.links, *later.links])
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
         """Add the scores of all rounds."""
@@ -281,10 +252,12 @@ class EstimatorModel:
     def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
         """Add the scores of one round after the other."""
         X = table.native(X)
-        for estimator, move, outputs_of in zip(
-            self.estimators, self.moves, self.outputs_of, strict=True
+        for estimator, factor, link in zip(
+            self.estimators, self.factors, self.links, strict=True
         ):
-            score += move * outputs_of(estimator, X)
+            leaf, answers = answer(estimator, X, self.answers, self.classes)
+            output = factor * link(answers)
+            score += output if leaf is None else output[leaf]
             yield
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
@@ -304,12 +277,84 @@ class EstimatorModel:
         return list(self.estimators)
 
 
-@dataclass(frozen=True)
-class Votes:
-    """What classifiers add to the scores: their votes."""
+class PerClassModel:
+    """A model for each class.
 
-    classes: NDArray[Any]
+    Parameters
+    ----------
+    models : list of Model or None, of each class, with one output
+    taken : (n_rounds, n_classes) whether a class has got a learner in a round
+    """
 
-    def __call__(self, estimator: Any, X: Any) -> FloatArray:
-        vote = predicted_classes(estimator, X, self.classes)
-        return votes(vote, 1.0, self.classes.size)
+    tables = None
+
+    def __init__(self, models: list[Model | None], taken: NDArray[np.bool_]) -> None:
+        self.models = models
+        self.taken = taken
+        some = [model for model in models if model is not None]
+        self.categorical_features = some[0].categorical_features if some else None
+
+    def first(self, n: int) -> PerClassModel:
+        """The model of the first n rounds."""
+        counts = self.taken[:n].sum(axis=0)
+        models = [
+            None if model is None or count == 0 else model.first(int(count))
+            for model, count in zip(self.models, counts, strict=True)
+        ]
+        return PerClassModel(models, self.taken[:n])
+
+    def joined(self, later: PerClassModel) -> PerClassModel:
+        """This model's rounds followed by those of another."""
+        models = [
+            new if old is None else old if new is None else old.joined(new)
+            for old, new in zip(self.models, later.models, strict=True)
+        ]
+        return PerClassModel(models, np.concatenate([self.taken, later.taken]))
+
+    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
+        """Add the scores of all rounds."""
+        for k, model in enumerate(self.models):
+            if model is not None:
+                own = np.zeros((score.shape[0], 1))
+                model.add(table, X, own, n_threads=n_threads)
+                score[:, k] += own[:, 0]
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        """Add the scores of one round after the other."""
+        owns = [np.zeros((score.shape[0], 1)) for _ in self.models]
+        steps = [
+            iter(()) if model is None else model.stages(table, X, own)
+            for model, own in zip(self.models, owns, strict=True)
+        ]
+        before = score.copy()
+        for taken in self.taken:
+            for k in np.flatnonzero(taken):
+                next(steps[k])
+                score[:, k] = before[:, k] + owns[k][:, 0]
+            yield
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """Mean over the classes, each of which has shares of its own."""
+        each = [
+            model.importances(n_features, share[self.taken[:, k], k])
+            for k, model in enumerate(self.models)
+            if model is not None
+        ]
+        return np.mean(each, axis=0) if each else np.zeros(n_features)
+
+    def learners(
+        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        """Of each round a list: the learner of each class, or None.
+
+        Classifiers know whether a sample is of the class.
+        """
+        own = np.array([False, True])
+        each = [
+            iter([] if model is None else model.learners(own, n_features, names))
+            for model in self.models
+        ]
+        return [
+            [next(each[k]) if taken[k] else None for k in range(len(each))]
+            for taken in self.taken
+        ]

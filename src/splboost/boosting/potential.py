@@ -13,9 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import VOTES, BaseColumnsBooster
-from splboost.boosting.fit.data import FitData, Samples
+from splboost.boosting.classifier import BaseBoostedClassifier
+from splboost.boosting.docstring_parts import documented
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
 from splboost.boosting.potentials.potentials import (
     NEARLY,
@@ -25,17 +24,19 @@ from splboost.boosting.potentials.potentials import (
 )
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
+from splboost.boosting.weak_learner import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
 FloatArray = NDArray[np.float64]
 
 
-class BasePotentialBooster(BaseColumnsBooster):
+class BasePotentialBooster(BaseBoostedClassifier):
     """A booster whose potential changes with time; it takes no pace."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: constraint
-        for name, constraint in BaseColumnsBooster._parameter_constraints.items()
+        for name, constraint in BaseBoostedClassifier._parameter_constraints.items()
         if name not in ("pace", "warm_rounds", "learning_rate")
     } | {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
     _answers = VOTES
@@ -100,10 +101,13 @@ class BasePotentialBooster(BaseColumnsBooster):
         names = ("epsilon", "theta", "sigma", "variant")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
-    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        from splboost.boosting.steps.potential_steps import PotentialScores
+    def _is_joint(self) -> bool:
+        return False
 
-        return PotentialScores(
+    def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
+        from splboost.boosting.potential_state import PotentialState
+
+        return PotentialState(
             self._fitted_potential,
             samples.codes,
             self.classes_.size,
@@ -112,16 +116,16 @@ class BasePotentialBooster(BaseColumnsBooster):
         )
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.steps.potential_steps import PotentialStep
+        from splboost.boosting.potential_state import PotentialStep
 
         return PotentialStep()
 
-    def _set_samples(self, scores: Any, data: FitData) -> None:
-        times = np.array(scores.times[1 : self.n_iter_ + 1])
+    def _set_samples(self, state: Any, data: FitData) -> None:
+        times = np.array(state.times[1 : self.n_iter_ + 1])
         if len(times) < self.n_iter_:  # the first learner is of no consequence
-            times = np.zeros((self.n_iter_, scores.n_outputs))
-        self.times_ = times[:, 0] if scores.n_outputs == 1 else times
-        self.sample_potential_ = data.spread(scores.potentials())
+            times = np.zeros((self.n_iter_, state.n_outputs))
+        self.times_ = times[:, 0] if state.n_outputs == 1 else times
+        self.sample_potential_ = data.spread(state.potentials())
 
     def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
         """What is to be said is said when the times are known."""

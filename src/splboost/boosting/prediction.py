@@ -25,6 +25,7 @@ class ScorePrediction:
     n_jobs: int | None
     _model: Model
     _loss: MarginLoss
+    _working_set: Any
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score of each row.
@@ -167,7 +168,17 @@ class ScorePrediction:
 
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         """Scores as users see them, from the model's outputs at a time."""
-        return output[:, 0] if self.classes_.size == 2 else output
+        if self.classes_.size == 2:
+            return output[:, 0]
+        return self._per_score * level_ties(self._working_set().combine(output))
+
+    @property
+    def _per_score(self) -> float:
+        """Scores that users see, per unit of those that are linked to probabilities.
+
+        For K classes coupled by the exponential loss F = (K - 1) G (``Exponential``).
+        """
+        return 1.0
 
     def _labels(self, score: FloatArray) -> NDArray[Any]:
         if score.ndim == 1:
@@ -175,24 +186,9 @@ class ScorePrediction:
         return self.classes_[score.argmax(axis=1)]
 
     def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
-        return self._loss.probability(score)
-
-
-class CoupledPrediction(ScorePrediction):
-    """The same with K > 2 classes coupled by the exponential loss.
-
-    What users see is F = (K - 1) G; models add up to G, whose softmax are the
-    probabilities (``Exponential``).
-    """
-
-    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
-        score = super()._shape(output, time)
-        return score if score.ndim == 1 else score * (self.classes_.size - 1)
-
-    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
-        if score.ndim == 2:
-            score = score / (self.classes_.size - 1)
-        return super()._probability(score, time)
+        return self._loss.probability(
+            score / self._per_score if score.ndim > 1 else score
+        )
 
 
 def level_ties(score: FloatArray) -> FloatArray:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.boosting.families.base import effective_size
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import MEANS, VOTES, BaseValueBooster
+from splboost.boosting.classifier import BaseValueBooster
+from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
-from splboost.losses import Savage2
+from splboost.boosting.weak_learner import MEANS, VOTES
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
@@ -123,11 +122,9 @@ class RBoostClassifier(BaseValueBooster):
         return VOTES if self.variant == "discrete" else MEANS
 
     def _working_set(self) -> Any:
-        from splboost.boosting.scores.working_sets import BySlope, Fisher, Majoriser
+        from splboost.boosting.working_sets import rboost
 
-        if self.variant == "fisher":
-            return Fisher(float(self.z_max))
-        return Majoriser() if self.variant == "mm" else BySlope(Savage2())
+        return rboost(self.variant, float(self.z_max))
 
     def _pull(self, margin: FloatArray) -> FloatArray:
         pull = self._loss.weight(margin)
@@ -135,17 +132,13 @@ class RBoostClassifier(BaseValueBooster):
             return pull
         return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
-    def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.scores.links import Mean, Vote
-
-        return (Vote if self.variant == "discrete" else Mean)(self.learning_rate)
-
     def _default_plateau(self) -> float:
         return 1.5 if self.variant in ("gentle", "mm") else 2.0
 
     def _make_step(self, weight: Any) -> Any:
-        from splboost.boosting.steps.searches import FlatStep, VoteStep
+        from splboost.boosting.steps import FlatStep, Means, Votes, VoteStep
 
-        link = self._link(effective_size(weight))
-        step = VoteStep if self.variant == "discrete" else FlatStep
-        return step(link, float(weight.sum()))
+        total = float(weight.sum())
+        if self.variant == "discrete":
+            return VoteStep(Votes(), total, rate=self.learning_rate)
+        return FlatStep(Means(self.learning_rate), total)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import SHARES, BaseValueBooster
-from splboost.boosting.prediction import CoupledPrediction
+from splboost.boosting.booster import effective_size
+from splboost.boosting.classifier import BaseValueBooster
+from splboost.boosting.docstring_parts import documented
+from splboost.boosting.weak_learner import SHARES
 
 
 @documented
-class RealAdaBoostClassifier(CoupledPrediction, BaseValueBooster):
+class RealAdaBoostClassifier(BaseValueBooster):
     """Real AdaBoost: learners add half the log-odds of the classes.
 
     Each round fits class probabilities with AdaBoost's weights, and adds half their
@@ -50,11 +51,16 @@ class RealAdaBoostClassifier(CoupledPrediction, BaseValueBooster):
     _answers = SHARES
 
     def _working_set(self) -> Any:
-        from splboost.boosting.scores.working_sets import Real
+        from splboost.boosting.working_sets import discrete
 
-        return Real()
+        return discrete()
 
-    def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.scores.links import LogOdds
+    def _make_step(self, weight: Any) -> Any:
+        from splboost.boosting.steps import LogOdds, ValueStep
 
-        return LogOdds(self.learning_rate, 1 / max(n_samples, self.classes_.size + 1))
+        clip = 1 / max(effective_size(weight), self.classes_.size + 1)
+        return ValueStep(LogOdds(self.learning_rate, clip), float(weight.sum()))
+
+    @property
+    def _per_score(self) -> float:
+        return self.classes_.size - 1.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from splboost.boosting.families.base import effective_size
-from splboost.boosting.families.documentation import documented
-from splboost.boosting.families.values import SHARES, BaseValueBooster
+from splboost.boosting.booster import effective_size
+from splboost.boosting.classifier import BaseValueBooster
+from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
-from splboost.losses import Savage
+from splboost.boosting.weak_learner import SHARES
 from splboost.pace import Pace
 
 
@@ -103,22 +103,18 @@ class SavageBoostClassifier(BaseValueBooster):
         self.line_search = line_search
 
     def _working_set(self) -> Any:
-        from splboost.boosting.scores.working_sets import BySlope
+        from splboost.boosting.working_sets import savage_boost
 
-        return BySlope(Savage())
-
-    def _link(self, n_samples: float) -> Any:
-        from splboost.boosting.scores.links import LogOdds
-
-        return LogOdds(self.learning_rate, 1 / max(n_samples, 3))
+        return savage_boost()
 
     def _default_plateau(self) -> float:
         return 1.5
 
     def _make_step(self, weight: Any) -> Any:
-        if not self.line_search:
-            return super()._make_step(weight)
-        from splboost.boosting.steps.searches import HalvingStep
+        from splboost.boosting.steps import HalvingStep, LogOdds, ValueStep
 
-        link = self._link(effective_size(weight))
-        return HalvingStep(link, float(weight.sum()), self.learning_rate)
+        total = float(weight.sum())
+        link = LogOdds(self.learning_rate, 1 / max(effective_size(weight), 3))
+        if self.line_search:
+            return HalvingStep(link, total, self.learning_rate)
+        return ValueStep(link, total)

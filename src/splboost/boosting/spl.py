@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from splboost.boosting.ada import AdaBoostClassifier
-from splboost.boosting.families.documentation import documented
+from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
 from splboost.pace import Pace
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from splboost.boosting.families.classifier import BaseBoostedClassifier
+from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.potential import BasePotentialBooster
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2
 from splboost.pace import Pace, resolve_pace

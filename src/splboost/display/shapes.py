@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.cells import is_missing
 from splboost._data.table import Table
-from splboost.boosting.learners.columns import ColumnsModel
+from splboost.boosting.model import PerClassModel
 from splboost.boosting.prediction import ScorePrediction
 
 FloatArray = NDArray[np.float64]
@@ -87,7 +87,7 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
     """
     _check_booster(booster)
     tables = booster._model.tables
-    if isinstance(booster._model, ColumnsModel):
+    if isinstance(booster._model, PerClassModel):
         raise ValueError(
             f"{type(booster).__name__} has a model of its own for each of the classes "
             f"{booster.classes_.tolist()}; only boosters that fit all classes together "

@@ -6,7 +6,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.legendre import Legendre
@@ -26,20 +26,25 @@ def unit_interval(v: ArrayLike) -> FloatArray:
     return array
 
 
+class Formula(NamedTuple):
+    """A regulariser as kernels have it: two formulas of (loss, age, shape)."""
+
+    weight: Callable[[Any, Any, Any], Any]
+    latent: Callable[[Any, Any, Any], Any]
+    age: Any  # a number, or an array with one for each class
+    shape: Any
+
+
 class Curves(NamedTuple):
     """The two functions of the loss that a booster needs, on float64 arrays.
 
     They may raise numpy's floating-point warnings; call them under ``np.errstate``.
-    Where the weight is 1 - slope * loss / age and then 0, ``line`` is (age, slope), by
-    which a booster gets along without the functions.
+    Where there is a ``formula``, kernels use that instead of the functions.
     """
 
     weight: Callable[[FloatArray], FloatArray]
     latent: Callable[[FloatArray], FloatArray]
-    line: tuple[float, float] | None = None
-
-
-PLAIN = Curves(np.ones_like, np.copy, (math.inf, 0.0))
+    formula: Formula | None = None
 
 
 class Link(Protocol):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from splboost._tools.user_warnings import restate
-from splboost.pace.base import PLAIN, FloatArray, Link, Pace
+from splboost.pace.base import FloatArray, Formula, Link, Pace
 from splboost.pace.resolve import resolve_pace
-from splboost.pace.scaled import DEFAULT_PLATEAU
+from splboost.pace.scaled import DEFAULT_PLATEAU, PLAIN
 
 RARE, VERY_RARE = 0.7, 0.5  # of an equal share
 FAR_ABOVE, TIMES_ABOVE, TIMES_ABOVE_IF_VERY_RARE = 0.1, 10.0, 3.0
@@ -157,7 +157,9 @@ class ClassCurves:
     Attributes
     ----------
     is_plain : whether the weight is 1 by definition
-    lines : that of each class, as in ``Curves``; None unless every class has one
+    formula : Formula or None
+        That of all classes, with an array of ages and one of shapes; None where there
+        is none, or classes have different ones.
     """
 
     def __init__(self, paces: Sequence[Pace | None]) -> None:
@@ -168,9 +170,8 @@ class ClassCurves:
             for key, pace in distinct.items()
         }
         each = [curves[id(pace)] for pace in active]
-        lines = [own.line for own in each if own.line is not None]
         self.is_plain = all(pace is None for pace in active)
-        self.lines = tuple(lines) if len(lines) == len(each) else None
+        self.formula = _common_formula([own.formula for own in each])
         self._each = each if len(distinct) > 1 else each[:1]
 
     def weight(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
@@ -180,6 +181,15 @@ class ClassCurves:
     def latent(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
         """The latent loss of each sample; ``codes`` are the class numbers."""
         return _by_class([own.latent for own in self._each], loss, codes)
+
+
+def _common_formula(each: list[Formula | None]) -> Formula | None:
+    known = [formula for formula in each if formula is not None]
+    if len(known) < len(each) or len({formula[:2] for formula in known}) > 1:
+        return None
+    ages = np.array([formula.age for formula in known])
+    shapes = np.array([formula.shape for formula in known])
+    return Formula(*known[0][:2], ages, shapes)
 
 
 def _by_class(

@@ -3,12 +3,70 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.special import lambertw
 
+from splboost._tools.maths import choose, clip, log1p
 from splboost.pace.base import FloatArray
-from splboost.pace.scaled import Scaled, checked
+from splboost.pace.scaled import Scaled, checked, hard, hard_latent
+
+# Weight v* and latent loss of each, by (loss, age, shape); for Hard see ``scaled.py``
+
+
+def linear(loss: Any, age: Any, shape: Any) -> Any:
+    """1 - loss/age, not below 0"""
+    return clip(1 - loss / age, 0.0, 1.0)
+
+
+def linear_latent(loss: Any, age: Any, shape: Any) -> Any:
+    """loss - loss**2 / (2 age), up to the age"""
+    seen = clip(loss, 0.0, age)
+    return seen * (1 - 0.5 * (seen / age))
+
+
+def polynomial(loss: Any, age: Any, t: Any) -> Any:
+    """(1 - loss/age)**(1 / (t - 1))"""
+    return clip(1 - loss / age, 0.0, 1.0) ** (1 / (t - 1))
+
+
+def polynomial_latent(loss: Any, age: Any, t: Any) -> Any:
+    """κ (1 - (1 - loss/age)**(t / (t - 1))), with κ = age (t - 1) / t"""
+    share = (t - 1) / t
+    seen = clip(loss / age, 0.0, 1.0)
+    return -age * share * np.expm1(np.log1p(-seen) / share)
+
+
+def mixture(loss: Any, age: Any, gamma: Any) -> Any:
+    """γ / √loss - γ/age, at most 1"""
+    return clip(gamma / np.sqrt(loss) - gamma / age, 0.0, 1.0)
+
+
+def mixture_latent(loss: Any, age: Any, gamma: Any) -> Any:
+    """The loss itself as far as v = 1, then the integral of v"""
+    root = 1 / (1 / age + 1 / gamma)
+    seen = clip(np.sqrt(loss), root, age)
+    bend = choose(age == math.inf, 0.0, (seen + root) / age)
+    return clip(loss, 0.0, root * root) + gamma * (seen - root) * (2 - bend)
+
+
+def logarithmic(loss: Any, age: Any, zeta: Any) -> Any:
+    """log(ζ + (1-ζ) loss/age) / log ζ
+
+    With r = (1-ζ)/ζ and u = r loss/λ it is 1 - log(1+u)/log(1+r), which loses no digits
+    at either end and is exactly 0 at the cut.
+    """
+    rise = (1 - zeta) / zeta
+    return 1 - log1p(rise * clip(loss / age, 0.0, 1.0)) / log1p(rise)
+
+
+def logarithmic_latent(loss: Any, age: Any, zeta: Any) -> Any:
+    """λ (s - ((1 + u) log(1 + u) - u) / (r log(1 + r))), with s = loss/λ and u = r s"""
+    rise = (1 - zeta) / zeta
+    seen = clip(loss / age, 0.0, 1.0)
+    u = rise * seen
+    return age * (seen - ((1 + u) * log1p(u) - u) / (rise * log1p(rise)))
 
 
 class Hard(Scaled):
@@ -29,13 +87,7 @@ class Hard(Scaled):
     array([1., 1., 0., 0.])
     """
 
-    _slope = 0.0
-
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray:
-        return (loss < age).astype(np.float64)
-
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray:
-        return np.minimum(loss, age)
+    _formulas = hard, hard_latent
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         return -age * v
@@ -62,31 +114,17 @@ class Linear(Scaled):
     array([1.  , 0.75, 0.5 , 0.  ])
     """
 
-    _slope = 1.0
+    _formulas = linear, linear_latent
 
     @property
     def _plateau_per_age(self) -> float:
         return 0.5
-
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray:
-        return _ramp(loss, age)[()]
-
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray:
-        seen = np.minimum(loss, age)
-        return seen * (1 - 0.5 * (seen / age))
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         return age * v * (0.5 * v - 1)
 
     def _peak(self, age: float) -> float:
         return 0.5 * age
-
-
-def _ramp(loss: FloatArray, age: float) -> FloatArray:
-    """1 - loss/age, not below 0."""
-    ramp = np.asarray(loss / -age)
-    ramp += 1
-    return np.maximum(ramp, 0.0, out=ramp)
 
 
 class Polynomial(Scaled):
@@ -123,20 +161,15 @@ class Polynomial(Scaled):
         super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.t = t
 
+    _formulas = polynomial, polynomial_latent
+
+    def _shape(self, age: float) -> float:
+        return float(self.t)
+
     @property
     def _plateau_per_age(self) -> float:
         t = checked(self, "t")
         return (t - 1) / t
-
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray:
-        ramp = _ramp(loss, age)
-        ramp **= 1 / (float(self.t) - 1)
-        return ramp[()]
-
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray:
-        share = self._plateau_per_age
-        seen = np.minimum(loss / age, 1.0)
-        return -age * share * np.expm1(np.log1p(-seen) / share)
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         return age * (v**self.t / self.t - v)
@@ -179,6 +212,11 @@ class Mixture(Scaled):
         super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.gamma = gamma
 
+    _formulas = mixture, mixture_latent
+
+    def _shape(self, age: float) -> float:
+        return self._gamma_root(age)[0]
+
     def _gamma_root(self, age: float) -> tuple[float, float]:
         """γ, and the root of the loss up to which v = 1."""
         gamma = age if self.gamma is None else checked(self, "gamma")
@@ -206,19 +244,6 @@ class Mixture(Scaled):
 
     def _off(self, age: float) -> bool:
         return age == math.inf and (self.gamma is None or self.plateau == math.inf)
-
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray:
-        gamma, _ = self._gamma_root(age)
-        share = np.asarray(np.sqrt(loss))
-        np.divide(gamma, share, out=share)
-        share -= gamma / age
-        return np.clip(share, 0.0, 1.0, out=share)[()]
-
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray:
-        gamma, root = self._gamma_root(age)
-        seen = np.clip(np.sqrt(loss), root, age)
-        bend = 0.0 if age == math.inf else (seen + root) / age
-        return np.minimum(loss, root * root) + gamma * (seen - root) * (2 - bend)
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         gamma, _ = self._gamma_root(age)
@@ -263,34 +288,21 @@ class Logarithmic(Scaled):
         super().__init__(age, plateau=plateau, prior_corrected=prior_corrected)
         self.zeta = zeta
 
-    # With r = (1-ζ)/ζ and u = r loss/λ the weight is 1 - log(1+u)/log(1+r), which
-    # loses no digits at either end and is exactly 0 at the cut.
+    _formulas = logarithmic, logarithmic_latent
+
+    def _shape(self, age: float) -> float:
+        return float(self.zeta)
 
     @property
     def _rise(self) -> tuple[float, float]:
         zeta = checked(self, "zeta")
         rise = (1 - zeta) / zeta
-        return rise, float(np.log1p(rise))
+        return rise, float(log1p(rise))
 
     @property
     def _plateau_per_age(self) -> float:
         rise, log_rise = self._rise
         return 1 / log_rise - 1 / rise
-
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray:
-        rise, log_rise = self._rise
-        share = np.asarray(loss / age)
-        share *= rise
-        np.log1p(share, out=share)
-        share /= -log_rise
-        share += 1
-        return np.maximum(share, 0.0, out=share)[()]
-
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray:
-        rise, log_rise = self._rise
-        seen = np.minimum(loss / age, 1.0)
-        u = rise * seen
-        return age * (seen - ((1 + u) * np.log1p(u) - u) / (rise * log_rise))
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         rise, log_rise = self._rise

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from functools import partial
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from splboost._tools.maths import choose, clip
 from splboost.pace.base import (
     LARGEST,
-    PLAIN,
     Curves,
     FloatArray,
+    Formula,
     Link,
     Pace,
     unit_interval,
 )
 
 DEFAULT_PLATEAU = 2.0
+
+
+def hard(loss: Any, age: Any, shape: Any) -> Any:
+    """1 below the age"""
+    return choose(loss < age, 1.0, 0.0)
+
+
+def hard_latent(loss: Any, age: Any, shape: Any) -> Any:
+    """The smaller of loss and age"""
+    return clip(loss, 0.0, age)
+
+
+# No pace: v = 1, and the loss itself
+PLAIN = Curves(np.ones_like, np.copy, Formula(hard, hard_latent, math.inf, 0.0))
 
 # What an argument may be: above the first number, up to and with the second.
 _RANGES = {
@@ -60,19 +75,18 @@ class Scaled(Pace):
         self.plateau = plateau
         self.prior_corrected = prior_corrected
 
-    @abstractmethod
-    def _weight(self, loss: FloatArray, age: float) -> FloatArray: ...
+    # Weight and latent loss, as formulas of (loss, age, shape)
+    _formulas: ClassVar[tuple[Callable[..., Any], Callable[..., Any]]]
 
-    @abstractmethod
-    def _latent(self, loss: FloatArray, age: float) -> FloatArray: ...
+    def _shape(self, age: float) -> float:
+        """The third argument of the formulas."""
+        return 0.0
 
     @abstractmethod
     def _penalty(self, v: FloatArray, age: float) -> FloatArray: ...
 
     @abstractmethod
     def _peak(self, age: float) -> float: ...
-
-    _slope: ClassVar[float | None] = None  # of a weight that is a line up to the age
 
     @property
     def _plateau_per_age(self) -> float:
@@ -121,12 +135,16 @@ class Scaled(Pace):
     @np.errstate(all="ignore")
     def weight(self, loss: ArrayLike) -> FloatArray:
         loss, age = np.asarray(loss, dtype=np.float64), self.resolved_age
-        return np.ones(loss.shape)[()] if self._off(age) else self._weight(loss, age)
+        if self._off(age):
+            return np.ones(loss.shape)[()]
+        return self._formulas[0](loss, age, self._shape(age))
 
     @np.errstate(all="ignore")
     def latent(self, loss: ArrayLike) -> FloatArray:
         loss, age = np.asarray(loss, dtype=np.float64), self.resolved_age
-        return loss.copy()[()] if self._off(age) else self._latent(loss, age)
+        if self._off(age):
+            return loss.copy()[()]
+        return self._formulas[1](loss, age, self._shape(age))
 
     @np.errstate(all="ignore")
     def penalty(self, v: ArrayLike) -> FloatArray:
@@ -191,9 +209,5 @@ class Scaled(Pace):
             return super().curves()
         if self._off(age):
             return PLAIN
-        slope = self._slope
-        return Curves(
-            partial(self._weight, age=age),
-            partial(self._latent, age=age),
-            None if slope is None else (age, slope),
-        )
+        formula = Formula(*self._formulas, age, self._shape(age))
+        return Curves(self.weight, self.latent, formula)

@@ -25,8 +25,8 @@ from splboost._data.table import read_table
 from splboost._tools.progress_bar import announcing_compilation
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once, warn
-from splboost.boosting.families.parameters import check_parameters
-from splboost.boosting.fit.data import Samples
+from splboost.boosting.parameters import check_parameters
+from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.belief import believe, estimate_noise, unweigh
 from splboost.selection.calibration import Calibration, calibrate

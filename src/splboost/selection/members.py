@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.model import votes
+from splboost.boosting.model import coded
 from splboost.losses import Exponential
 from splboost.pace import Hard
 from splboost.pace.classes import paces_of_classes
@@ -226,7 +226,7 @@ class _VoteRun:
                 break
             tree = self._grower.last_tree()
             vote = self._leaf_class[: tree.node.shape[0]]
-            gathered.append((tree, votes(vote, move, self._ground.n_classes)))
+            gathered.append((tree, move * coded(vote, self._ground.n_classes)))
         return gathered
 
     def _do(self, n_rounds: int, ages: FloatArray) -> float:

@@ -12,11 +12,11 @@ from sklearn.base import is_classifier
 
 from splboost._data.labels import weights_of_classes
 from splboost._tools.threads import count_threads
-from splboost.boosting.families.base import BaseBooster
-from splboost.boosting.families.parameters import check_parameters
-from splboost.boosting.fit.data import Samples
-from splboost.boosting.fit.validation import find_scorer
-from splboost.boosting.learners.weak import is_own_tree
+from splboost.boosting.booster import BaseBooster
+from splboost.boosting.parameters import check_parameters
+from splboost.boosting.samples import Samples
+from splboost.boosting.validation import find_scorer
+from splboost.boosting.weak_learner import is_own_tree
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]

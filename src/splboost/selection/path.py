@@ -18,9 +18,9 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.fit.data import Samples
-from splboost.boosting.fit.validation import find_scorer
-from splboost.boosting.learners.weak import is_binned
+from splboost.boosting.samples import Samples
+from splboost.boosting.validation import find_scorer
+from splboost.boosting.weak_learner import is_binned
 from splboost.selection.folds import divide_rows
 from splboost.selection.grid import PLATEAUS, make_grid
 from splboost.selection.parts import Part, check_booster, check_depths, make_part

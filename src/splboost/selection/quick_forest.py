@@ -14,7 +14,7 @@ from splboost._data.labels import all_or_nothing, encode_labels
 from splboost._data.table import read_table
 from splboost._tools.progress_bar import announcing_compilation
 from splboost._tools.threads import count_threads
-from splboost.boosting.fit.data import Samples
+from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
 from splboost.selection.calibration import Calibration, calibrate
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from splboost._tools.compiling import kernel
-from splboost.boosting.scores.kernels import exponential, judge_nodes
+from splboost._tools.maths import exp as exponential
+from splboost.boosting.learners import vote_in_leaves as judge_nodes
 from splboost.trees.drawn import random_below
 from splboost.trees.grow import advance, advance_stump
 

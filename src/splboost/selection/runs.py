@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from splboost.boosting.fit.continuation import Continuation, Kind
-from splboost.boosting.fit.data import GIVEN, FitData, Samples
-from splboost.boosting.fit.fitting import Fitting
-from splboost.boosting.loop import History, Schedule, State
+from splboost.boosting.fitting import Fitting
+from splboost.boosting.loop import History, Schedule
+from splboost.boosting.resume import Continuation, Kind
+from splboost.boosting.samples import GIVEN, FitData, Samples
 from splboost.selection.parts import Part
 from splboost.selection.workers import Stop
 
@@ -82,17 +82,17 @@ def follow(
     fitted, judging = part.take(samples)
     data = FitData(fitted, judging, part.fitted)
     rng = np.random.RandomState(seed)
-    learner = booster._make_learner(fitted, rng)
-    start, draws_seed = learner.state, rng.randint(2**31 - 1)
+    learners = booster._make_learners(fitted, rng)
+    start, draws_seed = learners.state, rng.randint(2**31 - 1)
     kind = Kind.of(booster, booster._weak_learner(), GIVEN)
 
     def run(paced: Any, n_rounds: int, earlier: Continuation | None) -> Any:
         draws = np.random.default_rng(draws_seed)
-        make_scores = _ScoresOf(paced)
-        fitting = Fitting(kind, data, learner, make_scores, draws, split_seed=None)
+        make_state = _StateOf(paced)
+        fitting = Fitting(kind, data, learners, make_state, draws, split_seed=None)
         fitting.validate(paced, judging, scorer)
         if earlier is None:
-            learner.state = start
+            learners.state = start
         else:
             fitting.go_on_from(earlier)
         schedule = Schedule(n_rounds, paced.warm_rounds, paced.subsample)
@@ -124,8 +124,8 @@ def follow(
     return scores
 
 
-class _ScoresOf:
-    """Makes the scores of a booster; those that judge have no pace.
+class _StateOf:
+    """Makes the states of a booster; those that judge have no pace.
 
     What a pace leaves of a loss says how strict it is, not how good the booster is.
     """
@@ -136,7 +136,6 @@ class _ScoresOf:
         if hasattr(booster, "paces_"):
             self._judge.paces_ = dict.fromkeys(booster.paces_)
 
-    def __call__(self, samples: Samples, *, all_outputs: bool = False) -> State:
-        booster = self._judge if all_outputs else self._booster
-        scores: State = booster._make_scores(samples, all_outputs=all_outputs)
-        return scores
+    def __call__(self, samples: Samples, *, validation: bool = False) -> Any:
+        booster = self._judge if validation else self._booster
+        return booster._make_state(samples, validation=validation)

@@ -16,8 +16,7 @@ from splboost._data.labels import all_or_nothing
 from splboost._tools.progress_bar import announcing_compilation
 from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.families.advice import WARM_ROUNDS
-from splboost.boosting.families.parameters import check_parameters
+from splboost.boosting.parameters import WARM_ROUNDS, check_parameters
 from splboost.pace.resolve import is_paced
 from splboost.selection.grid import make_grid
 from splboost.selection.parts import check_booster

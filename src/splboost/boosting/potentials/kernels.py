@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import kernel
+from splboost._tools.maths import exp as exponential
 from splboost.boosting.potentials.course import FARTHEST
-from splboost.boosting.scores.kernels import exponential
 
 
 class Sums(NamedTuple):

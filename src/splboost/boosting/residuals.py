@@ -1,7 +1,7 @@
 """The state of L2Boost: residuals of the training samples, and how far to believe them.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
-values on the grid (``put_on_grid``) are as exact for targets of any size.
+values on the grid (``learners.on_grid``) are as exact for targets of any size.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.scores.kernels import dot
-from splboost.boosting.scores.links import Link
-from splboost.boosting.steps.value_steps import ValueStep
+from splboost.boosting.learners import Weak
+from splboost.boosting.state import State
+from splboost.boosting.steps import Means, Proposal, ValueStep
+from splboost.losses import Squared
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
 
@@ -41,7 +42,7 @@ def power_of_two(size: float) -> float:
     return 2.0 ** round(math.log2(size)) if size > 0 else 1.0
 
 
-class ResidualScores:
+class ResidualState(State):
     """Scores, residuals and paces of the training samples.
 
     Parameters
@@ -58,7 +59,6 @@ class ResidualScores:
 
     Attributes
     ----------
-    raw : (1, n) the scores
     weight, target : (1, n) what the next learner is fitted to; targets are residuals
         in units of ``scale_of_target``
     scale : float or None
@@ -68,7 +68,7 @@ class ResidualScores:
 
     n_outputs = 1
     n_threads = 1
-    time = None
+    one_class = False
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ResidualScores:
         self.y = (y - start) / unit
         self.sample_weight = np.ascontiguousarray(sample_weight)
         self.n_samples = self.n_selected = y.size
-        self.raw = np.zeros((1, y.size))
+        self.score = np.zeros((1, y.size))
         self.weight = np.empty((1, y.size))
         self.target = np.empty((1, y.size))
         self.scale: float | None = None
@@ -91,65 +91,52 @@ class ResidualScores:
         self._unit = unit
         self._warm_rounds = warm_rounds
         self._curves = ClassCurves([pace])
-        self._everything = np.zeros(y.size, dtype=np.uint8)
-
-    @property
-    def state(self) -> float | None:
-        return self.scale
-
-    @state.setter
-    def state(self, state: float | None) -> None:
-        self.scale = state
+        self._one = np.zeros(y.size, dtype=np.uint8)  # the class of all
 
     def refresh(self, *, paced: bool) -> None:
-        """Set what is to be fitted; unless ``paced``, with all paces at 1."""
-        residual = self.y - self.raw[0]
+        residual = self.y - self.score[0]
         self.weight[0] = self.sample_weight
         self.n_selected = self.n_samples
-        self.latent = float(0.5 * self._unit**2 * dot(self.sample_weight, residual**2))
+        squared = Squared().value(self._unit * residual)
+        self.latent = float(self.sample_weight @ squared)
         if not self._curves.is_plain:
             if paced and self.scale is None:
                 self.scale = robust_deviation(residual, self.sample_weight)
             self.latent = math.nan
             if self.scale:
-                loss = self._loss(residual)
                 with np.errstate(all="ignore"):
-                    latent = self._curves.latent(loss, self._everything)
-                self.latent = dot(self.sample_weight, latent)
+                    latent = self._curves.latent(self._loss(residual), self._one)
+                self.latent = float(self.sample_weight @ latent)
             if paced:
                 v = self._paces(residual)
                 self.weight[0] *= v
                 self.n_selected = int(np.count_nonzero(v))
         share = self.weight[0] / (self.weight[0].max() or 1.0)  # else sums overflow
-        size = math.sqrt(dot(share, residual**2) / (share.sum() or 1.0))
+        size = math.sqrt(float(share @ residual**2) / (share.sum() or 1.0))
         self.scale_of_target = power_of_two(size)
         np.divide(residual, self.scale_of_target, out=self.target[0])
 
     def _loss(self, residual: FloatArray) -> FloatArray:
         return 0.5 * (residual / (self.scale or 1.0)) ** 2
 
+    def paces(self) -> FloatArray:
+        if self._curves.is_plain:
+            return np.ones(self.n_samples)
+        return self._paces(self.y - self.score[0])
+
     def _paces(self, residual: FloatArray) -> FloatArray:
         if not self.scale:  # most residuals are 0: nothing to measure others by
             return np.ones(self.n_samples)
         with np.errstate(all="ignore"):
-            return self._curves.weight(self._loss(residual), self._everything)
+            return self._curves.weight(self._loss(residual), self._one)
 
-    def selects_one_class(self) -> bool:
-        return False
+    @property
+    def mark(self) -> Any:
+        return self.scale
 
-    def paces(self) -> FloatArray:
-        """v of every sample at the present scores."""
-        if self._curves.is_plain:
-            return np.ones(self.n_samples)
-        return self._paces(self.y - self.raw[0])
-
-    def output(self) -> FloatArray:
-        """The scores as a model gives them."""
-        return self.raw.T.copy()
-
-    def move_to(self, output: FloatArray) -> None:
-        """Set the scores to those of a model."""
-        self.raw = np.ascontiguousarray(output.T)
+    @mark.setter
+    def mark(self, mark: Any) -> None:
+        self.scale = mark
 
     def rewind(self, n_rounds: int) -> None:
         """Forget a scale that is not known yet after so many rounds."""
@@ -159,8 +146,8 @@ class ResidualScores:
     def quality(self, weight: FloatArray) -> float:
         """R², the share of the variance explained."""
         away = self.y - np.average(self.y, weights=weight)
-        total = dot(weight, away**2)
-        left = dot(weight, (self.y - self.raw[0]) ** 2)
+        total = float(weight @ away**2)
+        left = float(weight @ (self.y - self.score[0]) ** 2)
         if total == 0:
             return 1.0 if left == 0 else 0.0
         return 1 - left / total
@@ -172,14 +159,15 @@ class ResidualStep(ValueStep):
     ``unit`` is that of the scores.
     """
 
-    def __init__(self, link: Link, total_weight: float, unit: float) -> None:
-        super().__init__(link, total_weight)
+    def __init__(self, learning_rate: float, total_weight: float, unit: float) -> None:
+        super().__init__(Means(learning_rate), total_weight)
         self.unit = unit
 
-    def factor(self, scores: Any, k: int, term: Any) -> float:
+    def factor(self, state: Any, k: int, weak: Weak) -> float:
         """Targets were residuals in a unit of their own."""
-        return scores.scale_of_target
+        return state.scale_of_target
 
-    def coefficient(self, proposal: Any) -> float:
-        """The factor in units of y."""
-        return self.unit * proposal.coefficient
+    def propose(self, *given: Any, paced: bool) -> Proposal:
+        """The coefficient is in units of y."""
+        proposal = super().propose(*given, paced=paced)
+        return proposal._replace(coefficient=self.unit * proposal.coefficient)

@@ -1,7 +1,7 @@
 """The score of samples that are not fitted to, and when to stop because of it.
 
-Each round's learner votes on them, so their scores are always those of the booster so
-far, and a round costs the same however many went before. What the scorers of
+Each round's learners answer for them, so their scores are always those of the booster
+so far, and a round costs the same however many went before. What the scorers of
 scikit-learn and of users get is ``BoosterSoFar``.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.user_warnings import restate, warn
-from splboost.boosting.fit.data import Samples
 from splboost.boosting.loop import Round
+from splboost.boosting.samples import Samples
 
 FloatArray = NDArray[np.float64]
 
@@ -30,9 +30,9 @@ class Validation:
     Parameters
     ----------
     samples : Samples
-    learner : Learner
-    scores : Scores
-        Those of the validation samples.
+    learners : Learners
+    state : State
+        That of the validation samples.
     scorer : None, "loss" or callable
         As ``find_scorer`` gives it.
     booster : the booster that is being fitted
@@ -44,13 +44,13 @@ class Validation:
     """
 
     def __init__(
-        self, samples: Samples, learner: Any, scores: Any, scorer: Any, booster: Any
+        self, samples: Samples, learners: Any, state: Any, scorer: Any, booster: Any
     ) -> None:
         self.samples = samples
-        self.scores = scores
+        self.state = state
         self.history: list[float] = []
-        self._learner = learner
-        self._rows = learner.read(samples.table, samples.X)
+        self._learners = learners
+        self._rows = learners.read(samples.table, samples.X)
         self._total = float(samples.weight.sum())
         self._scorer = scorer
         self._booster = booster
@@ -65,23 +65,24 @@ class Validation:
         self._options = {"sample_weight": samples.weight} if pass_weight else {}
 
     def follow(self, last: Round, make: Callable[[], Any]) -> float:
-        """Let the last round's learner vote; the score with it.
+        """Add the last round's learners; the score with them.
 
         ``make`` makes the fitted booster of the rounds so far.
         """
-        votes = self._learner.votes(last.term, self._rows, self.samples.codes)
-        votes.vote(self.scores, last.move)
+        if last.move:
+            weak = self._learners.on_rows(last.weak, self._rows)
+            self.state.follow(weak, last.time)
         self.history.append(self._judge(make))
         return self.history[-1]
 
     def _judge(self, make: Callable[[], Any]) -> float:
         if self._scorer is None:
-            return self.scores.quality(self.samples.weight)
+            return self.state.quality(self.samples.weight)
         if self._scorer == "loss":
-            self.scores.refresh(paced=False)
-            return -self.scores.latent / self._total
+            self.state.refresh(paced=False)
+            return -self.state.latent / self._total
         X = self.samples.X
-        output, time = self.scores.output(), self.scores.time
+        output, time = self.state.output(), self.state.time
         so_far = BoosterSoFar(self._booster, X, output, time, make)
         try:
             score = self._scorer(so_far, X, self._y, **self._options)

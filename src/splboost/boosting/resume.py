@@ -1,6 +1,6 @@
 """What a fit leaves behind for a later one that goes on where it ended.
 
-A booster's state is its margins, and these follow from its model exactly (``scores``).
+A booster's state is its scores, and these follow from its model exactly (``state``).
 So little has to be remembered besides the model: where the random streams stood, and
 the scales in which weights were computed, that not a digit may differ.
 """
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Self
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost.boosting.fit.data import HELD_OUT
-from splboost.boosting.fit.validation import EarlyStopping
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
+from splboost.boosting.samples import HELD_OUT
+from splboost.boosting.validation import EarlyStopping
 
 REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
 
@@ -27,17 +27,17 @@ class Mark(NamedTuple):
     Attributes
     ----------
     n_rounds, n_done, n_skipped : see ``History``
-    scores : state of the scores
+    state : mark of the state
     draws : state of the generator that draws rows
-    learner : state of the learner
+    learners : state of the learners
     """
 
     n_rounds: int
     n_done: int
     n_skipped: int
-    scores: Any
+    state: Any
     draws: Any
-    learner: Any
+    learners: Any
 
 
 class Kind(NamedTuple):
@@ -78,7 +78,7 @@ class Continuation:
     mark : Mark
         The end of the last round.
     rounds : list of Round
-        Without their terms; also those after the best round.
+        Without their learners; also those after the best round.
     model : Model or None
         Of all of these.
     coding : codes of the categories; see ``Learner``

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,27 +16,35 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing
 from splboost._tools.progress_bar import announcing_compilation
-from splboost.boosting.families.advice import (
+from splboost._tools.threads import count_threads
+from splboost.boosting.loop import Round, Schedule
+from splboost.boosting.model import Model
+from splboost.boosting.parameters import (
+    check_parameters,
     warn_of_no_rounds,
     warn_of_stop,
     warn_of_warm_rounds,
 )
-from splboost.boosting.families.parameters import check_parameters
-from splboost.boosting.fit.continuation import Continuation, Kind
-from splboost.boosting.fit.data import (
+from splboost.boosting.resume import Continuation, Kind
+from splboost.boosting.samples import (
     GIVEN,
     HELD_OUT,
     FitData,
     Samples,
     ValidationArguments,
 )
-from splboost.boosting.fit.validation import EarlyStopping, find_scorer
-from splboost.boosting.learners.weak import categorical_features_of
-from splboost.boosting.loop import Round, Schedule
-from splboost.boosting.model import Model
+from splboost.boosting.validation import EarlyStopping, find_scorer
+from splboost.boosting.weak_learner import (
+    MEANS,
+    categorical_features_of,
+    check_own_tree,
+    check_weak_learner,
+    is_own_tree,
+)
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.resolve import given_paces, is_paced
 from splboost.pace.scaled import DEFAULT_PLATEAU
+from splboost.trees.c45.estimator import C45Classifier
 
 FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13
@@ -148,8 +157,7 @@ class BaseBooster(BaseEstimator):
         sample_weight: ArrayLike | None,
         given: ValidationArguments,
     ) -> None:
-        from splboost.boosting.fit.fitting import Fitting
-        from splboost.boosting.fit.watch import make_watch
+        from splboost.boosting.fitting import Fitting, make_watch
 
         check_parameters(self)
         scorer, stopping = find_scorer(self.scoring), self._early_stopping()
@@ -179,8 +187,8 @@ class BaseBooster(BaseEstimator):
         fitting = Fitting(
             kind,
             data,
-            self._make_learner(data.fitted, rng),
-            self._make_scores,
+            self._make_learners(data.fitted, rng),
+            self._make_state,
             np.random.default_rng(rng.randint(2**31 - 1)),
             split_seed=split_seed,
         )
@@ -212,9 +220,9 @@ class BaseBooster(BaseEstimator):
         )
         some_dropped = rounds[-1].n_selected < n_samples
         self._warn_of_stop(len(rounds), some_dropped=some_dropped)
-        scores = fitting.scores_after(n_kept, model)
+        state = fitting.state_after(n_kept, model)
         del fitting, watch, rounds  # and with them most of the memory
-        self._set_samples(scores, data)
+        self._set_samples(state, data)
         self._warn_of_samples(data)
 
     def _early_stopping(self) -> EarlyStopping | None:
@@ -224,7 +232,7 @@ class BaseBooster(BaseEstimator):
         return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
 
     def _default_plateau(self) -> float:
-        """That of a pace which names none."""
+        """Default plateau for paces created without one."""
         return DEFAULT_PLATEAU
 
     def _schedule(self) -> Schedule:
@@ -287,7 +295,7 @@ class BaseBooster(BaseEstimator):
         validation_scores: list[float] | None,
         continuation: Continuation | None,
     ) -> None:
-        _, _, coefficients, errors, n_selected, latent = zip(*rounds, strict=True)
+        _, _, coefficients, errors, n_selected, latent, _ = zip(*rounds, strict=True)
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = np.array(coefficients)
         self.__dict__.pop("estimator_errors_", None)
@@ -324,7 +332,75 @@ class BaseBooster(BaseEstimator):
         total = weights.sum(axis=0)
         return weights / np.where(total > 0, total, 1.0)
 
+    def _make_learners(self, samples: Samples, rng: np.random.RandomState) -> Any:
+        """The learners of a round: one for all classes, or one for each."""
+        from splboost.boosting.learners import (
+            C45Learner,
+            EstimatorLearner,
+            Learners,
+            TreeLearner,
+        )
+
+        estimator, answers = self._weak_learner(), self._answers
+        check_weak_learner(estimator, answers, remedy=self._kinds_by_variant())
+        problems = self._problems(samples)
+        repeats = len(problems) if answers == MEANS else 1  # the target differs alone
+        del problems[: repeats - 1]
+        if not is_own_tree(estimator):
+            X, weight = samples.X, samples.weight
+            each: list[Any] = [
+                EstimatorLearner(estimator, X, codes, classes, weight, answers, rng)
+                for codes, classes in problems
+            ]
+            return Learners(each * repeats)
+        check_own_tree(self, estimator)
+        n_threads, seed = count_threads(self.n_jobs), rng.randint(2**31 - 1)
+        if isinstance(estimator, C45Classifier):
+            each = [
+                C45Learner(
+                    estimator,
+                    samples.table,
+                    codes,
+                    classes.size,
+                    samples.weight,
+                    answers,
+                    n_threads=n_threads,
+                )
+                for codes, classes in problems
+            ]
+        else:
+            binned = samples.binned(n_threads)
+            each = [
+                TreeLearner(
+                    estimator,
+                    binned,
+                    codes,
+                    classes.size,
+                    answers,
+                    n_threads=n_threads,
+                    seed=seed,
+                )
+                for codes, classes in problems
+            ]
+        return Learners(each * repeats)
+
+    def _kinds_by_variant(self) -> str:
+        """A sentence on which variants take which learners, where that differs."""
+        kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
+        for constraint in self._parameter_constraints.get("variant", []):
+            for variant in sorted(getattr(constraint, "options", [])):
+                other = copy(self)
+                other.variant = variant
+                kind = "regressors" if other._answers == MEANS else "classifiers"
+                kinds[kind].append(repr(variant))
+        if not all(kinds.values()):
+            return ""
+        taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
+        return f" {type(self).__name__} takes {' and '.join(taken)}."
+
     # ------------------------------------------------------- what a family supplies
+
+    _answers: ClassVar[str] = MEANS  # what counts of a weak learner
 
     def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         """Checked data; the booster learns its features and what y is."""
@@ -356,9 +432,9 @@ class BaseBooster(BaseEstimator):
         warn_of_stop(reason, n_rounds, most, some_dropped=some_dropped)
         warn_of_warm_rounds(self, n_rounds)
 
-    def _set_samples(self, scores: Any, data: FitData) -> None:
+    def _set_samples(self, state: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""
-        self.sample_pace_ = data.spread(scores.paces())
+        self.sample_pace_ = data.spread(state.paces())
 
     def _warn_of_samples(self, data: FitData) -> None:
         """Warn where what has become of the samples looks wrong."""
@@ -371,12 +447,12 @@ class BaseBooster(BaseEstimator):
         """The user's list of categorical features, here or on the weak learner."""
         return categorical_features_of(self, self._weak_learner())
 
-    def _make_learner(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        """A ``Learner`` for the samples."""
+    def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
+        """What the learners of a round tell apart: class numbers, and classes."""
         raise NotImplementedError
 
-    def _make_scores(self, samples: Samples, *, all_outputs: bool = False) -> Any:
-        """A ``State`` for the samples; with ``all_outputs``, that of validation."""
+    def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
+        """The ``State`` of samples that are fitted to, or validated on."""
         raise NotImplementedError
 
     def _make_step(self, weight: FloatArray) -> Any:

@@ -1,0 +1,139 @@
+"""How far to go along a weak learner: the length with the lowest summed loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from splboost._tools.compiling import inner_kernel, jitable, kernel
+from splboost._tools.maths import clip, exp
+from splboost.boosting.state import MOST_MARGIN, add_up
+
+N_LENGTHS, LENGTH, FARTHEST = 41, 0.05, 2.0
+CLOSE = 1e-7  # to a length: from there a step of Newton is exact
+N_CELLS, FAR = 128, 12.0  # of like margins, and where they are all alike
+
+
+@cache
+def totals_of(loss_of: Callable[..., Any]) -> Any:
+    """The kernel that sums a loss of samples at several lengths along their values."""
+    jitable(loss_of)
+
+    @kernel
+    def sum_losses(score, codes, own, factor, values, lengths, totals):
+        losses = np.empty(score.size)
+        for k in range(lengths.size):
+            for i in range(score.size):
+                y = 1.0 if codes[i] == own else -1.0
+                m = y * (score[i] + lengths[k] * values[i])
+                losses[i] = factor[i] * loss_of(clip(m, -MOST_MARGIN, MOST_MARGIN))
+            totals[k] = add_up(losses, losses.size)
+
+    return sum_losses
+
+
+@kernel
+def best_length(score, codes, own, factor, upper):
+    """Length a in [0, 2] with the lowest summed Savage2 loss at F + a h, h = ±1.
+
+    ``upper`` says where h = 1. The best of 41 lengths first, and Newton's way from
+    there to where the slope is 0, by samples that were put together; then by all.
+    """
+    n = score.size
+    odds, right = np.empty(n), np.empty(n, dtype=np.bool_)
+    for i in range(n):
+        is_own = codes[i] == own
+        m = clip(score[i] if is_own else -score[i], -MOST_MARGIN, MOST_MARGIN)
+        odds[i] = exp(m)
+        right[i] = is_own == upper[i]
+    cells = put_together(score, codes, own, factor, right)
+    start = best_of_grid(*cells)
+    nearby = descend(*cells, start)
+    length = descend(odds, right, factor, nearby if nearby >= 0 else start)
+    if length < 0:
+        length = descend(odds, right, factor, best_of_grid(odds, right, factor))
+    return length if length >= 0 else start
+
+
+@inner_kernel
+def put_together(score, codes, own, factor, right):
+    """Odds, votes and weights of samples of like margins and votes."""
+    weight, moment = np.zeros((2, N_CELLS)), np.zeros((2, N_CELLS))
+    for i in range(score.size):
+        m = score[i] if codes[i] == own else -score[i]
+        m = min(max(m, -FAR), FAR)
+        cell = np.int64((m + FAR) * (N_CELLS / (2 * FAR + 1e-9)))
+        side = 1 if right[i] else 0
+        weight[side, cell] += factor[i]
+        moment[side, cell] += factor[i] * m
+    odds, of_right, total = (
+        np.empty(2 * N_CELLS),
+        np.empty(2 * N_CELLS, np.bool_),
+        (np.empty(2 * N_CELLS)),
+    )
+    k = 0
+    for side in range(2):
+        for cell in range(N_CELLS):
+            if weight[side, cell] > 0:
+                odds[k] = np.exp(moment[side, cell] / weight[side, cell])
+                of_right[k] = side == 1
+                total[k] = weight[side, cell]
+                k += 1
+    return odds[:k], of_right[:k], total[:k]
+
+
+@inner_kernel
+def best_of_grid(odds, right, factor):
+    """The length of 41 with the lowest loss."""
+    best, lowest = 0, np.inf
+    for k in range(N_LENGTHS):
+        total = total_along(odds, right, factor, k * LENGTH)
+        if total < lowest:
+            best, lowest = k, total
+    return best * LENGTH
+
+
+@inner_kernel
+def descend(odds, right, factor, start):
+    """From a length to the lowest loss nearby, within [0, 2]; -1 if it leads away."""
+    length = start
+    for _ in range(50):
+        slope, curvature = slopes_along(odds, right, factor, length)
+        if (length == 0.0 and slope >= 0) or (length == FARTHEST and slope <= 0):
+            return length
+        if curvature <= 0:
+            return -1.0
+        new = min(max(length - slope / curvature, 0.0), FARTHEST)
+        if abs(new - start) > 3 * LENGTH:
+            return -1.0
+        if abs(new - length) < CLOSE:
+            return new
+        length = new
+    return length
+
+
+@inner_kernel(fastmath={"reassoc"})
+def total_along(odds, right, factor, length):
+    """The summed loss after a step."""
+    up, down = np.exp(length), np.exp(-length)
+    total = 0.0
+    for i in range(odds.size):
+        q = 1 / (1 + odds[i] * (up if right[i] else down))
+        total += factor[i] * q * q
+    return total
+
+
+@inner_kernel(fastmath={"reassoc"})
+def slopes_along(odds, right, factor, length):
+    """Its first and second derivative by the length, both but for a factor 2."""
+    up, down = np.exp(length), np.exp(-length)
+    slope = curvature = 0.0
+    for i in range(odds.size):
+        q = 1 / (1 + odds[i] * (up if right[i] else down))
+        part = factor[i] * q * q * (1 - q)
+        slope += -part if right[i] else part
+        curvature += part * (2 - 3 * q)
+    return slope, curvature

@@ -1,0 +1,220 @@
+"""What a round of a booster fits: the weight and the target of each sample.
+
+These are formulas of the margin, like those of the losses. Sample weights and paces
+multiply the weight afterwards; targets are for boosters that fit regressions, and are
+those of samples with y = 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost._tools.maths import clip
+from splboost.losses import (
+    Exponential,
+    Logistic,
+    MarginLoss,
+    Savage,
+    Savage2,
+    exponential,
+    logistic,
+    savage,
+    savage2,
+    savage2_slope,
+    savage_slope,
+    sides,
+)
+
+FloatArray = NDArray[np.float64]
+Formula = Callable[..., Any]
+
+LEAST_WEIGHT = 2.0**-79
+HIGHEST_CURVATURE = 0.15405857012135055  # of Savage2, at exp(m) = (7 + sqrt(33)) / 8
+
+
+def by_exponential(m: Any, limit: Any) -> tuple[Any, Any]:
+    """Discrete, Real and Gentle AdaBoost: the label, by the slope of exp(-m)."""
+    return exponential(m), 1.0
+
+
+def by_savage(m: Any, limit: Any) -> tuple[Any, Any]:
+    """SavageBoost: the label, by a fourth of the slope of its loss."""
+    return savage_slope(m) / 4, 1.0
+
+
+def by_savage2(m: Any, limit: Any) -> tuple[Any, Any]:
+    """RBoost, gentle and discrete: the label, by half the slope of its loss."""
+    return savage2_slope(m) / 2, 1.0
+
+
+def newton(m: Any, limit: Any) -> tuple[Any, Any]:
+    """LogitBoost: a Newton step on log(1 + exp(-2 m)).
+
+    With p the probability of the label, the target is (1 - p) / (p (1 - p)) = 1 / p, at
+    most the limit, by the weight p (1 - p).
+    """
+    right, wrong = sides(2 * m)
+    return clip(right * wrong, LEAST_WEIGHT, 1.0), clip(1 / right, 1.0, limit)
+
+
+def newton_by_gradient(m: Any, limit: Any) -> tuple[Any, Any]:
+    """The same, but where a target is cut off the weight grows as much."""
+    right, wrong = sides(2 * m)
+    z = clip(1 / right, 1.0, limit)
+    return clip(wrong / z, LEAST_WEIGHT, 1.0), z
+
+
+def fisher(m: Any, limit: Any) -> tuple[Any, Any]:
+    """RBoost by Fisher scoring: the expected curvature of Savage2."""
+    right, wrong = sides(m)
+    weight = right * wrong
+    return weight * weight, clip(1 / right, 1.0, limit)
+
+
+def majorise(m: Any, limit: Any) -> tuple[Any, Any]:
+    """RBoost by a quadratic majoriser: the slope over the highest curvature."""
+    return 1.0, savage2_slope(m) / HIGHEST_CURVATURE
+
+
+class WorkingSet:
+    """What a round fits.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+        What the booster minimises.
+    loss_of, fit_of : formulas of the loss, and of weight and target
+    limit : float
+        The second argument of ``fit_of``.
+    joint : bool
+        Whether one learner serves all classes.
+    """
+
+    def __init__(
+        self,
+        loss: MarginLoss,
+        loss_of: Formula | None,
+        fit_of: Formula | None,
+        *,
+        limit: float = math.inf,
+        joint: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.loss_of = loss_of
+        self.fit_of = fit_of
+        self.limit = limit
+        self.joint = joint
+
+    def weigh(self, samples: Any, own: int, shift: float) -> None:
+        """Write weight, target and loss of samples; those of class ``own`` have y = 1.
+
+        See ``state.weigh``, which it compiles with the formulas.
+        """
+        from splboost.boosting.state import weigher
+
+        weigher(self.fit_of, self.loss_of)(samples, own, shift, self.limit)
+
+    def combine(self, added: FloatArray) -> FloatArray:
+        """Scores (n, K) of more than two classes, from what learners have added."""
+        return added
+
+    def against_rest(self, score: FloatArray) -> FloatArray:
+        """Scores of each class against the rest, as two classes have them."""
+        return score
+
+
+class SymmetricLogit(WorkingSet):
+    """LogitBoost, of which more than two classes are coupled by a softmax."""
+
+    def combine(self, added: FloatArray) -> FloatArray:
+        """(K - 1) / K of what each learner adds, less the mean over the classes."""
+        k = added.shape[1]
+        return (k - 1) / k * (added - added.mean(axis=1, keepdims=True))
+
+    def against_rest(self, score: FloatArray) -> FloatArray:
+        """Half the log-odds of each class; probabilities are a softmax."""
+        highest = score.max(axis=1, keepdims=True)
+        power = np.exp(score - highest)
+        others = power.sum(axis=1, keepdims=True) - power
+        # Where a class is all there is, the sum of the others has no digits left.
+        few = others < 1e-3 * power
+        if few.any():
+            rows, columns = np.nonzero(few)
+            exact = power[rows]
+            exact[np.arange(rows.size), columns] = 0.0
+            others[rows, columns] = np.maximum(exact.sum(axis=1), 1e-300)
+        return 0.5 * (score - highest - np.log(others))
+
+
+class FromMargins(WorkingSet):
+    """A booster of the user's own: weights and targets from margins and labels.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+    working_set : callable
+        ``working_set(margin, y)`` returns weight and target of each sample.
+    booster : str
+        Its name, for errors.
+    """
+
+    def __init__(
+        self,
+        loss: MarginLoss,
+        working_set: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
+        booster: str,
+    ) -> None:
+        super().__init__(loss, None, None)
+        self.working_set = working_set
+        self.booster = booster
+
+    def weigh(self, samples: Any, own: int, shift: float) -> None:
+        from splboost.boosting.state import MOST_MARGIN
+
+        y = np.where(samples.codes == own, 1.0, -1.0)
+        margin = np.clip(y * samples.score, -MOST_MARGIN, MOST_MARGIN)
+        weight, target = samples.weight, np.empty(y.size)
+        weight[:], target[:] = self.working_set(margin, y)
+        samples.loss[:] = self.loss.value(margin)
+        if samples.target.size:
+            samples.target[:] = target
+        wrong = ~((weight >= 0) & np.isfinite(weight) & np.isfinite(target))
+        if wrong.any():
+            i = int(np.flatnonzero(wrong)[0])
+            raise ValueError(
+                f"{self.booster}.working_set gives weight={weight[i]} and "
+                f"target={target[i]} at margin={margin[i]:.6g}, y={y[i]:.0f}; weights "
+                "must be finite and not negative, targets finite."
+            )
+
+
+def discrete() -> WorkingSet:
+    """AdaBoost and SPLBoost."""
+    return WorkingSet(Exponential(), exponential, by_exponential, joint=True)
+
+
+def gentle() -> WorkingSet:
+    """GentleBoost."""
+    return WorkingSet(Exponential(coupled=False), exponential, by_exponential)
+
+
+def logit(limit: float, *, keep_gradient: bool) -> WorkingSet:
+    """LogitBoost."""
+    fit_of = newton_by_gradient if keep_gradient else newton
+    return SymmetricLogit(Logistic(), logistic, fit_of, limit=limit)
+
+
+def savage_boost() -> WorkingSet:
+    """SavageBoost."""
+    return WorkingSet(Savage(), savage, by_savage)
+
+
+def rboost(variant: str, limit: float) -> WorkingSet:
+    """RBoost."""
+    fit_of = {"fisher": fisher, "mm": majorise}.get(variant, by_savage2)
+    return WorkingSet(Savage2(), savage2, fit_of, limit=limit)

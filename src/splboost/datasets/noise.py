@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from splboost._data.cells import is_missing
+
 
 def flip_labels(
     y: ArrayLike,
@@ -105,32 +107,20 @@ def _check_labels(y: ArrayLike) -> NDArray[Any]:
             f"y has shape {raw.shape}; pass one label per sample, "
             "that is shape (n_samples,)."
         )
-    missing = np.flatnonzero(_is_missing(raw))
+    is_object = raw.dtype == object
+    absent = [is_missing(label) for label in raw] if is_object else raw != raw
+    missing = np.flatnonzero(absent)
     if len(missing):
         raise ValueError(
             f"y[{missing[0]}] is {raw[missing[0]]!r}, a missing label "
             f"({len(missing)} in all); drop these samples first."
         )
-    if raw.dtype == object and len({isinstance(label, str) for label in raw}) == 2:
+    if is_object and len({isinstance(label, str) for label in raw}) == 2:
         raise ValueError(
             "y mixes strings and other labels; pass labels of one type, "
             "for example [str(label) for label in y]."
         )
     return np.asarray(y)
-
-
-def _is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
-    if raw.dtype != object:
-        unequal: NDArray[np.bool_] = raw != raw  # true for NaN and NaT only
-        return unequal
-    return np.fromiter(map(_is_missing_value, raw), dtype=bool, count=len(raw))
-
-
-def _is_missing_value(label: Any) -> bool:
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # pandas.NA has no truth value
-        return True
 
 
 def _rate_per_class(

@@ -49,9 +49,8 @@ class MarginCurve:
     loss : function of an array of margins
         What is minimised; with a pace the latent loss.
     weight : function of an array of margins, or None
-        What a sample counts for: how fast the loss falls, in a scale in which this is
-        1 at margin 0 where there is no pace. None for a loss that does not fall, but
-        jumps.
+        How fast the loss falls, times the pace; scaled to 1 at margin 0 without a pace.
+        None for a loss that jumps.
     family : hashable
         Curves of one family differ by one number, and are drawn in shades of a colour.
     """
@@ -120,8 +119,8 @@ class _MarginDisplay:
             Before a fit, classes count as equally common. With several classes this is
             each one against the rest.
         times : sequence of float, default=(0, 0.5, 0.9)
-            Of a booster whose loss changes with time, the moments to draw, as shares of
-            the time that it has.
+            Times to draw of a booster whose loss changes with time, as shares of the
+            whole time.
         margins : array-like, default=None
             Margins to draw; None is -3 to 2.
         ax : matplotlib Axes, default=None
@@ -164,8 +163,8 @@ class _MarginDisplay:
     def plot(self, *, margins: ArrayLike | None = None, ax: Any = None) -> Self:
         """Draw the curves.
 
-        What still climbs steeply at the left edge leaves the picture at the top, so
-        that the rest can be seen; ``ax_.set_ylim`` shows more.
+        Curves that still climb steeply at the left edge are cut off at the top, so that
+        the others can be seen; ``ax_.set_ylim`` shows more.
 
         Parameters
         ----------
@@ -255,16 +254,15 @@ class LossDisplay(_MarginDisplay):
 
 
 class WeightDisplay(_MarginDisplay):
-    """What a sample weighs in a round of boosting, against its margin.
+    """Weight of a sample in a round of boosting, against its margin.
 
-    The weight is how fast the loss falls with the margin, times the pace: what a sample
-    counts for when a round asks where to go. A weak learner feels only how weights
-    compare, so those of each loss are scaled to be 1 at margin 0; a pace can but lower
-    them, and one that does not show 1 there takes from undecided samples already.
-    (Weights of a potential are 1 at most.) LogitBoost hands its learner other weights
-    together with targets that differ in size; here is what they amount to, with
-    ``z_clip`` and ``z_max``. Make one with :meth:`from_estimators`,
-    :meth:`from_estimator` or :meth:`from_losses`.
+    The weight is how fast the loss falls with the margin, times the pace. Only the
+    ratios of weights matter to a weak learner, so those of each loss are scaled to 1 at
+    margin 0; a pace that is below 1 there already takes weight from undecided samples.
+    (Weights of a potential are at most 1.) LogitBoost gives its learner weights and
+    targets of different sizes; the curve is their product, with ``z_clip`` and
+    ``z_max``. Make one with :meth:`from_estimators`, :meth:`from_estimator` or
+    :meth:`from_losses`.
 
     Parameters
     ----------
@@ -526,7 +524,7 @@ def _looks(curves: list[MarginCurve]) -> list[dict[str, Any]]:
 
 
 def _top(margin: FloatArray, values: list[FloatArray]) -> float:
-    """Height of the picture: of what levels off all, of the rest up to margin -1."""
+    """Height of the picture: all of curves that level off, others up to margin -1."""
     heights = []
     tenth = margin[0] + 0.1 * (margin[-1] - margin[0])
     for value in values:

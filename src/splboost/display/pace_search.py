@@ -34,8 +34,8 @@ LOW = 0.02  # share of the points that may be below the picture
 class PaceSearchDisplay:
     """Scores of a search over rounds: a panel for each depth, a line for each pace.
 
-    The choice is marked, and a band across all panels shows what lies within its
-    standard error: folds cannot tell these settings from it. Make one with
+    The choice is marked. A band across all panels shows the scores within its standard
+    error, which the folds cannot distinguish from it. Make one with
     :meth:`from_estimator` or :meth:`from_path`.
 
     Parameters
@@ -105,7 +105,7 @@ class PaceSearchDisplay:
         path : PacePath
             Of ``splboost.selection.spl_path``.
         rule : {"best", "one standard error"}, default="best"
-            By what it is chosen.
+            Rule of the choice, as in ``PacePath.choose``.
         ax : matplotlib Axes, default=None
             As in :meth:`from_estimator`.
 
@@ -123,8 +123,8 @@ class PaceSearchDisplay:
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the scores.
 
-        Lines have some forty points, evenly along the axis. The few scores that are
-        far below all others leave the picture at the bottom; ``set_ylim`` shows more.
+        Lines have about forty points, evenly along the axis. Scores far below all
+        others are outside the picture; ``set_ylim`` shows more.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class PaceSearchDisplay:
             for panel, mean in zip(self.axes_, path.mean, strict=True)
         ]
         self._mark_choice()
-        labels = [_label(value) for value in path.values]
+        labels = [line.get_label() for line in self.lines_[0]]
         add_heading(self.figure_, grid, self._title(), self.lines_[0], labels)
         return self
 
@@ -192,9 +192,10 @@ class PaceSearchDisplay:
             panel.plot(
                 rounds,
                 mean[k, rounds - 1],
+                label=_label(value),
                 **({"color": colours[k], "linewidth": 1.4} if k in colours else plain),
             )[0]
-            for k in range(len(path.paces))
+            for k, value in enumerate(path.values)
         ]
 
     def _mark_choice(self) -> None:

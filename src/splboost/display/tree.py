@@ -109,10 +109,10 @@ def plot_tree(
 def _check_tree(tree: Any) -> None:
     if hasattr(tree, "outline") and not isinstance(tree, type):
         return
-    name = tree.__name__ if isinstance(tree, type) else type(tree).__name__
+    name = getattr(tree, "__name__", type(tree).__name__)
     if isinstance(tree, type):
         remedy = f"give a fitted object, say {name}().fit(X, y)."
-    elif hasattr(type(tree), "estimators_") or hasattr(tree, "estimators_"):
+    elif hasattr(tree, "estimators_") or hasattr(type(tree), "estimators_"):
         remedy = "it holds many trees; give one of them, say estimators_[0]."
     elif isinstance(tree, BaseEstimator) and hasattr(tree, "tree_"):
         remedy = "scikit-learn draws its own, by sklearn.tree.plot_tree."

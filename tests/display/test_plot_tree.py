@@ -141,7 +141,7 @@ def test_nothing_overlaps_with_many_branches():
     assert len(boxes(ax)) == 1 + 9 + 2 + 4 + 2
     assert_tidy(ax)
     shortened = [text.get_text() for text in answers(ax) if "…" in text.get_text()]
-    assert shortened == ["w" * 19 + "…"]
+    assert shortened == ["w" * 9 + "…" + "w" * 10]
 
 
 def test_nothing_overlaps_in_a_deep_tree():

@@ -22,6 +22,7 @@ from splboost.display.style import (
     class_colour,
     import_pyplot,
     make_grid,
+    shorten,
     tint,
 )
 
@@ -516,11 +517,6 @@ def _draw_categories(
     n_others = function.counts.size - shown.size
     others = f" (and {n_others} rarer)" if n_others else ""
     strip.set_xlabel(function.name + others, parse_math=False)
-    names = [_shorten(str((function.categories or [])[k])) for k in shown]
+    categories = function.categories or []
+    names = [shorten(str(categories[k]), LABEL_CHARACTERS) for k in shown]
     return places.tolist(), names, shown.size + 0.2, 0.8
-
-
-def _shorten(name: str) -> str:
-    half = LABEL_CHARACTERS // 2  # names often differ at their ends only
-    short = name[: half - 1].rstrip() + "…" + name[-half:].lstrip()
-    return name if len(name) <= LABEL_CHARACTERS else short

@@ -39,6 +39,12 @@ def class_colour(number: int) -> str:
     return CLASS_COLOURS[number % len(CLASS_COLOURS)]
 
 
+def shorten(text: str, most: int) -> str:
+    """A text of at most so many characters, cut in the middle: names differ at ends."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[: half - 1]}…{text[-half:]}"
+
+
 def tint(colour: str, strength: float) -> tuple[float, float, float]:
     """A colour mixed with white: 0 is white, 1 the colour itself."""
     from matplotlib.colors import to_rgb

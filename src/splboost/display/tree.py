@@ -12,7 +12,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from splboost._tools.user_warnings import warn
-from splboost.display.style import FAINT, INK, class_colour, import_pyplot, tint
+from splboost.display.style import (
+    FAINT,
+    INK,
+    class_colour,
+    import_pyplot,
+    shorten,
+    tint,
+)
 from splboost.trees.outline import Outline
 
 FONT_SIZE = 9.0
@@ -181,7 +188,7 @@ def _make_boxes(root: Outline, max_depth: int | None) -> list[_Box]:
         else:
             box.lines = _wrap(node.question)
             box.children = [
-                _Box(child, _shorten(answer), box.level + 1)
+                _Box(child, shorten(answer, ANSWER_CHARACTERS), box.level + 1)
                 for answer, child in node.branches
             ]
             boxes.extend(box.children)
@@ -199,12 +206,6 @@ def _colour(node: Outline, low: float, high: float) -> tuple[float, float, float
     elif node.mean is not None and high > low:
         strength = node.mean / (high - low) - low / (high - low)
     return tint(class_colour(number), PALEST + (STRONGEST - PALEST) * strength)
-
-
-def _shorten(answer: str) -> str:
-    if len(answer) <= ANSWER_CHARACTERS:
-        return answer
-    return answer[: ANSWER_CHARACTERS - 1].rstrip() + "…"
 
 
 def _wrap(question: str) -> list[str]:

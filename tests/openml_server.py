@@ -45,7 +45,7 @@ class OpenMLServer(ThreadingHTTPServer):
         self.breaks_off = False
         self.gate = None
 
-    def offer(self, number, attributes, rows, *, ignored=()):
+    def offer(self, number, attributes, rows):
         """Serve a set.
 
         `attributes` has the words of each column, None for numbers; the last column is
@@ -59,7 +59,7 @@ class OpenMLServer(ThreadingHTTPServer):
                 "name": name,
                 "data_type": "numeric" if words is None else "nominal",
                 "is_target": str(name == target).lower(),
-                "is_ignore": str(name in ignored).lower(),
+                "is_ignore": "false",
                 "is_row_identifier": "false",
                 "number_of_missing_values": "0",
             }

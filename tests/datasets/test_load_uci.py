@@ -339,11 +339,10 @@ def test_codes_become_words_and_classes_are_merged(monkeypatch, server, coded_as
     assert y.tolist() == [by_code[row[-1]] for row in rows]
 
 
-@pytest.mark.parametrize("ignored", [(), ("ID",)])
-def test_columns_that_are_not_ours_are_left_out(monkeypatch, server, ignored):
+def test_columns_that_are_not_ours_are_left_out(monkeypatch, server):
     attributes = {"ID": None, "fLength:": None, "class:": ["g", "h"]}
     rows = [(1, 28.5, "g"), (2, 31.5, "g"), (3, 0.25, "h")]
-    server.offer(1120, attributes, rows, ignored=ignored)
+    server.offer(1120, attributes, rows)
     shrink(monkeypatch, "magic", columns=("fLength",), classes={"g": 2, "h": 1})
     X, y = load_uci("magic")
     assert list(X) == ["fLength"] and X["fLength"].tolist() == [28.5, 31.5, 0.25]
@@ -530,31 +529,3 @@ def test_groups_are_the_subjects_of_the_recordings():
         pytest.skip("no parkinsons.groups.csv")
     *_, groups = load_uci("parkinsons", data_home=DATA, return_groups=True)
     assert groups.tolist() == pd.read_csv(path)["subject"].tolist()
-
-
-@needs_data
-@pytest.mark.parametrize("name", ["bank_fd4521", "parkinsons", "titanic"])
-def test_files_come_back_from_openmls_form(name, server, cache):
-    """As OpenML has them, with other names, codes and classes, they become the same."""
-    if name not in HERE:
-        pytest.skip(f"no {name}.csv.gz in SPLBOOST_DATA")
-    X, y = load_uci(name, data_home=DATA)
-    entry = UCI_CATALOGUE[name]
-    attributes, columns = {}, []
-    for k, column in enumerate(X, 1):
-        if column in entry.openml.words:
-            attributes[f"V{k}"] = None
-            columns.append((X[column].cat.codes * 1.25 - 1).tolist())
-        elif column in entry.categorical:
-            attributes[f"V{k}"] = [f"'{word}'" for word in X[column].cat.categories]
-            columns.append([f"'{word}'" for word in X[column]])
-        else:
-            attributes[f"V{k}"] = None
-            columns.append(X[column].tolist())
-    attributes["Class"] = ["1", "2"]
-    columns.append((2 - (y == y[0])).tolist())
-    server.offer(entry.openml.id, attributes, list(zip(*columns, strict=True)))
-    again, y_again = load_uci(name)
-    pd.testing.assert_frame_equal(again, X, check_exact=True)
-    np.testing.assert_array_equal(y_again, y)
-    assert [path.name for path in cache.iterdir()] == [f"{name}.csv.gz"]

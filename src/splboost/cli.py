@@ -33,8 +33,9 @@ def _send_again(lost: Any) -> None:
 
 
 def _interrupt_main_thread() -> None:
-    if hasattr(signal, "pthread_kill"):  # also wakes a main thread that waits
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):  # wakes it if it waits
+        signal.pthread_kill(main, signal.SIGINT)
     else:
         signal.raise_signal(signal.SIGINT)
 

@@ -129,6 +129,16 @@ def mixed_data(n, n_classes, *, seed=0, n_values=40):
 CATEGORICAL = (3, 4)
 
 
+def name_columns(X):
+    """Mixed data as a frame, with categories by name."""
+    frame = pd.DataFrame(X[:, :3], columns=["age", "income per month", "$size$"])
+    names = ["Aachen", "Bonn", "Celle, on the river Aller", "a" * 40, "Erfurt"]
+    for name, column in (("town", X[:, 3]), ("birthplace", X[:, 4])):
+        codes = np.nan_to_num(column, nan=-1).astype(int)
+        frame[name] = pd.Categorical.from_codes(codes, names)
+    return frame
+
+
 def read_data(name):
     """A real data set as a pandas frame and its target; skips where there is none."""
     folder = os.environ.get("SPLBOOST_DATA")

@@ -4,13 +4,29 @@ import gzip
 import hashlib
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
+from splboost.datasets import UCI_CATALOGUE
+
 API = "/api/v1/json/data"
 FILES = "/data/v1/download"
+
+# A set like adult
+ADULT = {
+    "age": None,
+    "workclass": ["Private", "State-gov", "'Never worked'"],
+    "class": [">50K", "<=50K"],
+}
+ADULT_ROWS = [
+    (39, "Private", "<=50K"),
+    (50, "?", ">50K"),
+    (38, "State-gov", "<=50K"),
+    ("?", "'Never worked'", "<=50K"),
+]
 
 
 class OpenMLServer(ThreadingHTTPServer):
@@ -29,7 +45,7 @@ class OpenMLServer(ThreadingHTTPServer):
         self.breaks_off = False
         self.gate = None
 
-    def offer(self, number, attributes, rows, *, ignored=()):
+    def offer(self, number, attributes, rows):
         """Serve a set.
 
         `attributes` has the words of each column, None for numbers; the last column is
@@ -43,7 +59,7 @@ class OpenMLServer(ThreadingHTTPServer):
                 "name": name,
                 "data_type": "numeric" if words is None else "nominal",
                 "is_target": str(name == target).lower(),
-                "is_ignore": str(name in ignored).lower(),
+                "is_ignore": "false",
                 "is_row_identifier": "false",
                 "number_of_missing_values": "0",
             }
@@ -129,3 +145,10 @@ def openml_server(monkeypatch):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def shrink(monkeypatch, name, **changes):
+    """Change what the catalogue knows of a set."""
+    entry = replace(UCI_CATALOGUE[name], **changes)
+    monkeypatch.setitem(UCI_CATALOGUE, name, entry)
+    return entry

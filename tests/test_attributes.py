@@ -32,8 +32,8 @@ from splboost.display import (
     ShapeFunctionsDisplay,
     WeightDisplay,
 )
-from splboost.display.margin_curves import MarginCurve
-from splboost.display.shapes import ShapeFunction
+from splboost.display.loss_curves import MarginCurve
+from splboost.display.shape_functions import ShapeFunction
 from splboost.engines import (
     DaskSPLXGBClassifier,
     SPLLGBMClassifier,

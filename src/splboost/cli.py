@@ -16,7 +16,7 @@ from typing import Any
 from splboost._tools.interrupts import EXIT_CODE, handling
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
-SECONDS = 0.01  # until a Ctrl-C that was lost comes again
+SECONDS = 0.01  # until a lost Ctrl-C is sent again
 
 
 def _stop(*signal_and_frame: object) -> None:
@@ -24,12 +24,20 @@ def _stop(*signal_and_frame: object) -> None:
     os._exit(EXIT_CODE)
 
 
-def _come_again(lost: Any) -> None:
-    """Bring back a Ctrl-C that struck where Python cannot raise, as in a callback."""
+def _send_again(lost: Any) -> None:
+    """Send a Ctrl-C again that struck where Python cannot raise, as in a callback."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        threading.Timer(SECONDS, signal.raise_signal, [signal.SIGINT]).start()
+        threading.Timer(SECONDS, _interrupt_main_thread).start()
     else:
         sys.__unraisablehook__(lost)
+
+
+def _interrupt_main_thread() -> None:
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):  # wakes it if it waits
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
 
 
 def make_app() -> Any:
@@ -86,7 +94,7 @@ def make_app() -> Any:
 
 
 def _load(name: str) -> Any:
-    """Import a command."""
+    """Import a command; one that cannot be imported says what to install."""
     import typer
     from typer.main import get_group
 
@@ -96,30 +104,26 @@ def _load(name: str) -> Any:
             commands = import_module(f"splboost.{name}.commands")
         app.add_typer(commands.app, name=name)
     except ImportError as error:
-        _add_excuse(app, name, error)
+        text = (
+            f"splboost {name} cannot start ({error}); install what it needs with "
+            f"pip install 'splboost[{name}]'."
+        )
+        anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+        # A bracket would be taken for markup.
+        @app.command(name, help=text.replace("[", r"\["), context_settings=anything)
+        def refuse() -> None:
+            sys.exit(text)
+
     return get_group(app).commands[name]
-
-
-def _add_excuse(app: Any, name: str, error: ImportError) -> None:
-    """In place of a command, say what to install."""
-    text = (
-        f"splboost {name} cannot start ({error}); install what it needs with "
-        f"pip install 'splboost[{name}]'."
-    )
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-
-    # A bracket would be taken for markup.
-    @app.command(name, help=text.replace("[", r"\["), context_settings=anything)
-    def excuse() -> None:
-        sys.exit(text)
 
 
 def main() -> None:
     """Run the command that the arguments say."""
-    # Until the process ends, for its last steps are no time for exceptions either.
+    # Until the process ends, because its last steps cannot handle exceptions either.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
-    sys.unraisablehook = _come_again
+    sys.unraisablehook = _send_again
     try:
         app = make_app()
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How kernels are compiled: by numba, once per machine where it can be kept."""
+"""Compiling kernels with numba, once per machine where the result can be stored."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from splboost._tools import maths
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that holds no lock and divides as numpy does.
+    """Compile a function, which releases the GIL and divides as numpy does.
 
-    What was compiled is kept on disk: beside the package, in the user's cache, or in
-    the folder that ``NUMBA_CACHE_DIR`` names. Where none of these can be written to,
-    each process compiles for itself.
+    The result is stored on disk: beside the package, in the user's cache, or in the
+    folder that ``NUMBA_CACHE_DIR`` names. If none of these can be written to, each
+    process compiles again.
     """
     if function is None:
         return partial(kernel, **options)
@@ -47,8 +47,8 @@ def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> 
 def lean_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a kernel that makes and returns no arrays, and calls none that does.
 
-    It need not count who holds an array, which on small ones takes longer than the work
-    on them. Where numba knows no way around that, it is a kernel like any other.
+    Such a kernel needs no reference counts, which take longer than the work on small
+    arrays. Versions of numba that cannot leave them out compile an ordinary kernel.
     """
     without_counting = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
     return kernel(function, **without_counting, **options)
@@ -83,10 +83,10 @@ def _clip(x, low, high):  # type: ignore[no-untyped-def]
 
 
 class Reference(structref.StructRefProxy):
-    """A struct that kernels get by one pointer.
+    """A struct that is passed to kernels as one pointer.
 
-    Numba's own getter of its type is written in Python. An interrupt that strikes in
-    there is lost, for numba takes the error to mean that there is no such attribute.
+    Numba's own getter of its type is written in Python. An interrupt in there is lost,
+    because numba takes the error to mean that there is no such attribute.
     """
 
     _numba_type_ = property(attrgetter("_type"))

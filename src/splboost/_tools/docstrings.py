@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 Class = TypeVar("Class", bound=type)
 
 
-class Decorator(Protocol):
-    """What takes a class and gives the same."""
-
-    def __call__(self, cls: Class) -> Class: ...
-
-
-def documented_by(texts: Mapping[str, str]) -> Decorator:
-    """Put texts into a docstring, where a line of it names them in braces."""
+def documented_by(texts: Mapping[str, str]) -> Callable[[Class], Class]:
+    """Class decorator that replaces the lines of a docstring that name a text."""
 
     def fill_in(cls: Class) -> Class:
         text = cls.__doc__ or ""

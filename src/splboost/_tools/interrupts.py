@@ -1,7 +1,7 @@
-"""Ctrl-C at a better moment, and signals handled for a while.
+"""Ctrl-C put off to a safe moment, and signals handled for the time of a block.
 
-Where numba hands arrays back to Python it calls Python code, and an interrupt that
-strikes in there is lost or brings the process down.
+Where numba returns arrays to Python it calls Python code, and an interrupt in there is
+lost or crashes the process.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Handler = Callable[[int, FrameType | None], Any]
 
 
 class Uninterrupted:
-    """Let Ctrl-C wait until the end of the block; other threads never get it.
+    """Put Ctrl-C off to the end of the block; other threads never get it.
 
-    Where it would call no Python code, it is left as it is.
+    A handler that calls no Python code is left in place.
     """
 
     def __enter__(self) -> Self:
@@ -42,9 +42,9 @@ class Uninterrupted:
 
 @contextmanager
 def handling(number: signal.Signals, handler: Handler) -> Iterator[None]:
-    """Handle a signal in the block, where that is Python's to do.
+    """Handle a signal in the block, if Python can set its handler.
 
-    One that is ignored, as Ctrl-C is by jobs in the background, stays so.
+    A signal that is ignored, as Ctrl-C is by jobs in the background, stays ignored.
     """
     before = take_signal(number, handler)
     try:
@@ -55,10 +55,10 @@ def handling(number: signal.Signals, handler: Handler) -> Iterator[None]:
 
 
 def take_signal(number: signal.Signals, handler: Handler) -> Any:
-    """Set a handler; the one before, or None where nothing was set.
+    """Set a handler; returns the one before, or None if nothing was changed.
 
-    Only the main thread can set one, and one that was not set by Python, as in a
-    program with a Python inside, Python could not set again.
+    Only the main thread can set one. A handler that was not set by Python, as in a
+    program that embeds it, is kept, because Python could not set it again.
     """
     if threading.current_thread() is not threading.main_thread():
         return None
@@ -68,23 +68,23 @@ def take_signal(number: signal.Signals, handler: Handler) -> Any:
 
 
 def give_back_signal(number: signal.Signals, handler: Handler, before: Any) -> None:
-    """Set the handler before again, unless another has been set since."""
+    """Restore the handler before, unless another has been set since."""
     if signal.getsignal(number) == handler:
         signal.signal(number, before)
 
 
 @contextmanager
 def ctrl_c_blocked() -> Iterator[None]:
-    """Let Ctrl-C wait until the end of the block; processes started in it ignore it.
+    """Put Ctrl-C off to the end of the block; processes started in it ignore it.
 
-    On Windows it does neither.
+    On Windows nothing changes.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing.resource_tracker import ensure_running
 
-    ensure_running()  # to start it later would end the blocking, before Python 3.13
+    ensure_running()  # before Python 3.13, starting it later would unblock Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

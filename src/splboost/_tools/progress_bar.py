@@ -1,4 +1,4 @@
-"""How far long work has come: a bar on a terminal, else lines, both on stderr."""
+"""Progress of long work: a bar on a terminal, otherwise lines, both on stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPILING = "compiling, as on first use; this may take a minute"
 
 
 class Report(Protocol):
-    """Shows how far work has come; a context manager that tidies up in the end."""
+    """Shows progress; a context manager that tidies up at the end."""
 
     def show(self, done: int, text: str = "") -> None: ...
 
@@ -26,16 +26,16 @@ class Report(Protocol):
 
 
 def has_room_for_bar() -> bool:
-    """Whether stderr is a terminal, and what draws bars is installed."""
+    """Whether stderr is a terminal and rich is installed."""
     return sys.stderr.isatty() and find_spec("rich") is not None
 
 
 def make_report(
     verbose: int, total: int, title: str, *, estimates: bool = True
 ) -> Report:
-    """A bar where one can be shown; lines elsewhere; nothing unless ``verbose``.
+    """A bar where one can be shown, otherwise lines; nothing unless ``verbose``.
 
-    A bar estimates the time left from what is done, unless ``estimates`` is False.
+    A bar estimates the time left, unless ``estimates`` is False.
     """
     if not verbose:
         return Silence()
@@ -58,7 +58,7 @@ class Silence:
 
 
 class Lines(Silence):
-    """A line for every tenth of the work, and every few minutes."""
+    """Writes a line for every tenth of the work, and every few minutes."""
 
     def __init__(self, total: int, title: str) -> None:
         self._total = total
@@ -76,7 +76,7 @@ class Lines(Silence):
 
 
 class Bar(Silence):
-    """A progress bar, drawn anew some ten times a second."""
+    """A progress bar, redrawn up to ten times a second."""
 
     def __init__(self, total: int, title: str, *, estimates: bool = True) -> None:
         from rich.console import Console
@@ -126,12 +126,12 @@ class Bar(Silence):
 
 
 class TimeLeft:
-    """Estimates how long work will take yet, where its pieces differ in size.
+    """Estimates the time left of work whose pieces differ in size.
 
     Parameters
     ----------
     work : float
-        All of it, in any unit.
+        The whole work, in any unit.
     """
 
     def __init__(self, work: float) -> None:
@@ -139,18 +139,18 @@ class TimeLeft:
         self._all, self._done = work, 0.0
 
     def spare(self, work: float) -> None:
-        """Somebody else does so much of it."""
+        """Leave out work that is done elsewhere."""
         self._all -= work
 
     def after(self, work: float) -> str:
-        """The time left when so much more is done, in words."""
+        """The time left, in words, once this much more is done."""
         self._done += work
         rate = (time.monotonic() - self._start) / self._done
         return f"{format_duration(rate * max(self._all - self._done, 0.0))} left"
 
 
 def counted(number: int, noun: str) -> str:
-    """So many of them, in words.
+    """A number and its noun, which is plural unless the number is 1.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A time in words, roughly.
+    """A rounded time in words.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def format_duration(seconds: float) -> str:
 
 @contextmanager
 def announcing_compilation(verbose: int) -> Iterator[None]:
-    """Say so, once, where kernels are compiled: what is to come may be long in coming.
+    """Say once that kernels are compiled, which may take long.
 
     Functions of users do not count.
     """
@@ -201,7 +201,7 @@ def announcing_compilation(verbose: int) -> Iterator[None]:
                 print(COMPILING, file=sys.stderr, flush=True)
 
         def on_end(self, event: Any) -> None:
-            """Progress speaks for itself."""
+            """Say nothing; the next message is about progress."""
 
     with install_listener("numba:compile", Announcement()):
         yield

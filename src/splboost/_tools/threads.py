@@ -1,11 +1,11 @@
 """One pool of plain threads for kernels that release the GIL.
 
-The pool is made when first needed, lives as long as the process, is forgotten in a
+The pool is made when first needed, lives as long as the process, is dropped in a
 forked child, and is never part of an estimator, hence never pickled. A task never
 submits tasks of its own, so the pool cannot wait for itself.
 
-It is not ``concurrent.futures``, whose locks Ctrl-C can leave locked for ever: a
-``SimpleQueue`` is interrupted while it waits or not at all. It is faster, too.
+It is not ``concurrent.futures``, whose locks can stay locked for ever after Ctrl-C; a
+``SimpleQueue`` is interrupted only while it waits. It is also faster.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def share(size: int, n_threads: int, work: int = 1) -> list[tuple[int, int]]:
-    """Bounds of the parts of ``size`` things for so many threads, ``work`` for each.
+    """Bounds of the parts of ``size`` things, each of which takes ``work`` steps.
 
-    One part where waking a thread would take longer than it saves.
+    There is one part if waking a thread would take longer than it saves.
     """
     n_parts = n_threads if size * work >= THREADED_WORK else 1
     bounds = [size * k // n_parts for k in range(n_parts + 1)]

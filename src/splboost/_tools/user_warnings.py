@@ -1,4 +1,4 @@
-"""Warnings that point at the user's own line, and are not repeated; errors restated."""
+"""Warnings that name the user's line and are given once; errors with a fuller text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Advice(NamedTuple):
-    """What is to be said, and of what."""
+    """The text of a warning, and its topic."""
 
     message: str
     topic: str
@@ -22,14 +22,14 @@ _kept: ContextVar[list[Advice] | None] = ContextVar("kept", default=None)
 
 
 def warn(message: str, topic: str | None = None) -> None:
-    """Warn where the user's code called into this package.
+    """Warn, and name the line of the user's code that called this package.
 
     Parameters
     ----------
     message : str
     topic : str, default=None
-        What it is about, so that nothing more is said of that in ``once``; None is the
-        message itself.
+        Within ``once`` only the first warning of a topic is given. None takes the
+        message as topic.
     """
     topic = message if topic is None else topic
     kept, said = _kept.get(), _said.get()
@@ -47,13 +47,13 @@ def warn(message: str, topic: str | None = None) -> None:
 
 
 def restate(error: Exception, message: str) -> TypeError | ValueError:
-    """An error of the same kind that says more."""
+    """A TypeError for a TypeError, otherwise a ValueError, with another message."""
     return (TypeError if isinstance(error, TypeError) else ValueError)(message)
 
 
 @contextmanager
 def once() -> Iterator[None]:
-    """Warn once of each topic in the block, and in blocks inside it."""
+    """Give one warning of each topic in the block, blocks inside it included."""
     if _said.get() is not None:
         yield
         return
@@ -66,7 +66,7 @@ def once() -> Iterator[None]:
 
 @contextmanager
 def keeping_advice() -> Iterator[list[Advice]]:
-    """Keep the warnings of the block, which another thread is to give."""
+    """Collect the warnings of the block, for another thread to give."""
     kept: list[Advice] = []
     token = _kept.set(kept)
     try:

@@ -1,6 +1,6 @@
-"""Files that are whole: what was there before, or all of what was to be written.
+"""Files that are replaced as a whole, or not at all.
 
-A file is written beside its place, brought to disk, and then moved there in one step.
+A file is written beside its place, flushed to disk, and then moved there in one step.
 A kill, a full disk or Ctrl-C at any moment leaves the earlier file as it was.
 """
 
@@ -14,28 +14,26 @@ from pathlib import Path
 
 MOST_SEARCHED = 10_000  # bytes of a file, for a mark
 PART = "part"  # in the name of what a killed process leaves beside the file
-
-
 LONGEST_STEM = 100  # bytes of a name to which something is added
 
 
 class WriteError(OSError):
-    """Which file could not be written, and what is there now."""
+    """Says which file could not be written, and what is there now."""
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterator[Path]:
-    """Give the path to write to instead; afterwards the file there replaces ``path``.
+    """Yield a path to write to; at the end that file replaces ``path``.
 
     Permissions and owner of an earlier file are kept, and a symbolic link still points
-    where it did. A new file is open to nobody whom the file ``like`` is not open to.
-    What is no regular file, such as ``/dev/stdout``, is written directly.
+    where it did. A new file can be read by nobody who cannot read the file ``like``.
+    Devices such as ``/dev/stdout`` are written directly.
 
     Raises
     ------
     WriteError
-        Where the disk is full, say. The earlier file is as it was. Where it cannot be
-        replaced, because another program on Windows has it open, the new file stays
+        If the disk is full, for instance. The earlier file is as it was. If it cannot
+        be replaced, because another program on Windows has it open, the new file stays
         beside it, and the error names both.
 
     Examples
@@ -51,7 +49,7 @@ def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterato
     False
     row,label
     """
-    if is_device(Path(path)):  # before links are resolved, which pipes have no end of
+    if is_device(Path(path)):  # checked first, as links to pipes cannot be resolved
         try:
             yield Path(path)
         except OSError as error:
@@ -86,22 +84,22 @@ def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterato
 
 
 def is_device(path: Path) -> bool:
-    """Whether a path is there and is neither a file nor a folder."""
+    """Whether a path exists and is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def has_mark(path: Path, mark: str) -> bool:
-    """Whether a text is near the start of a file, as a sign of who has written it."""
+    """Whether a text that marks the files of a command is near the start of a file."""
     with path.open("rb") as stream:
         return mark.encode() in stream.read(MOST_SEARCHED)
 
 
 class _NotMoved(WriteError):
-    """The file was written, and is still beside its place."""
+    """The file was written, but could not be moved to its place."""
 
 
 def _make_like(target: Path, part: Path, like: Path | None) -> None:
-    """An empty file with the permissions that the one at its place has or would get."""
+    """Make an empty file with the permissions that the target has or would get."""
     mode = 0o666 if like is None else like.stat().st_mode & 0o666
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     with suppress(FileNotFoundError):
@@ -150,7 +148,7 @@ def write_whole(
 def check_replaceable(
     path: Path, is_own: Callable[[Path], bool], *, force: bool = False
 ) -> None:
-    """Refuse to replace a file that somebody else has made.
+    """Refuse to replace a file that this command has not written.
 
     Parameters
     ----------

@@ -3,10 +3,9 @@
 `uci` loads the data sets of the paper, and `table_one` compares them with what the
 paper says of them; what is known of each stands in `catalogue`.
 
-`generators` draws samples from distributions of which the best possible
-classifier is known; `noise` then turns some of the labels and remembers which.
-Together they answer the question that real data leave open: did the booster
-give up the wrong labels, or the right ones?
+`generators` draws samples from distributions whose best possible classifier is
+known; `noise` flips some of the labels and says which. With both it is known which
+samples a booster should have given up, as it is not with real data.
 """
 
 from splboost.datasets.catalogue import UCI_CATALOGUE

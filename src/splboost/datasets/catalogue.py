@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+TARGET = "target"  # name of the column with the labels
+
 
 @dataclass(frozen=True)
 class Figures:

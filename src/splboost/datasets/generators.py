@@ -1,8 +1,8 @@
 """Random classification problems whose best classifier is known.
 
 All generators return ``X`` as float64 and ``y`` in {0, 1}, where 1 is the
-positive class, in random row order. Labels are clean: spoil them with
-`splboost.datasets.flip_labels`.
+positive class, in random row order. Labels are clean; `splboost.datasets.flip_labels`
+makes some of them wrong.
 """
 
 import numbers
@@ -51,7 +51,7 @@ def make_gaussians(
     See Also
     --------
     gaussians_log_odds : The exact log-odds of the two classes.
-    flip_labels : Turns labels; the paper turns 15 in each class.
+    flip_labels : Makes labels wrong; in the paper 15 of each class.
 
     Examples
     --------
@@ -242,9 +242,9 @@ def make_long_servedio(
     - *penaliser* (1/2): 5 of the first 11 and 6 of the last 10, drawn at random,
       equal the class, the other 10 oppose it.
 
-    Turn a tenth of the labels and a booster of a convex loss spends itself on
-    the turned large-margin samples: it relies on the first 11 features, as the
-    pullers teach, and errs on about half of the penalisers.
+    With a tenth of the labels flipped, a booster of a convex loss concentrates on
+    the flipped large-margin samples: it relies on the first 11 features, because of
+    the pullers, and errs on about half of the penalisers.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def _signs(
 def _coins_and_normals(
     n_samples: int, n_features: int, random_state: _Seed
 ) -> tuple[_LabelArray, _FloatArray]:
-    """Fair class labels, and standard normal features that know nothing of them."""
+    """Classes of probability 1/2, and standard normal features independent of them."""
     _check_count("n_samples", n_samples)
     _check_count("n_features", n_features)
     rng = check_random_state(random_state)

@@ -1,4 +1,4 @@
-"""Turn labels at random, and remember which ones."""
+"""Labels flipped at random, as in the experiments of the SPLBoost paper."""
 
 import numbers
 from collections.abc import Mapping
@@ -7,6 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+
+from splboost._data.cells import is_missing
 
 
 def flip_labels(
@@ -18,7 +20,7 @@ def flip_labels(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Give some of the samples a wrong label.
 
-    A turned label becomes one of the other classes, all equally likely, and
+    A flipped label becomes one of the other classes, all equally likely, and
     never stays what it was.
 
     Parameters
@@ -26,28 +28,28 @@ def flip_labels(
     y : array-like of shape (n_samples,)
         The labels, numbers or strings, of at least two classes. Not modified.
     rate : float or dict {class: float}
-        The share of labels to turn, between 0 and 1. A dict gives each class its
-        own share, classes that it does not name keep all their labels.
+        The share of labels to flip, between 0 and 1. A dict gives each class its
+        own share; classes that it does not name keep all their labels.
     mode : {'count', 'probability'}, default='count'
-        With 'count' the number of turned labels is exact, ``round(rate * n)``,
+        With 'count' the number of flipped labels is exact, ``round(rate * n)``,
         where n is the number of samples, or of samples of the class if `rate` is
-        a dict. With 'probability' each label is turned with probability `rate`,
+        a dict. With 'probability' each label is flipped with probability `rate`,
         independently of the others.
     random_state : int, RandomState instance or None, default=None
-        Pass an int to turn the same labels at every call.
+        Pass an int to flip the same labels at every call.
 
     Returns
     -------
     y_noisy : ndarray of shape (n_samples,)
-        The labels after turning.
+        The labels, some of them wrong.
     flipped : ndarray of bool of shape (n_samples,)
-        True where the label was turned.
+        True where the label was flipped.
 
     Notes
     -----
-    For one int as `random_state` the noise grows with the rate: a label turned
-    at a lower rate is turned into the same class at every higher rate. Curves
-    over the noise level are smoother for it.
+    With the same int as `random_state`, a label flipped at a lower rate is flipped
+    to the same class at every higher rate. This makes curves over the noise level
+    smoother.
 
     Examples
     --------
@@ -72,15 +74,15 @@ def flip_labels(
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y holds the classes {classes.tolist()}; to turn a label there must be "
+            f"y holds the classes {classes.tolist()}; to flip a label there must be "
             "another class: pass labels of at least two."
         )
     rates = _rate_per_class(rate, classes)
 
-    # A stream of its own: with the seed's own, scikit-learn's splitters would draw the
-    # same permutation and put all wrong labels on one side.
+    # Not the generator of the seed itself: a splitter of scikit-learn with that seed
+    # draws the same permutation, and would put all wrong labels on one side.
     rng = np.random.RandomState(check_random_state(random_state).randint(2**31 - 1))
-    # Every sample's draws are made whatever the rate: this nests the noise levels.
+    # All samples are drawn for at any rate, so that the noise levels are nested.
     other_codes = (codes + rng.randint(1, len(classes), size=len(codes))) % len(classes)
     if mode == "probability":
         flipped = rng.random_sample(len(codes)) < rates[codes]
@@ -105,32 +107,20 @@ def _check_labels(y: ArrayLike) -> NDArray[Any]:
             f"y has shape {raw.shape}; pass one label per sample, "
             "that is shape (n_samples,)."
         )
-    missing = np.flatnonzero(_is_missing(raw))
+    is_object = raw.dtype == object
+    absent = [is_missing(label) for label in raw] if is_object else raw != raw
+    missing = np.flatnonzero(absent)
     if len(missing):
         raise ValueError(
             f"y[{missing[0]}] is {raw[missing[0]]!r}, a missing label "
             f"({len(missing)} in all); drop these samples first."
         )
-    if raw.dtype == object and len({isinstance(label, str) for label in raw}) == 2:
+    if is_object and len({isinstance(label, str) for label in raw}) == 2:
         raise ValueError(
             "y mixes strings and other labels; pass labels of one type, "
             "for example [str(label) for label in y]."
         )
     return np.asarray(y)
-
-
-def _is_missing(raw: NDArray[Any]) -> NDArray[np.bool_]:
-    if raw.dtype != object:
-        unequal: NDArray[np.bool_] = raw != raw  # true for NaN and NaT only
-        return unequal
-    return np.fromiter(map(_is_missing_value, raw), dtype=bool, count=len(raw))
-
-
-def _is_missing_value(label: Any) -> bool:
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # pandas.NA has no truth value
-        return True
 
 
 def _rate_per_class(
@@ -154,6 +144,6 @@ def _check_rate(name: str, value: float) -> float:
     if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
         raise ValueError(
             f"{name}={value!r} is not a share; pass a number between 0 and 1, "
-            "such as 0.1 to turn a tenth of the labels."
+            "such as 0.1 to flip a tenth of the labels."
         )
     return float(value)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
-from splboost.datasets.catalogue import OpenML, UCIDataSet
-from splboost.datasets.files import TARGET
+from splboost.datasets.catalogue import TARGET, OpenML, UCIDataSet
 
 _ROWS_AT_ONCE = 10_000
-# The fields of a column, in some of the rows
-_Column: TypeAlias = Callable[[slice], list[str]]
 
 
 def fetch_csv(entry: UCIDataSet, copy: OpenML, scratch: Path) -> bytes:
@@ -55,7 +52,7 @@ def fetch_csv(entry: UCIDataSet, copy: OpenML, scratch: Path) -> bytes:
     classes, codes = np.unique(target, return_inverse=True)
     coding = _match(codes, classes.tolist(), labels, "classes")
     columns.append(_texts(codes, [coding[label] for label in classes.tolist()]))
-    return _written([*entry.columns, TARGET], columns, len(codes))
+    return _written([*entry.columns, TARGET], columns)
 
 
 def _coded(
@@ -86,25 +83,30 @@ def _match(
     return {word: ours[n] for word, n in found.items()}
 
 
-def _texts(codes: NDArray[np.intp], words: list[str]) -> _Column:
-    fields = [*words, ""]  # the last for code -1, which is a missing value
-    return lambda rows: [fields[code] for code in codes[rows].tolist()]
+def _texts(codes: NDArray[np.intp], words: list[str]) -> NDArray[Any]:
+    """The word of each row, which is empty for code -1."""
+    return np.array([*words, ""], dtype=object)[codes]
 
 
-def _numbers(values: NDArray[np.float64]) -> _Column:
-    """Written like pandas does: integers where all are whole, else floats."""
+def _numbers(values: NDArray[np.float64]) -> NDArray[Any]:
+    """As pandas writes them: integers where all are whole, else floats or nothing."""
     if (values == np.round(values)).all():
-        return lambda rows: [str(int(value)) for value in values[rows].tolist()]
-    return lambda rows: [
-        "" if value != value else repr(value) for value in values[rows].tolist()
-    ]
+        return values.astype(np.int64)
+    missing = np.isnan(values)
+    if missing.any():
+        values = values.astype(object)
+        values[missing] = None
+    return values
 
 
-def _written(header: list[str], columns: list[_Column], n_rows: int) -> bytes:
+def _written(header: list[str], columns: list[NDArray[Any]]) -> bytes:
+    """Columns as CSV, made of a few rows at once to save memory."""
     contents = io.StringIO()
     writer: Any = csv.writer(contents, lineterminator="\n")
     writer.writerow(header)
-    for start in range(0, n_rows, _ROWS_AT_ONCE):
+    for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        writer.writerows(zip(*(column(rows) for column in columns), strict=True))
+        writer.writerows(
+            zip(*(column[rows].tolist() for column in columns), strict=True)
+        )
     return contents.getvalue().encode()

@@ -1,20 +1,30 @@
-"""The data sets of the SPLBoost paper: from a folder, or from OpenML."""
+"""The data sets of the SPLBoost paper: from files in a folder, or from OpenML.
+
+A file is a gzip CSV with a header, its last column is ``target``, and empty fields are
+missing values. What it holds is checked: by the hash of its contents, or, where there
+is none to compare with, by rows, columns, classes and missing values.
+"""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import os
 import sys
+import zlib
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeAlias, overload
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.frames import frame_library
 from splboost._tools.whole_files import write_whole
-from splboost.datasets.catalogue import UCI_CATALOGUE, OpenML, UCIDataSet
-from splboost.datasets.files import digest, read_frame, required_library, unpacked
+from splboost.datasets.catalogue import TARGET, UCI_CATALOGUE, OpenML, UCIDataSet
 
 FOLDER_VARIABLE = "SPLBOOST_DATA"
 _PathLike: TypeAlias = str | os.PathLike[str]
@@ -125,6 +135,33 @@ def load_uci(
     return X, y, np.repeat(list(groups), list(groups.values()))
 
 
+# ------------------------------------------------------------------------------ files
+
+
+def data_folder(data_home: _PathLike | None) -> Path:
+    """The folder with the files."""
+    named = data_home or os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(caches).expanduser() / "splboost"
+
+
+def digest(contents: bytes) -> str:
+    """The hash by which the catalogue knows a file."""
+    return sha256(contents).hexdigest()
+
+
+def unpacked(path: Path) -> bytes:
+    """The CSV in a file."""
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(
+            f"{path} is damaged ({error}); delete it, and fetch it again."
+        ) from error
+
+
 def load_checked(
     name: str, data_home: _PathLike | None, *, download: bool
 ) -> tuple[Any, NDArray[Any], bool]:
@@ -133,7 +170,16 @@ def load_checked(
         raise ValueError(
             f"name={name!r} is unknown; the data sets are {', '.join(UCI_CATALOGUE)}."
         )
-    entry, library = UCI_CATALOGUE[name], required_library()
+    entry, library, folder = (
+        UCI_CATALOGUE[name],
+        frame_library(),
+        data_folder(data_home),
+    )
+    if library is None:
+        raise ImportError(
+            "load_uci returns a frame and found neither pandas nor polars; install one "
+            "of them, for example with pip install pandas."
+        )
     folder = data_folder(data_home)
     own, copy = folder / f"{name}.csv.gz", folder / f"{name}.openml.csv.gz"
     if not own.exists() and not copy.exists():
@@ -143,25 +189,45 @@ def load_checked(
     path = own if own.exists() else copy
     contents = unpacked(path)
     exact = digest(contents) == entry.sha256
-    if path == own and entry.sha256 and not exact:
-        raise ValueError(
-            f"{path} is not the {name} of the catalogue: the SHA-256 of the CSV in it "
-            f"is {digest(contents)} and not {entry.sha256}. {_remedy(name, entry)}"
-        )
     try:
-        X, y = read_frame(library, contents, entry)
+        if path == own and entry.sha256 and not exact:
+            raise ValueError(
+                f"the SHA-256 of the CSV in it is {digest(contents)} and not "
+                f"{entry.sha256}"
+            )
+        X, y = _read_frame(library, contents, entry)
     except ValueError as error:
+        remedy = (
+            "Delete it, and load_uci, or --download, fetches it from OpenML."
+            if entry.openml
+            else f"Make it anew: {_by_hand(name, entry)}"
+        )
         raise ValueError(
-            f"{path} is not the {name} of the catalogue: {error}. "
-            f"{_remedy(name, entry)}"
+            f"{path} is not the {name} of the catalogue: {error}. {remedy}"
         ) from error
     return X, y, exact
+
+
+def _how_to_get(name: str, entry: UCIDataSet, folder: Path) -> str:
+    if entry.openml:
+        return f"{name} is not in {folder}; download=True fetches it from OpenML."
+    return (
+        f"{name} is not in {folder} and cannot be downloaded: {_by_hand(name, entry)}"
+    )
+
+
+def _by_hand(name: str, entry: UCIDataSet) -> str:
+    return (
+        f"{entry.by_hand}; write it into that folder as {name}.csv.gz with pandas' "
+        f"to_csv(index=False), columns named as in UCI_CATALOGUE[{name!r}].columns, "
+        "then target, and missing values empty."
+    )
 
 
 def _download(
     name: str, entry: UCIDataSet, copy: OpenML, library: Any, folder: Path
 ) -> tuple[Any, NDArray[Any], bool]:
-    from splboost.datasets.openml import fetch_csv  # with much of scikit-learn
+    from splboost.datasets.openml import fetch_csv  # imports much of scikit-learn
 
     page = f"https://www.openml.org/d/{copy.id}"
     try:
@@ -176,7 +242,7 @@ def _download(
         print(f"{name}: downloading {page}", file=sys.stderr, flush=True)
         try:
             contents = fetch_csv(entry, copy, Path(scratch.name))
-            X, y = read_frame(library, contents, entry)
+            X, y = _read_frame(library, contents, entry)
         except Exception as error:
             reason = str(error).rstrip(".")
             raise OSError(
@@ -196,32 +262,74 @@ def _download(
     return X, y, exact
 
 
-def _how_to_get(name: str, entry: UCIDataSet, folder: Path) -> str:
-    if entry.openml:
-        return f"{name} is not in {folder}; download=True fetches it from OpenML."
-    return (
-        f"{name} is not in {folder} and cannot be downloaded: {_by_hand(name, entry)}"
+# --------------------------------------------------------------------------- contents
+
+
+def _read_frame(
+    library: Any, contents: bytes, entry: UCIDataSet
+) -> tuple[Any, NDArray[Any]]:
+    """The features as a frame, and the labels.
+
+    Raises a ValueError that says what is not as in the catalogue.
+    """
+    header = contents.split(b"\n", 1)[0].decode()
+    names = next(csv.reader([header.rstrip("\r")]), [])
+    if names != [*entry.columns, TARGET]:
+        raise ValueError(
+            f"its columns are {', '.join(names)} and not "
+            f"{', '.join([*entry.columns, TARGET])}"
+        )
+    read = _read_pandas if library.__name__ == "pandas" else _read_polars
+    X, texts = read(library, contents, entry)
+    known = {str(label): label for label in entry.classes}
+    strange = {str(text) for text in texts} - set(known)
+    if strange:
+        raise ValueError(
+            f"its classes are not {', '.join(known)} alone but also "
+            f"{', '.join(sorted(strange))}"
+        )
+    y = np.array([known[text] for text in texts])
+    _check_counts(X, y, entry)
+    return X, y
+
+
+def _read_pandas(
+    pandas: Any, contents: bytes, entry: UCIDataSet
+) -> tuple[Any, list[Any]]:
+    frame = pandas.read_csv(
+        io.BytesIO(contents),
+        dtype=dict.fromkeys((*entry.categorical, TARGET), str),
+        keep_default_na=False,
+        na_values=[""],
     )
+    texts = frame.pop(TARGET).tolist()
+    return frame.astype(dict.fromkeys(entry.categorical, "category")), texts
 
 
-def _remedy(name: str, entry: UCIDataSet) -> str:
-    if entry.openml:
-        return "Delete it, and load_uci, or --download, fetches it from OpenML."
-    return f"Make it anew: {_by_hand(name, entry)}"
-
-
-def _by_hand(name: str, entry: UCIDataSet) -> str:
-    return (
-        f"{entry.by_hand}; write it into that folder as {name}.csv.gz with pandas' "
-        f"to_csv(index=False), columns named as in UCI_CATALOGUE[{name!r}].columns, "
-        "then target, and missing values empty."
+def _read_polars(
+    polars: Any, contents: bytes, entry: UCIDataSet
+) -> tuple[Any, list[Any]]:
+    frame = polars.read_csv(
+        contents,
+        schema_overrides=dict.fromkeys((*entry.categorical, TARGET), polars.String),
+        infer_schema_length=None,
     )
+    X = frame.drop(TARGET).with_columns(
+        frame[name].cast(polars.Enum(frame[name].drop_nulls().unique().sort()))
+        for name in entry.categorical
+    )
+    return X, frame[TARGET].to_list()
 
 
-def data_folder(data_home: _PathLike | None) -> Path:
-    """Where the files are."""
-    named = data_home or os.environ.get(FOLDER_VARIABLE)
-    if named:
-        return Path(named).expanduser()
-    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(caches).expanduser() / "splboost"
+def _check_counts(X: Any, y: NDArray[Any], entry: UCIDataSet) -> None:
+    labels, counts = np.unique(y, return_counts=True)
+    found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    if found != dict(entry.classes):
+        raise ValueError(f"its classes have the rows {found} and not {entry.classes}")
+    frame = nw.from_native(X)
+    for name, dtype in frame.schema.items():
+        if name not in entry.categorical and not dtype.is_numeric():
+            raise ValueError(f"its column {name!r} holds more than numbers")
+    missing = sum(frame.select(nw.all().null_count()).row(0))
+    if missing != entry.missing:
+        raise ValueError(f"{missing} cells are empty and not {entry.missing}")

@@ -1,28 +1,193 @@
-"""The shape functions of boosted stumps as a grid of panels."""
+"""Boosted stumps as what they are, a sum of functions of one feature each, drawn."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from splboost.display.panels import Curve, draw_panel, legend_key
-from splboost.display.shapes import ShapeFunction, shape_functions
+from splboost._data.cells import is_missing
+from splboost.boosting.learners.columns import ColumnsModel
+from splboost.boosting.prediction import ScorePrediction
 from splboost.display.style import (
+    CLASS_COLOURS,
     FAINT,
-    cell_of,
+    INK,
+    add_heading,
     class_colour,
     import_pyplot,
-    line_style,
+    make_grid,
+    shorten,
+    tint,
 )
 
+FloatArray = NDArray[np.float64]
+
+N_BINS = 40
 PANEL_WIDTH, PANEL_HEIGHT, STRIP_HEIGHT, HEADING_HEIGHT = 3.5, 2.1, 0.3, 0.4  # inches
 LABEL_HEIGHT = 0.5
-PANEL_CHARACTERS, KEY_CHARACTERS = 45, 8  # of a heading, and of a line beside a name
+FILL, DENSITY = 0.4, "#b8b8b8"
+MOST_CATEGORIES, LABEL_CHARACTERS, ROW_CHARACTERS = 12, 14, 30
+
+
+@dataclass(frozen=True)
+class ShapeFunction:
+    """What one feature adds to the score, by its value.
+
+    It is a step function of a number, or a table of categories, and callable. With
+    more than two classes each step has a score per class.
+
+    Attributes
+    ----------
+    feature : int
+        Number of the feature.
+    name : str
+    cuts : array of shape (n_steps - 1,) or None
+        Where the steps are, ascending; a number equal to a cut is below it. None for
+        categories.
+    categories : list or None
+        One for each step; None for numbers.
+    values : array of shape (n_steps,) or (n_steps, n_classes)
+        Score of each step, which over X has a mean of zero.
+    missing : float or array of shape (n_classes,)
+        Score of a missing value, and of a category that the model does not know.
+    importance : float or array of shape (n_classes,)
+        Standard deviation of the score over X.
+    counts : array of shape (n_bins,)
+        Rows of X per category, or per bin of a histogram.
+    edges : array of shape (n_bins + 1,) or None
+        Edges of that histogram, from the smallest to the largest number in X; None
+        for categories.
+    n_missing : int
+        Rows of X in which the feature is missing or unknown.
+    """
+
+    feature: int
+    name: str
+    cuts: FloatArray | None
+    categories: list[Any] | None
+    values: FloatArray
+    missing: Any
+    importance: Any
+    counts: NDArray[np.int64]
+    edges: FloatArray | None
+    n_missing: int
+
+    def __call__(self, column: Iterable[Any]) -> FloatArray:
+        """Score of each of some values of the feature.
+
+        Parameters
+        ----------
+        column : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        if self.cuts is not None:
+            step = _steps_of_numbers(np.asarray(column, dtype=np.float64), self.cuts)
+        else:
+            step = _steps_of_labels(list(column), self.categories or [])
+        return np.concatenate([self.values, np.array(self.missing)[None]])[step]
+
+
+def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
+    """Intercept and functions whose sum is the booster's ``decision_function``.
+
+    Each function has a mean of zero over X; the one that varies most over X is first.
+    """
+    tables = _tables(booster)
+    table = booster._read(X)
+    names = getattr(booster, "feature_names_in_", table.names)
+    time = booster._time_after(-1)
+    intercept = booster._shape(tables.intercept[None], time)[0]
+    cells = booster._shape(tables.cells, time)
+    functions = []
+    for f, lo, hi in zip(
+        tables.features, tables.offset[:-1], tables.offset[1:], strict=True
+    ):
+        cell, coding = cells[lo:hi], tables.coding[f]
+        cuts, categories, edges = None, None, None
+        if coding is None:
+            column, cuts = table.numeric(f).astype(float), tables.cuts[lo : hi - 2]
+            steps = _steps_of_numbers(column, cuts)
+            counts, edges = _histogram(column, cuts)
+        else:
+            cell, categories = cell[[*coding.values(), -1]], list(coding)
+            labels, index = table.category(f)
+            steps = np.append(_steps_of_labels(labels, categories), -1)[index]
+            counts = np.bincount(steps[steps >= 0], minlength=len(categories))
+        score = cell[steps]
+        mean = score.mean(axis=0)
+        intercept = intercept + mean
+        functions.append(
+            ShapeFunction(
+                feature=int(f),
+                name=str(names[f]),
+                cuts=cuts,
+                categories=categories,
+                values=cell[:-1] - mean,
+                missing=cell[-1] - mean,
+                importance=score.std(axis=0),
+                counts=counts,
+                edges=edges,
+                n_missing=int(np.sum(steps < 0)),
+            )
+        )
+    functions.sort(key=lambda function: -np.linalg.norm(function.importance))
+    return intercept, functions
+
+
+def _tables(booster: Any) -> Any:
+    """The lookup tables that a fitted booster of stumps is made of."""
+    name = type(booster).__name__
+    if not isinstance(booster, ScorePrediction):
+        raise TypeError(
+            f"estimator is a {name}; give a fitted booster of splboost, such as "
+            "SPLBoostClassifier."
+        )
+    check_is_fitted(booster)
+    if isinstance(booster._model, ColumnsModel):
+        raise ValueError(
+            f"{name} has a model of its own for each of the classes "
+            f"{booster.classes_.tolist()}; only boosters that fit all classes together "
+            "(AdaBoost, SPLBoost, Real AdaBoost) can be drawn for more than two. Fit "
+            "one class against the rest, as fit(X, y == label), and draw that."
+        )
+    if booster._model.tables is None:
+        raise ValueError(
+            f"{name} has weak learners that split more than once or are no trees of "
+            "splboost, so that its score is no sum of functions of one feature; fit it "
+            "with trees of splboost.trees of max_depth=1."
+        )
+    return booster._model.tables
+
+
+def _histogram(
+    column: FloatArray, cuts: FloatArray
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Counts and edges, between the extremes of a column or else of the cuts."""
+    known = column[~np.isnan(column)]
+    within = next((x for x in (known, cuts) if x.size), np.zeros(1))
+    low, high = within.min(), within.max()
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return np.histogram(known, bins=np.linspace(low, high, N_BINS + 1))
+
+
+def _steps_of_numbers(column: FloatArray, cuts: FloatArray) -> NDArray[np.intp]:
+    return np.where(np.isnan(column), -1, np.searchsorted(cuts, column))
+
+
+def _steps_of_labels(labels: list[Any], categories: list[Any]) -> NDArray[np.intp]:
+    position = {label: step for step, label in enumerate(categories)}
+    steps = [-1 if is_missing(x) else position.get(x, -1) for x in labels]
+    return np.array(steps, dtype=np.intp)
 
 
 class ShapeFunctionsDisplay:
@@ -151,7 +316,7 @@ class ShapeFunctionsDisplay:
         -------
         self
         """
-        plt = import_pyplot()
+        import_pyplot()
         for name, number in (("max_panels", max_panels), ("n_cols", n_cols)):
             if number < 1:
                 raise ValueError(f"{name}={number!r} must be 1 or more.")
@@ -161,19 +326,28 @@ class ShapeFunctionsDisplay:
         shown = self._chosen(features, curves, max_panels)
         n_cols = min(n_cols, len(shown))
         n_rows = -(-len(shown) // n_cols)
-        if ax is None:
-            per_row = PANEL_HEIGHT + STRIP_HEIGHT + LABEL_HEIGHT
-            size = (PANEL_WIDTH * n_cols, HEADING_HEIGHT + per_row * n_rows)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.bounding_ax_, self.figure_ = ax, ax.figure
-        heading = self._make_axes(len(shown), n_rows, n_cols)
-        self._annotate(heading, curves, len(shown))
-        panels = zip(shown, self.axes_.flat, self.density_axes_.flat, strict=False)
-        for function, panel, strip in panels:
-            draw_panel(panel, strip, function, curves)
+        # Cells of one grid, so that equal heights mean equal scores
+        heights = [HEADING_HEIGHT, *[PANEL_HEIGHT, STRIP_HEIGHT] * n_rows]
+        size = PANEL_WIDTH * n_cols, sum(heights) + LABEL_HEIGHT * n_rows
+        self.bounding_ax_, grid = make_grid(ax, size, heights, n_cols)
+        self.figure_ = self.bounding_ax_.figure
+        self.axes_ = np.full((n_rows, n_cols), None, dtype=object)
+        self.density_axes_ = self.axes_.copy()
+        for k, function in enumerate(shown):
+            row, column = divmod(k, n_cols)
+            cell, below = grid[1 + 2 * row, column], grid[2 + 2 * row, column]
+            panel = self.figure_.add_subplot(cell, sharey=self.axes_[0, 0])
+            strip = self.figure_.add_subplot(below, sharex=panel)
+            self.axes_[row, column], self.density_axes_[row, column] = panel, strip
+            _draw_panel(panel, strip, function, curves)
+            if column == 0:
+                panel.set_ylabel("score")
+            else:
+                panel.tick_params(labelleft=False)
+        self._write_heading(grid, curves, len(shown))
         return self
 
-    def _curves(self, class_: Any) -> list[Curve]:
+    def _curves(self, class_: Any) -> list[_Curve]:
         """The classes to draw."""
         labels = self.classes.tolist()
         if class_ is not None and class_ not in labels:
@@ -183,20 +357,16 @@ class ShapeFunctionsDisplay:
         colours = [class_colour(k) for k in range(len(labels))]
         if len(labels) == 2:
             k = 1 if class_ is None else labels.index(class_)
-            sign = 2 * k - 1
-            return [Curve(f"{labels[k]}", None, sign, colours[k], colours[1 - k])]
+            return [_Curve(labels[k], None, colours[k], colours[1 - k], sign=2 * k - 1)]
         if class_ is not None:
             k = labels.index(class_)
-            return [Curve(f"{labels[k]}", k, 1, colours[k], FAINT)]
-        return [
-            Curve(f"{label}", k, 1, colours[k], None, line_style(k))
-            for k, label in enumerate(labels)
-        ]
+            return [_Curve(labels[k], k, colours[k], FAINT)]
+        return [_Curve(label, k, colours[k], None) for k, label in enumerate(labels)]
 
     def _chosen(
         self,
         features: Sequence[int | str] | None,
-        curves: list[Curve],
+        curves: list[_Curve],
         max_panels: int,
     ) -> list[ShapeFunction]:
         """The functions to draw; by default those that matter most to the curves."""
@@ -220,56 +390,133 @@ class ShapeFunctionsDisplay:
             )
         return [known[feature] for feature in wanted]
 
-    def _make_axes(self, n_panels: int, n_rows: int, n_cols: int) -> Any:
-        """Panels to one y-axis, each over a strip with its x-axis; returns the heading.
-
-        All are cells of one grid, so that equal heights mean equal scores.
-        """
-        figure, cell = self.figure_, cell_of(self.bounding_ax_)
-        heights = [HEADING_HEIGHT, *[PANEL_HEIGHT, STRIP_HEIGHT] * n_rows]
-        grid = cell.subgridspec(len(heights), n_cols, height_ratios=heights)
-        self.axes_ = np.full((n_rows, n_cols), None, dtype=object)
-        self.density_axes_ = self.axes_.copy()
-        for i in range(n_panels):
-            row, column = divmod(i, n_cols)
-            panel = figure.add_subplot(
-                grid[1 + 2 * row, column], sharey=self.axes_[0, 0]
-            )
-            strip = figure.add_subplot(grid[2 + 2 * row, column], sharex=panel)
-            self.axes_[row, column], self.density_axes_[row, column] = panel, strip
-        heading = figure.add_subplot(grid[0, :])
-        heading.set_axis_off()
-        return heading
-
-    def _annotate(self, heading: Any, curves: list[Curve], n_shown: int) -> None:
+    def _write_heading(self, grid: Any, curves: list[_Curve], n_shown: int) -> None:
         """Say what is drawn, and what it is to be added to."""
         rest = "the sum of these functions"
         if n_shown < len(self.functions):
             rest = f"the sum of {len(self.functions)} functions, {n_shown} of them here"
         intercepts = [curve.of(np.asarray(self.intercept)) for curve in curves]
         if len(curves) == 1:
-            score = f"score of class {curves[0].label}"
-            title, entries = f"{score} = {intercepts[0]:.3g} + {rest}", []
-        else:
-            title = f"score of a class = its number in brackets + {rest}"
-            entries = [
-                f"{curve.label} ({intercept:.3g})"
-                for curve, intercept in zip(curves, intercepts, strict=True)
-            ]
-        width = PANEL_CHARACTERS * self.axes_.shape[1]
-        longest = max(map(len, entries), default=0) + KEY_CHARACTERS
-        legend = heading.legend(
-            [legend_key(curve) for curve in curves][: len(entries)],
-            entries,
-            title="\n".join(textwrap.wrap(title, width)),
-            loc="center",
-            ncols=max(1, width // longest),
-            frameon=False,
+            title = f"score of class {curves[0].label} = {intercepts[0]:.3g} + {rest}"
+            add_heading(self.figure_, grid, title, [], [])
+            return
+        title = f"score of a class = its number in brackets + {rest}"
+        entries = [
+            f"{curve.label} ({intercept:.3g})"
+            for curve, intercept in zip(curves, intercepts, strict=True)
+        ]
+        lines = self.axes_[0, 0].get_legend_handles_labels()[0]
+        add_heading(self.figure_, grid, title, lines, entries)
+
+
+# ----------------------------------------------------------------------------- panels
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """The score of one class, as a part of a function's values.
+
+    ``column`` is None where two classes share one score, and ``sign`` its direction.
+    ``below`` is the colour under zero; None draws a line of the class's colour and
+    fills nothing.
+    """
+
+    label: Any
+    column: int | None
+    colour: str
+    below: str | None
+    sign: int = 1
+
+    def of(self, values: Any) -> Any:
+        return self.sign * (values if self.column is None else values[..., self.column])
+
+    def draw(self, panel: Any, x: FloatArray, y: FloatArray) -> None:
+        """Draw a line, and fill the area between it and zero."""
+        if self.below is not None:
+            for fill, part in ((self.colour, np.maximum), (self.below, np.minimum)):
+                panel.fill_between(x, part(y, 0), color=tint(fill, FILL), linewidth=0)
+        turn = (self.column or 0) // len(CLASS_COLOURS)
+        panel.plot(
+            x,
+            y,
+            color=self.colour if self.below is None else INK,
+            linestyle=("-", "--", ":", "-.")[turn % 4],
+            linewidth=1.4,
+            label=str(self.label),
         )
-        for text in (legend.get_title(), *legend.get_texts()):
-            text.set(parse_math=False, multialignment="center")
-        for row in self.axes_:
-            row[0].set_ylabel("score")
-            for panel in row[1:]:
-                if panel is not None:
-                    panel.tick_params(labelleft=False)
+
+    def mark(self, panel: Any, x: float, y: float) -> None:
+        """Draw a point, here that of missing values."""
+        colour = self.colour
+        if self.below is not None:
+            panel.vlines(x, 0, y, color=INK, linewidth=1)
+            colour = self.colour if y > 0 else self.below
+        panel.plot(x, y, marker="D", markersize=5, color=colour, linestyle="")
+
+
+def _draw_panel(
+    panel: Any, strip: Any, function: ShapeFunction, curves: list[_Curve]
+) -> None:
+    """Draw a function for each of some classes, and its data below."""
+    panel.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
+    draw = _draw_categories if function.edges is None else _draw_numbers
+    ticks, labels, missing, width = draw(panel, strip, function, curves)
+    if function.n_missing:
+        for curve in curves:
+            curve.mark(panel, missing, curve.of(np.asarray(function.missing)))
+        strip.bar(missing, function.n_missing, width, color=DENSITY)
+        ticks, labels = [*ticks, missing], [*labels, "missing"]
+    strip.set_xticks(ticks, labels, parse_math=False)
+    if function.edges is None and sum(map(len, labels)) > ROW_CHARACTERS:
+        strip.tick_params(axis="x", labelrotation=45)
+        for label in strip.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    panel.tick_params(axis="x", bottom=False, labelbottom=False)
+    strip.tick_params(axis="y", left=False, labelleft=False)
+    panel.spines[["top", "right", "bottom"]].set_visible(False)
+    strip.spines[["top", "right", "left"]].set_visible(False)
+
+
+# Both return ticks and their labels, and centre and width of a bar of missing values.
+
+
+def _draw_numbers(
+    panel: Any, strip: Any, function: ShapeFunction, curves: list[_Curve]
+) -> tuple[Sequence[float], list[str], float, float]:
+    from matplotlib.ticker import MaxNLocator
+
+    edges, cuts = function.edges, function.cuts
+    assert edges is not None and cuts is not None
+    low, high = edges[0], edges[-1]
+    first = int(np.searchsorted(cuts, low, side="right"))
+    between = cuts[first : np.searchsorted(cuts, high)]
+    x = np.repeat([low, *between, high], 2)[1:-1]
+    for curve in curves:
+        score = curve.of(function.values)[first : first + between.size + 1]
+        curve.draw(panel, x, np.repeat(score, 2))
+    strip.stairs(function.counts, edges, fill=True, color=DENSITY)
+    strip.set_xlabel(function.name, parse_math=False)
+    width = (high - low) / 16
+    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    room = high - width if function.n_missing else high
+    ticks = ticks[(ticks >= low) & (ticks <= room)]
+    return ticks, [f"{tick:.6g}" for tick in ticks], high + 2 * width, width
+
+
+def _draw_categories(
+    panel: Any, strip: Any, function: ShapeFunction, curves: list[_Curve]
+) -> tuple[Sequence[float], list[str], float, float]:
+    """Draw the commonest categories, in their own order."""
+    common = np.argsort(-function.counts, kind="stable")[:MOST_CATEGORIES]
+    shown = np.sort(common)
+    places = np.arange(shown.size, dtype=float)
+    x = np.column_stack([places - 0.4, places + 0.4, np.full(shown.size, np.nan)])
+    for curve in curves:
+        curve.draw(panel, x.ravel(), np.repeat(curve.of(function.values)[shown], 3))
+    strip.bar(places, function.counts[shown], 0.8, color=DENSITY)
+    n_others = function.counts.size - shown.size
+    others = f" (and {n_others} rarer)" if n_others else ""
+    strip.set_xlabel(function.name + others, parse_math=False)
+    categories = function.categories or []
+    names = [shorten(str(categories[k]), LABEL_CHARACTERS) for k in shown]
+    return places.tolist(), names, shown.size + 0.2, 0.8

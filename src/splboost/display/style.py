@@ -1,7 +1,9 @@
-"""What all pictures share: matplotlib, found or missed, and the colours."""
+"""What all pictures share: matplotlib, the colours, and a heading above panels."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 # Told apart also by the colour-blind; the first two are those of the examples.
@@ -17,6 +19,7 @@ CLASS_COLOURS = (
 )
 INK = "#222222"
 FAINT = "#8a8a8a"
+PANEL_CHARACTERS, KEY_CHARACTERS = 45, 7  # of a heading, and of a line beside a name
 
 
 def import_pyplot() -> Any:
@@ -32,12 +35,14 @@ def import_pyplot() -> Any:
 
 
 def class_colour(number: int) -> str:
+    """Colour of a class; the colours repeat after the last."""
     return CLASS_COLOURS[number % len(CLASS_COLOURS)]
 
 
-def line_style(number: int) -> str:
-    """Another dash for each turn through the colours."""
-    return ("-", "--", ":", "-.")[number // len(CLASS_COLOURS) % 4]
+def shorten(text: str, most: int) -> str:
+    """A text of at most so many characters, cut in the middle: names differ at ends."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def tint(colour: str, strength: float) -> tuple[float, float, float]:
@@ -48,11 +53,22 @@ def tint(colour: str, strength: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def cell_of(ax: Any) -> Any:
-    """The place of axes that are to be divided into panels, hidden from now on.
+def make_grid(
+    ax: Any, size: tuple[float, float], heights: Sequence[float], n_cols: int
+) -> tuple[Any, Any]:
+    """Axes and, in place of them, a grid for panels.
 
-    Their figure gets a constrained layout unless it has a layout already.
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        Axes to hide and to divide, whose figure gets a constrained layout unless it has
+        a layout already. None makes a figure.
+    size : of a new figure, in inches
+    heights : of the rows of the grid, relative to each other
+    n_cols : int
     """
+    if ax is None:
+        _, ax = import_pyplot().subplots(figsize=size, layout="constrained")
     cell = ax.get_subplotspec()
     if cell is None:
         raise ValueError(
@@ -63,4 +79,27 @@ def cell_of(ax: Any) -> Any:
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     ax.set_axis_off()
-    return cell
+    return ax, cell.subgridspec(len(heights), n_cols, height_ratios=heights)
+
+
+def add_heading(
+    figure: Any, grid: Any, title: str, handles: Sequence[Any], labels: Sequence[str]
+) -> None:
+    """Write a title and a legend into the first row of a grid."""
+    heading = figure.add_subplot(grid[0, :])
+    heading.set_axis_off()
+    width = PANEL_CHARACTERS * grid.ncols
+    longest = max(map(len, labels), default=0) + KEY_CHARACTERS
+    legend = heading.legend(
+        handles,
+        labels,
+        title="\n".join(textwrap.wrap(title, width)),
+        loc="center",
+        ncols=max(1, min(len(labels), width // longest)),
+        frameon=False,
+        fontsize=9,
+        handlelength=1.4,
+        columnspacing=1.2,
+    )
+    for text in (legend.get_title(), *legend.get_texts()):
+        text.set(parse_math=False, multialignment="center")

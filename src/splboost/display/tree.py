@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from splboost._tools.user_warnings import warn
-from splboost.display.layout import Box, place
-from splboost.display.style import FAINT, INK, class_colour, import_pyplot, tint
+from splboost.display.style import (
+    FAINT,
+    INK,
+    class_colour,
+    import_pyplot,
+    shorten,
+    tint,
+)
 from splboost.trees.outline import Outline
 
 FONT_SIZE = 9.0
@@ -86,10 +93,8 @@ def plot_tree(
         digits=digits,
         most_categories=MOST_CATEGORIES,
     )
-    nodes = _list_nodes(root, max_depth)
-    boxes = _measure(nodes)
-    width, height = place(boxes, gap=GAP, level_gap=LEVEL_GAP)
-    width, height = width + 2 * MARGIN, height + 2 * MARGIN
+    boxes = _make_boxes(root, max_depth)
+    width, height = (length + 2 * MARGIN for length in _place(boxes))
     if ax is None:
         inch = max(72.0, width / MOST_INCHES, height / MOST_INCHES)
         if max(width, height) > READABLE_INCHES * inch:
@@ -101,20 +106,20 @@ def plot_tree(
         figure = plt.figure(figsize=(width / inch, height / inch))
         ax = figure.add_axes((0, 0, 1, 1))
     scale = _fit(ax, width, height)
-    for node, box in zip(nodes, boxes, strict=True):
-        _draw_box(ax, node, box, scale)
+    for box in boxes:
+        _draw_box(ax, box, scale)
         for child in box.children:
-            _draw_branch(ax, box, boxes[child], nodes[child].answer, scale)
+            _draw_branch(ax, box, child, scale)
     return ax
 
 
 def _check_tree(tree: Any) -> None:
     if hasattr(tree, "outline") and not isinstance(tree, type):
         return
-    name = tree.__name__ if isinstance(tree, type) else type(tree).__name__
+    name = getattr(tree, "__name__", type(tree).__name__)
     if isinstance(tree, type):
         remedy = f"give a fitted object, say {name}().fit(X, y)."
-    elif hasattr(type(tree), "estimators_") or hasattr(tree, "estimators_"):
+    elif hasattr(tree, "estimators_") or hasattr(type(tree), "estimators_"):
         remedy = "it holds many trees; give one of them, say estimators_[0]."
     elif isinstance(tree, BaseEstimator) and hasattr(tree, "tree_"):
         remedy = "scikit-learn draws its own, by sklearn.tree.plot_tree."
@@ -126,70 +131,81 @@ def _check_tree(tree: Any) -> None:
 # ---------------------------------------------------------------------- what to draw
 
 
-@dataclass
-class _Node:
-    """What a box says and what leads to it; ``fill`` is None where it asks."""
+@dataclass(eq=False)
+class _Box:
+    """A node of the picture; lengths are points.
 
-    level: int
+    Attributes
+    ----------
+    answer : what leads here
+    fill : colour of a leaf; None where the node asks
+    width, height : of the box; the width also has room for the answer above it
+    column : width of what is drawn here and below, which nothing else overlaps
+    left : left edge of that column
+    x, top : centre and upper edge of the box; heights below the root are negative
+    """
+
+    outline: Outline
     answer: str
-    lines: list[str]
-    fill: tuple[float, float, float] | None
-    is_cut: bool
-    children: list[int]
+    level: int
+    is_cut: bool = False
+    lines: list[str] = field(default_factory=list)
+    fill: tuple[float, float, float] | None = None
+    children: list[_Box] = field(default_factory=list)
+    width: float = 0.0
+    height: float = 0.0
+    column: float = 0.0
+    left: float = 0.0
+    x: float = 0.0
+    top: float = 0.0
 
 
-def _list_nodes(root: Outline, max_depth: int | None) -> list[_Node]:
-    """The nodes to draw, each before its children."""
-    colours, n_leaves = _colours(root), _count_leaves(root)
-    nodes: list[_Node] = []
-    waiting: list[tuple[Outline, int, str, list[int]]] = [(root, 0, "", [])]
-    while waiting:
-        outline, level, answer, siblings = waiting.pop()
-        siblings.append(len(nodes))
-        is_cut = outline.question is not None and level == max_depth
-        node = _Node(level, _shorten(answer), [], None, is_cut, [])
-        nodes.append(node)
-        if outline.question is None or is_cut:
-            node.fill = colours[id(outline)]
-            node.lines = [outline.prediction, *outline.note.split(", ")]
-            node.lines += [f"… {n_leaves[id(outline)]} leaves"] * is_cut
-        else:
-            node.lines = _wrap(outline.question)
-            for text, child in reversed(outline.branches):
-                waiting.append((child, level + 1, text, node.children))
-    return nodes
+def _make_boxes(root: Outline, max_depth: int | None) -> list[_Box]:
+    """Boxes as large as their text, level by level."""
+    from matplotlib import rcParams
+    from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.font_manager import FontProperties
 
+    dpi, font = rcParams["figure.dpi"], FontProperties(size=FONT_SIZE)
+    renderer = RendererAgg(1, 1, dpi)  # letters are a few percent wider at some dpi
 
-def _colours(root: Outline) -> dict[int, tuple[float, float, float]]:
-    """Colour of each node by its identity: by class and purity, or by the mean."""
-    nodes = root.nodes()
-    means = [node.mean for node in nodes if node.mean is not None]
+    def width(text: str) -> float:
+        pixels, *_ = renderer.get_text_width_height_descent(text, font, False)
+        return float(pixels) * 72 / dpi
+
+    means = [node.mean for node in root.nodes() if node.mean is not None]
     low, high = min(means, default=0.0), max(means, default=0.0)
-    colours = {}
-    for node in nodes:
-        number, strength = 0, 0.0
-        if node.shares is not None:
-            number, even = int(np.argmax(node.shares)), 1 / len(node.shares)
-            strength = (node.shares[number] - even) / (1 - even)
-        elif node.mean is not None and high > low:
-            strength = node.mean / (high - low) - low / (high - low)
-        strength = PALEST + (STRONGEST - PALEST) * strength
-        colours[id(node)] = tint(class_colour(number), strength)
-    return colours
+    boxes = [_Box(root, "", 0)]
+    for box in boxes:
+        node = box.outline
+        box.is_cut = node.question is not None and box.level == max_depth
+        if node.question is None or box.is_cut:
+            box.fill = _colour(node, low, high)
+            box.lines = [node.prediction, *node.note.split(", ")]
+            if box.is_cut:
+                n_leaves = sum(each.question is None for each in node.nodes())
+                box.lines.append(f"… {n_leaves} leaves")
+        else:
+            box.lines = _wrap(node.question)
+            box.children = [
+                _Box(child, shorten(answer, ANSWER_CHARACTERS), box.level + 1)
+                for answer, child in node.branches
+            ]
+            boxes.extend(box.children)
+        box.width = max(max(map(width, box.lines)) + 2 * PADDING, width(box.answer))
+        box.height = len(box.lines) * LINE * FONT_SIZE + 2 * PADDING
+    return boxes
 
 
-def _count_leaves(root: Outline) -> dict[int, int]:
-    """Leaves below each node, by the node's identity."""
-    count: dict[int, int] = {}
-    for node in reversed(root.nodes()):
-        count[id(node)] = sum(count[id(child)] for _, child in node.branches) or 1
-    return count
-
-
-def _shorten(answer: str) -> str:
-    if len(answer) <= ANSWER_CHARACTERS:
-        return answer
-    return answer[: ANSWER_CHARACTERS - 1].rstrip() + "…"
+def _colour(node: Outline, low: float, high: float) -> tuple[float, float, float]:
+    """By class and purity, or by the mean between the lowest and the highest."""
+    number, strength = 0, 0.0
+    if node.shares is not None:
+        number, even = int(np.argmax(node.shares)), 1 / len(node.shares)
+        strength = (node.shares[number] - even) / (1 - even)
+    elif node.mean is not None and high > low:
+        strength = node.mean / (high - low) - low / (high - low)
+    return tint(class_colour(number), PALEST + (STRONGEST - PALEST) * strength)
 
 
 def _wrap(question: str) -> list[str]:
@@ -200,26 +216,34 @@ def _wrap(question: str) -> list[str]:
     return [line.replace(NO_BREAK, " ") for line in lines]
 
 
-def _measure(nodes: list[_Node]) -> list[Box]:
-    """Boxes as large as their text at ``FONT_SIZE``."""
-    from matplotlib.backends.backend_agg import RendererAgg
-    from matplotlib.font_manager import FontProperties
+def _place(boxes: list[_Box]) -> tuple[float, float]:
+    """Place boxes, the columns of children side by side below their parent.
 
-    renderer, font = RendererAgg(1, 1, 72), FontProperties(size=FONT_SIZE)
+    Returns the width and the height of the whole, whose upper left corner is (0, 0).
+    """
 
-    def width(lines: list[str]) -> float:
-        sizes = [renderer.get_text_width_height_descent(s, font, False) for s in lines]
-        return max(size[0] for size in sizes)
+    def width_below(box: _Box) -> float:
+        return sum(child.column + GAP for child in box.children) - GAP
 
-    return [
-        Box(
-            node.level,
-            max(width(node.lines) + 2 * PADDING, width([node.answer])),
-            len(node.lines) * LINE * FONT_SIZE + 2 * PADDING,
-            node.children,
-        )
-        for node in nodes
-    ]
+    for box in reversed(boxes):  # children before their parents
+        box.column = max(box.width, width_below(box))
+    for box in boxes:
+        left = box.left + (box.column - width_below(box)) / 2
+        for child in box.children:
+            child.left = left
+            left += child.column + GAP
+    for box in reversed(boxes):
+        ends = box.children[:1] + box.children[-1:]
+        middle = sum(child.x for child in ends) / 2 if ends else box.left
+        first, last = box.left + box.width / 2, box.left + box.column - box.width / 2
+        box.x = min(max(middle, first), last)
+    top = 0.0
+    for _, level in groupby(boxes, key=lambda box: box.level):
+        row = list(level)
+        for box in row:
+            box.top = top
+        top -= max(box.height for box in row) + LEVEL_GAP
+    return boxes[0].column, -top - LEVEL_GAP
 
 
 # --------------------------------------------------------------------------- drawing
@@ -242,11 +266,11 @@ def _fit(ax: Any, width: float, height: float) -> float:
     return scale
 
 
-def _draw_box(ax: Any, node: _Node, box: Box, scale: float) -> None:
+def _draw_box(ax: Any, box: _Box, scale: float) -> None:
     ax.text(
         box.x,
         box.top - box.height / 2,
-        "\n".join(node.lines),
+        "\n".join(box.lines),
         ha="center",
         va="center",
         color=INK,
@@ -255,16 +279,16 @@ def _draw_box(ax: Any, node: _Node, box: Box, scale: float) -> None:
         parse_math=False,
         bbox={
             "boxstyle": f"round,pad={PADDING / FONT_SIZE},rounding_size=0.3",
-            "facecolor": "white" if node.fill is None else node.fill,
+            "facecolor": "white" if box.fill is None else box.fill,
             "edgecolor": FAINT,
-            "linestyle": "--" if node.is_cut else "-",
+            "linestyle": "--" if box.is_cut else "-",
             "linewidth": 0.8 * scale,
         },
         zorder=3,
     )
 
 
-def _draw_branch(ax: Any, parent: Box, child: Box, answer: str, scale: float) -> None:
+def _draw_branch(ax: Any, parent: _Box, child: _Box, scale: float) -> None:
     """A line down to a bar, along it, and down to the child; the answer above it."""
     start, bar = parent.top - parent.height / 2, child.top + BAR
     ax.plot(
@@ -277,7 +301,7 @@ def _draw_branch(ax: Any, parent: Box, child: Box, answer: str, scale: float) ->
     ax.text(
         child.x,
         child.top + BAR / 2,
-        answer,
+        child.answer,
         ha="center",
         va="center",
         color=INK,

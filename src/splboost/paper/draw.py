@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from splboost.datasets import UCI_CATALOGUE, flip_labels, make_ringnorm, make_twonorm
-from splboost.datasets.files import digest, unpacked
-from splboost.datasets.uci import data_folder, load_checked
+from splboost.datasets.uci import data_folder, digest, load_checked, unpacked
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from splboost import RobustBoostClassifier, spl_path
 from splboost.datasets import flip_labels, make_gaussians
-from splboost.display.margin_curves import curves_of_estimators
+from splboost.display.loss_curves import curves_of_estimators
 from splboost.pace import Hard
 from splboost.paper.methods import METHODS, Method
 from splboost.paper.names import ONE_STEP, RIVALS

@@ -17,8 +17,7 @@ from splboost._data.labels import (
     weigh_classes,
 )
 from splboost._data.table import Table, read_table
-from splboost.trees.outline import Outline, Wording
-from splboost.trees.text import tree_text
+from splboost.trees.outline import Outline, Wording, tree_text
 
 
 class BaseTree(BaseEstimator):

@@ -1,7 +1,7 @@
-"""A fitted tree in words, node by node: what its text and its picture are drawn from.
+"""A fitted tree in words, from which its text and its picture are made.
 
-Each kind of tree writes its own :class:`Outline`, with any number of branches a node,
-and takes its words from one :class:`Wording`, so that all trees speak alike.
+Each kind of tree builds an :class:`Outline`, in which a node may have any number of
+branches, with the words of a :class:`Wording`, so that all trees read alike.
 """
 
 from __future__ import annotations
@@ -131,6 +131,24 @@ class Wording:
             weight=float(weight),
             mean=float(mean),
         )
+
+
+def tree_text(outline: Outline) -> str:
+    """One line per node, children below their parent."""
+    lines: list[str] = []
+    waiting = [("", "", outline)]  # what its line and those below it begin with
+    while waiting:
+        lead, indent, node = waiting.pop()
+        if node.question is None:
+            lines.append(f"{lead}{node.prediction} ({node.note})")
+            continue
+        lines.append(lead + node.question)
+        *others, last = node.branches
+        answer, child = last
+        waiting.append((f"{indent}└── {answer}: ", indent + "    ", child))
+        for answer, child in reversed(others):
+            waiting.append((f"{indent}├── {answer}: ", indent + "│   ", child))
+    return "\n".join(lines)
 
 
 def outline_two_way(

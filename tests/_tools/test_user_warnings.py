@@ -9,9 +9,8 @@ import pytest
 
 from splboost import PaceSearchCV, SPLBoostClassifier, SPLForestClassifier
 from splboost._tools.user_warnings import keeping_advice, once, warn
-from splboost.selection import spl_path
 from splboost.selection.workers import work_through
-from splboost.trees import C45Classifier, CARTClassifier
+from splboost.trees import C45Classifier
 
 
 @pytest.fixture
@@ -106,13 +105,11 @@ POOLED = (
 @pytest.mark.parametrize(
     "fit",
     [
-        lambda X, y: CARTClassifier(max_depth=2).fit(X, y),
         lambda X, y: SPLBoostClassifier(n_estimators=8).fit(X, y),
-        lambda X, y: spl_path(X, y, plateaus=[2.0, 3.0], depths=[1, 2], cv=3, n_jobs=2),
         lambda X, y: PaceSearchCV(grid=[2.0, 3.0], cv=3, random_state=0).fit(X, y),
         lambda X, y: SPLForestClassifier(n_bags=3, random_state=0).fit(X, y),
     ],
-    ids=["tree", "booster", "path", "search", "forest"],
+    ids=["booster", "search", "forest"],
 )
 def test_pooled_categories_are_named_once(caught, fit):
     fit(*towns())
@@ -142,7 +139,7 @@ def test_what_every_part_would_say_is_said_once(caught, n_jobs):
 # ------------------------------------------------------------- rounds without any pace
 
 
-@pytest.mark.parametrize("grid", [[1.5, 2.0], [2.0, np.inf], None, "plateau"])
+@pytest.mark.parametrize("grid", [[2.0, np.inf], None])
 def test_a_choice_within_the_warm_rounds(caught, grid):
     """One cut says all there is to know."""
     X = np.repeat(np.arange(4.0), 15)[:, None]

@@ -1,20 +1,20 @@
-"""How far long work has come, in lines."""
+"""Progress of long work, in lines."""
 
 import pytest
 
-from splboost._tools import progress_bar as reporting
+from splboost._tools import progress_bar
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Seconds that a test lets pass."""
     now = [1000.0]
-    monkeypatch.setattr(reporting.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
     return now
 
 
 def test_a_line_for_every_tenth(clock, capsys):
-    report = reporting.make_report(1, 40, "work")
+    report = progress_bar.make_report(1, 40, "work")
     for done in range(41):
         report.show(done, "going on")
     lines = capsys.readouterr().err.splitlines()
@@ -23,7 +23,7 @@ def test_a_line_for_every_tenth(clock, capsys):
 
 
 def test_a_line_every_few_minutes(clock, capsys):
-    report = reporting.make_report(1, 40, "work")
+    report = progress_bar.make_report(1, 40, "work")
     report.show(0)
     for done, passed in enumerate((200, 200, 200), start=1):
         clock[0] += passed
@@ -33,6 +33,6 @@ def test_a_line_every_few_minutes(clock, capsys):
 
 
 def test_silence(capsys):
-    with reporting.make_report(0, 10, "work") as report:
+    with progress_bar.make_report(0, 10, "work") as report:
         report.show(10)
     assert capsys.readouterr().err == ""

@@ -8,7 +8,7 @@ import pytest
 
 from paper_results import CHARACTERS, SETS, make_results, without
 from splboost.paper import claims, gaussians
-from splboost.paper.names import (
+from splboost.paper.protocol import (
     PLATEAU_SPL,
     RIVALS,
     SPL,

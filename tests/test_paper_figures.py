@@ -28,7 +28,7 @@ from splboost.paper.figures import (
     draw_top,
 )
 from splboost.paper.figures import gaussians as gaussian_pictures
-from splboost.paper.names import PAPER, RIVALS
+from splboost.paper.protocol import PAPER, RIVALS
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.statistics import Comparison
 

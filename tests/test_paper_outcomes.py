@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from paper_results import NOISE, SETS, make_results, without
-from splboost.paper.names import PAPER, RIVALS, SPL
+from splboost.paper.protocol import PAPER, RIVALS, SPL
 from splboost.paper.outcomes import (
     BEST_SPL,
     CHOSEN_SPL,

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.figures import draw_figure
-from splboost.paper.names import EXTRAS
+from splboost.paper.protocol import EXTRAS
 from splboost.paper.outcomes import Outcomes
 from splboost.paper.protocol import PRESETS
 from splboost.paper.report import is_report, sections, write_report

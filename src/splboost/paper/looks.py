@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
-from splboost.paper.outcomes import BEST_SPL, CHOSEN_SPL
+from splboost.paper.statistics import BEST_SPL, CHOSEN_SPL
 
 BLUE, ORANGE, GREEN, PURPLE, _, _, BRICK, _ = CLASS_COLOURS
 # Colour and its strength, dash, marker. One hue for all of SPLBoost, whose entries

@@ -8,7 +8,6 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from splboost._data.frames import make_frame
 from splboost.datasets.catalogue import UCI_CATALOGUE
 from splboost.datasets.uci import data_folder, load_checked
 
@@ -16,59 +15,6 @@ ABSENT = "absent"
 UNREADABLE = "broken"
 EXACT = "the catalogue's"
 COUNTED = "same counts"
-COLUMNS = {
-    "name": str,
-    "data": str,
-    "rows": float,  # which may be missing
-    "columns": float,
-    "majority": float,
-    "paper_rows": int,
-    "paper_columns": int,
-    "paper_majority": float,
-    "difference": str,
-}
-
-
-def table_one(*, data_home: str | os.PathLike[str] | None = None) -> Any:
-    """Compare Table I of the SPLBoost paper with the data.
-
-    Nothing is downloaded.
-
-    Parameters
-    ----------
-    data_home : str or path, default=None
-        The folder with the data, as in `load_uci`.
-
-    Returns
-    -------
-    frame
-        A row for each of the 17 sets, in pandas or polars, whichever is installed:
-
-        - ``name``
-        - ``data``: "the catalogue's" file; one with the "same counts", which is not the
-          same to the byte, such as a download; "absent", or "broken".
-        - ``rows``, ``columns``, ``majority`` (the share of the largest class, in
-          percent): counted in the data; missing where there are none.
-        - ``paper_rows``, ``paper_columns``, ``paper_majority``: from the paper.
-        - ``difference``: why the paper's figures are not those of the data, or empty.
-
-    See Also
-    --------
-    print_table_one : The same as text.
-
-    Examples
-    --------
-    >>> from splboost.datasets import table_one
-    >>> table = table_one(data_home="no such folder")
-    >>> len(table)
-    17
-    >>> set(table["data"])
-    {'absent'}
-    """
-    rows = _rows(data_home)
-    return make_frame(
-        {name: (kind, [row[name] for row in rows]) for name, kind in COLUMNS.items()}
-    )
 
 
 def print_table_one(
@@ -83,13 +29,9 @@ def print_table_one(
     file : text file, default=None
         Where to print; by default stdout.
 
-    See Also
-    --------
-    table_one : The same as a frame.
-
     Examples
     --------
-    >>> from splboost.datasets import print_table_one
+    >>> from splboost.paper.table_one import print_table_one
     >>> print_table_one(data_home="no such folder")
     Table I of the SPLBoost paper, and the data in no such folder
     <BLANKLINE>
@@ -98,7 +40,7 @@ def print_table_one(
     adult               48842 absent     14     -     75.9     - *
     ...
     """
-    rows = _rows(data_home)
+    rows = compare_with_data(data_home)
     lines = [
         f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
         "",
@@ -125,7 +67,17 @@ def print_table_one(
     print(*lines, sep="\n", file=file)
 
 
-def _rows(data_home: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
+def compare_with_data(
+    data_home: str | os.PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Figures of the paper and of the data, for each of the 17 sets.
+
+    ``data`` says what there is: the catalogue's file, one with the same counts, such as
+    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority`` (the
+    share of the largest class, in percent) were counted, and are None where there are
+    no data; those with ``paper_`` in front are the paper's. ``difference`` says why the
+    two differ. Nothing is downloaded.
+    """
     rows = []
     for name, entry in UCI_CATALOGUE.items():
         if entry.paper is None:

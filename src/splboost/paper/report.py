@@ -1,32 +1,126 @@
-"""What stands on the report's page, section by section."""
+"""One page with all results of the paper's experiments.
+
+`sections` says what stands on it, with the `comparisons`, the `tables`, the `pictures`
+and what is `missing`; `html` and style.css say how it looks. The page needs no network.
+"""
 
 from __future__ import annotations
 
 import os
+import platform
+import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import cached_property
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from splboost._tools.progress_bar import counted
-from splboost.datasets import table_one
-from splboost.paper import gaussians, long_servedio
-from splboost.paper.claims import judge_claims, judge_weights
+from splboost._tools.progress_bar import counted, make_report
+from splboost._tools.whole_files import has_mark, write_whole
+from splboost.datasets import UCI_CATALOGUE
+from splboost.paper import gaussians, long_servedio, tables
+from splboost.paper.claims import (
+    FAILS,
+    HISTORY,
+    HOLDS,
+    OPEN,
+    PARTLY,
+    Verdict,
+    judge_claims,
+    judge_weights,
+)
 from splboost.paper.figures import (
     draw_figure,
     draw_gaussians,
-    draw_long_servedio,
 )
-from splboost.paper.outcomes import Outcomes
-from splboost.paper.protocol import LARGE, Protocol
-from splboost.paper.report import tables
-from splboost.paper.report.comparisons import compare
-from splboost.paper.report.html import Markup, element
-from splboost.paper.report.missing import describe_basis, find_missing
-from splboost.paper.report.pictures import picture
-from splboost.paper.verdicts import FAILS, HISTORY, HOLDS, OPEN, PARTLY, Verdict
+from splboost.paper.markup import Markup, element, picture
+from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
+from splboost.paper.statistics import Outcomes, check_results, complete_repeats
+from splboost.paper.table_one import compare_with_data
+
+TITLE = "The SPLBoost paper, run again"
+MARK = '<meta name="generator" content="splboost paper '
+
+
+def write_report(
+    results: pd.DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    about: Mapping[str, Any] | None = None,
+    protocol: Protocol | None = None,
+    data_home: str | os.PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Write a page with verdicts, figures, tables and statistics.
+
+    It takes about a minute: the synthetic problems are run on the way.
+
+    Parameters
+    ----------
+    results : frame
+        The table of results. It need not be complete; the page says what is missing.
+    path : str or path
+        The HTML file to write.
+    about : dict, default=None
+        How the results came about, such as versions, settings and seeds; values are
+        dicts, lists or texts. What it has under "missing" stands among what is missing.
+        None is what ``splboost.paper.report`` finds.
+    protocol : Protocol, default=None
+        What was planned, so that the page can say what is missing of it.
+    data_home : str or path, default=None
+        The folder with the data, as in `load_uci`, to compare Table I with.
+    verbose : int, default=0
+        1 shows how far it is.
+
+    Returns
+    -------
+    Path
+        That of the file.
+    """
+    about = provenance(protocol) if about is None else dict(about)
+    material = Material(check_results(results), about, protocol, data_home)
+    parts, links = [], []
+    with make_report(verbose, len(SECTIONS), "report") as report:
+        for n, (title, make) in enumerate(SECTIONS.items()):
+            report.show(n, title)
+            anchor = title.lower().replace(" ", "-")
+            contents = make(material)
+            parts.append(element("section", element("h2", title), *contents, id=anchor))
+            links.append(element("li", element("a", title, href=f"#{anchor}")))
+        report.show(len(SECTIONS))
+    body = Markup(
+        element("h1", TITLE)
+        + element("p", material.summary, class_="lead")
+        + element("nav", element("ul", *links))
+        + "\n".join(parts)
+    )
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, _document(body))
+    return target
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page that ``write_report`` has written."""
+    return has_mark(path, MARK)
+
+
+def _document(body: Markup) -> str:
+    style = (files(__package__) / "report.css").read_text(encoding="utf-8")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'{MARK}{version("splboost")}">\n'
+        f"{element('title', TITLE)}\n<style>\n{style}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
 
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 
@@ -233,7 +327,7 @@ def long_and_servedio(material: Material) -> list[Markup]:
         ),
         picture(
             "servedio",
-            lambda: draw_long_servedio(measured),
+            lambda: long_servedio.draw_long_servedio(measured),
             f"Errors of {measured['draw'].nunique()} draws, their mean, and the figure "
             "of another implementation for a draw of its own.",
         ),
@@ -250,12 +344,12 @@ def long_and_servedio(material: Material) -> list[Markup]:
 
 def first_table(material: Material) -> list[Markup]:
     """Table I beside the data."""
-    found = table_one(data_home=material.data_home)
+    rows = compare_with_data(material.data_home)
     text = (
         "Table I of the paper, beside the data as they are here. Sets without figures "
         "were not found, or cannot be read."
     )
-    return [element("p", text), tables.table_one_table(found)]
+    return [element("p", text), tables.table_one(rows)]
 
 
 def how(material: Material) -> list[Markup]:
@@ -295,7 +389,7 @@ def missing(material: Material) -> list[Markup]:
 SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
     "Claims": claims,
     "Figures": figures,
-    "Statistics": lambda material: compare(material.results),
+    "Statistics": lambda material: tables.compare(material.results),
     "Numbers": numbers,
     "Long and Servedio": long_and_servedio,
     "Table I": first_table,
@@ -313,3 +407,112 @@ def _definitions(values: Mapping[Any, Any]) -> Markup:
             value = ", ".join(map(str, value))
         parts += [element("dt", str(name)), element("dd", str(value))]
     return element("dl", *parts)
+
+
+def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:
+    """On how much of the paper's protocol a comparison rests; empty if on nothing.
+
+    What counts are repeats that all of the methods have finished at all levels of
+    noise.
+    """
+    outcomes = Outcomes.of(results[results["data"].isin(PAPER_SETS)], methods)
+    own = complete_repeats(outcomes.cells, outcomes.noise)
+    if own.empty:
+        return ""
+    repeats = own.groupby("data")["repeat"].nunique()
+    least, most = repeats.min(), repeats.max()
+    times = f"{most}" if least == most else f"{least} to {most}"
+    return (
+        f"{len(repeats)} of the paper's {len(PAPER_SETS)} data sets, {times} of its "
+        f"{Protocol().repeats} repeats"
+    )
+
+
+def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:
+    """Sentences on what would complete the table.
+
+    A data set is complete when it has every method of the paper at every level of
+    noise that was planned, as often as was planned. Of the further methods those that
+    were begun are counted over all sets that were.
+
+    Parameters
+    ----------
+    results : frame
+        The table of results.
+    protocol : Protocol, default=None
+        What was planned; None is the paper's levels of noise, and as many repeats as
+        were begun.
+
+    Returns
+    -------
+    list of str
+        Empty where nothing is missing.
+    """
+    there = set(results["data"])
+    found = []
+    absent = [name for name in PAPER_SETS if name not in there]
+    if absent:
+        found.append(f"No results on {', '.join(absent)}.")
+    methods = set(results["method"])
+    absent = [name for name in (*PAPER, *EXTRAS) if name not in methods]
+    if absent:
+        found.append(f"No results of {', '.join(absent)}.")
+    levels = NOISE if protocol is None else protocol.noise
+    planned = results[results["noise"].isin(levels)]
+    own = planned[planned["method"].isin(PAPER)]
+    n_draws = 0
+    for name in [n for n in UCI_CATALOGUE if n in there]:
+        of_set = own[own["data"] == name]
+        n_repeats = of_set["repeat"].nunique()
+        if protocol is not None:
+            n_repeats = max(n_repeats, protocol.for_set(name).repeats)
+        n_draws += n_repeats * len(levels)
+        wanted = n_repeats * len(levels) * len(PAPER)
+        lacking = wanted - len(of_set)
+        if lacking:
+            found.append(
+                f"{name}: {lacking} of {wanted} results are missing "
+                f"({counted(n_repeats, 'repeat')})."
+            )
+    begun = planned["method"].value_counts()
+    fewer = [
+        f"{name} {begun[name]}"
+        for name in EXTRAS
+        if name in begun and begun[name] < n_draws
+    ]
+    if fewer:
+        found.append(f"Of {n_draws} draws there are results of {', '.join(fewer)}.")
+    return found
+
+
+PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
+
+
+def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
+    """What a page should say of how it came about.
+
+    Parameters
+    ----------
+    protocol : Protocol, default=None
+        That of the results.
+
+    Examples
+    --------
+    >>> from splboost.paper.protocol import Protocol
+    >>> from splboost.paper.report import provenance
+    >>> list(provenance(Protocol(("twonorm",), (20,), repeats=1)))
+    ['date', 'command', 'settings', 'seeds', 'versions', 'system']
+    """
+    of_protocol: dict[str, Any] = {}
+    if protocol is not None:
+        of_protocol = {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        **of_protocol,
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        },
+        "system": f"{platform.system()} {platform.machine()}",
+    }

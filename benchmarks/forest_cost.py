@@ -16,9 +16,8 @@ import time
 from typing import Any
 
 import pandas as pd
+from _long_methods import DRAWS, FOLDS, fit_lightgbm, fit_spl_forest
 from _report import Benchmark, format_table, progress
-from _robustness_methods import fit_lightgbm, fit_spl_forest
-from _robustness_tuning import DRAWS, FOLDS
 from _timing import make_data, use_fresh_numba_cache
 
 FEATURES, THREADS, SEED = 20, 1, 0

@@ -1,26 +1,24 @@
-"""The classifiers that the robustness benchmark compares.
+"""The classifiers that the robustness benchmark compares, and what is measured.
 
 Each is a function of training data, a seed and a number of threads that gives a fitted
 classifier with ``predict_proba``. Packages are imported where they are used, so that a
-missing one costs only its own method.
+missing one costs only its own method. Rivals are tuned by random settings, on the folds
+that all methods choose by.
 """
 
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from _robustness_tuning import (
-    DRAWS,
-    FOLDS,
-    LIGHTGBM_RANGES,
-    XGBOOST_RANGES,
-    folds,
-    tune,
-)
+import numpy as np
+from _long_data import Problem
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -29,6 +27,79 @@ DEPTHS = (1, 2, 3)
 TREES = 500
 LEAVES = (1, 3, 5, 10, 20, 40)
 EXTRA_TREES_LEAF = 5
+FOLDS = 5
+DRAWS = 30
+LEAST_PROBABILITY = 1e-3  # for the log loss
+
+
+# ------------------------------------------------------------------- random settings
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers to draw a setting from; whole ones if the ends are."""
+
+    low: float
+    high: float
+    is_logarithmic: bool = False
+
+    def draw(self, rng: np.random.Generator) -> float:
+        whole = isinstance(self.low, int)
+        # Whole numbers are rounded, and the ends must be as likely as the others.
+        low, high = (
+            (self.low - 0.5, self.high + 0.5) if whole else (self.low, self.high)
+        )
+        if self.is_logarithmic:
+            value = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+        else:
+            value = float(rng.uniform(low, high))
+        return round(value) if whole else value
+
+    def __str__(self) -> str:
+        scale = ", logarithmic" if self.is_logarithmic else ""
+        return f"{self.low:g} to {self.high:g}{scale}"
+
+
+SHARED_RANGES = {
+    "learning_rate": Range(0.01, 0.3, True),
+    "n_estimators": Range(20, 500, True),
+    "subsample": Range(0.4, 1.0),
+    "colsample_bytree": Range(0.3, 1.0),
+}
+LIGHTGBM_RANGES = {
+    **SHARED_RANGES,
+    "num_leaves": Range(2, 63, True),
+    "min_child_samples": Range(1, 100, True),
+}
+XGBOOST_RANGES = {
+    **SHARED_RANGES,
+    "max_depth": Range(1, 10),
+    "min_child_weight": Range(0.25, 25.0, True),  # a row counts for a quarter at most
+}
+
+
+def folds(seed: int) -> StratifiedKFold:
+    """The same folds for every method that chooses by cross-validation."""
+    return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+
+
+def tune(
+    make: Callable[..., Any], ranges: dict[str, Range], X: Any, y: Any, seed: int
+) -> Any:
+    """Fit the drawn setting of the highest accuracy over the folds, first of equals."""
+    rng = np.random.default_rng(seed)
+    parts = list(folds(seed).split(X, y))
+
+    def count_right(setting: dict[str, float]) -> int:
+        return sum(
+            np.sum(make(**setting).fit(X.iloc[a], y[a]).predict(X.iloc[b]) == y[b])
+            for a, b in parts
+        )
+
+    settings = [
+        {name: each.draw(rng) for name, each in ranges.items()} for _ in range(DRAWS)
+    ]
+    return make(**max(settings, key=count_right)).fit(X, y)
 
 
 # ---------------------------------------------------------------------- this library's
@@ -274,3 +345,41 @@ METHODS = {
         ("cleanlab", "lightgbm"),
     ),
 }
+
+
+# -------------------------------------------------------------------- what is measured
+
+
+class Measures(NamedTuple):
+    """What is measured."""
+
+    error: float
+    balanced_accuracy: float
+    log_loss: float
+    fit_seconds: float
+    predict_seconds: float
+
+
+def positive_probability(model: Any, X: Any) -> np.ndarray:
+    """Also of a model that has seen one class only."""
+    probability = model.predict_proba(X)
+    classes = list(model.classes_)
+    return probability[:, classes.index(1)] if 1 in classes else np.zeros(len(X))
+
+
+def measure(method: Method, problem: Problem, seed: int) -> dict[str, float]:
+    """Fit and judge."""
+    start = time.process_time()
+    model = method.fit(problem.X, problem.y, seed, 1)
+    fitted = time.process_time()
+    probability = positive_probability(model, problem.X_test)
+    predicted = time.process_time()
+    guess = (probability > 0.5).astype(int)
+    clipped = np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    return {
+        "error": float(np.mean(guess != problem.y_test)),
+        "balanced_accuracy": float(balanced_accuracy_score(problem.y_test, guess)),
+        "log_loss": float(log_loss(problem.y_test, clipped, labels=[0, 1])),
+        "fit_seconds": fitted - start,
+        "predict_seconds": predicted - fitted,
+    }

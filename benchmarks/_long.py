@@ -71,6 +71,10 @@ class Cell(NamedTuple):
     seed: int
     method: str
 
+    def __str__(self) -> str:
+        place = f"noise {self.noise}, seed {self.seed}"
+        return f"{self.method} on {self.data}, {place}"
+
 
 # ------------------------------------------------------------------------------ results
 

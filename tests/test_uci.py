@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,7 +15,7 @@ import polars as pl
 import pytest
 
 from openml_server import openml_server
-from splboost.datasets import UCI_CATALOGUE, load_uci, print_table_one, table_one
+from splboost.datasets import UCI_CATALOGUE, load_uci
 from splboost.datasets.catalogue import OpenML
 
 DATA = os.environ.get("SPLBOOST_DATA")
@@ -712,74 +711,3 @@ def test_files_come_back_from_openmls_form(name, server, cache):
     pd.testing.assert_frame_equal(again, X, check_exact=True)
     np.testing.assert_array_equal(y_again, y)
     assert [path.name for path in cache.iterdir()] == [f"{name}.csv.gz"]
-
-
-# ----------------------------------------------------------------------------- Table I
-
-COLUMNS = [
-    *("name", "data", "rows", "columns", "majority"),
-    *("paper_rows", "paper_columns", "paper_majority", "difference"),
-]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_table_one_says_what_is_absent_and_what_is_counted(adult, installed, library):
-    installed.intersection_update([library])
-    load_uci("adult")
-    table = table_one()
-    assert list(table.columns) == COLUMNS
-    assert list(table["name"]) == list(PAPER)
-    assert list(table["data"]) == ["same counts", *["absent"] * 16]
-    assert [table[name][0] for name in COLUMNS[2:5]] == [4, 2, 75]
-    types = {str(table[name].dtype).lower() for name in COLUMNS[2:5]}
-    assert types == {"float64"}
-    for name in COLUMNS[2:5]:
-        assert pd.isna(table[name].to_numpy()[1:]).all()
-    assert list(zip(*(table[name] for name in COLUMNS[5:8]), strict=True)) == list(
-        PAPER.values()
-    )
-
-
-def test_table_one_goes_on_after_a_damaged_file(tmp_path, capsys):
-    (tmp_path / "blood.csv.gz").write_bytes(b"damaged")
-    print_table_one(data_home=tmp_path)
-    said = capsys.readouterr().out
-    assert "blood                 748 broken      4     -     76.2     -" in said
-    assert "Broken files: load_uci says what is wrong with them." in said
-
-
-def test_table_one_as_text(adult, cache, capsys):
-    load_uci("adult")
-    capsys.readouterr()
-    print_table_one()
-    text, err = capsys.readouterr()
-    assert not err
-    lines = text.splitlines()
-    assert lines[0].endswith(str(cache))
-    fields = [" ".join(line.split()) for line in lines]
-    assert fields[4] == "adult 48842 4 14 2 75.9 75.0 *"
-    assert fields[6] == "blood 748 absent 4 - 76.2 -"
-    assert max(map(len, lines[1:])) < 80
-    assert "Counted in other files than the catalogue's: adult." in lines
-    assert lines[-2].startswith("Absent sets: load_uci downloads them")
-    assert lines[-1] == "splboost paper makes its own ringnorm and twonorm."
-    said = " ".join(text.split())
-    for name, entry in UCI_CATALOGUE.items():
-        assert (f"* {name}: {entry.difference}" in said) == bool(entry.difference)
-    given = io.StringIO()
-    print_table_one(file=given)
-    assert given.getvalue() == text
-
-
-@needs_data
-def test_table_one_agrees_with_the_paper_but_where_it_says_so(capsys):
-    table = table_one(data_home=DATA)
-    here = table[table["data"] != "absent"]
-    assert set(PAPER) & set(HERE) <= set(here["name"])
-    for row in here.itertuples():
-        found = row.rows, row.columns, round(row.majority, 1)
-        assert (found == PAPER[row.name]) == (not row.difference)
-    print_table_one(data_home=DATA)
-    lines = capsys.readouterr().out.splitlines()
-    if "pima" in HERE:
-        assert "pima                  768    768      8     8     65.1  65.1" in lines

@@ -33,6 +33,10 @@ class Cell(NamedTuple):
     repeat: int
     method: str
 
+    def __str__(self) -> str:
+        place = f"noise {self.noise}%, repeat {self.repeat}"
+        return f"{self.method} on {self.data}, {place}"
+
 
 class Outcome(NamedTuple):
     """What is measured.

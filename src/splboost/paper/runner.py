@@ -202,7 +202,7 @@ def run_cells(
     ----------
     store : Store
     cells : sequence of named tuples
-        In the order of work. Beside ``settings`` they have ``data`` and ``method``.
+        In the order of work. One of the fields is ``settings``, another ``method``.
     measure : callable
         Called in other processes with a cell and its arguments; gives its figures.
     arguments : callable
@@ -250,19 +250,11 @@ def run_cells(
         len(store.find(cells, DONE)),
         work.n_done,
         [
-            f"{describe(cell)}: {row['failure']}"
+            f"{cell}: {row['failure']}"
             for cell, row in store.find(cells, FAILED).items()
         ],
         len(work.missing()),
     )
-
-
-def describe(cell: Any) -> str:
-    """A cell in words, but for its settings."""
-    rest = cell._asdict()
-    del rest["settings"], rest["data"], rest["method"]
-    places = ", ".join(f"{name} {value}" for name, value in rest.items())
-    return f"{cell.method} on {cell.data}, {places}"
 
 
 def attempt(

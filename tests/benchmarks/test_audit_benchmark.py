@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SCRIPT = BENCHMARKS / "audit.py"
 if not SCRIPT.exists():
     pytest.skip("the benchmarks are not here", allow_module_level=True)
@@ -21,19 +19,16 @@ pytest.importorskip("matplotlib", reason="the picture needs the extra plot")
 sys.path.insert(0, str(BENCHMARKS))
 
 import _audit_methods as methods  # noqa: E402
-import _audit_report  # noqa: E402
-import _audit_work as work  # noqa: E402
-import _robustness_data as data  # noqa: E402
+import _long_data as data  # noqa: E402
 import audit  # noqa: E402
 from _audit_results import (  # noqa: E402
     cleaned_errors,
-    results_of,
+    tabulate,
     tally_bins,
     tally_cuts,
     tally_suspects,
-    time_ratios,
 )
-from _cells import Cell, load_cells, save_cells, settings_of  # noqa: E402
+from _long import Cell, settings_of  # noqa: E402
 
 from splboost.audit import LabelAudit  # noqa: E402
 
@@ -57,11 +52,11 @@ def verdict(doubt, is_suspect, better=None):
 def test_rankings_are_judged_by_the_flipped():
     is_flipped = np.array([1, 0, 1, 0, 0], dtype=bool)
     best = verdict([5, 2, 4, 1, 3], [0] * 5)
-    assert work.judge_ranking(best, is_flipped) == (1.0, 1.0)
+    assert methods.judge_ranking(best, is_flipped) == (1.0, 1.0)
     mixed = verdict([5, 4, 3, 2, 1], [0] * 5)
-    average, precision = work.judge_ranking(mixed, is_flipped)
+    average, precision = methods.judge_ranking(mixed, is_flipped)
     assert average == pytest.approx((1 + 2 / 3) / 2) and precision == 0.5
-    assert work.judge_ranking(mixed, np.zeros(5, dtype=bool)) == (None, None)
+    assert methods.judge_ranking(mixed, np.zeros(5, dtype=bool)) == (None, None)
 
 
 def test_improbable_labels_are_doubted():
@@ -75,7 +70,7 @@ def test_improbable_labels_are_doubted():
 def test_chances_are_counted_by_tenths():
     chance = np.array([0.0, 0.05, 0.55, 0.5, 1.0])
     is_flipped = np.array([0, 1, 1, 0, 1], dtype=bool)
-    bins = work.tally_bins(chance, is_flipped)
+    bins = methods.tally_bins(chance, is_flipped)
     assert bins[0] == [2, pytest.approx(0.05), 1]
     assert bins[5] == [2, pytest.approx(1.05), 1]
     assert bins[9] == [1, 1.0, 1]
@@ -85,9 +80,9 @@ def test_chances_are_counted_by_tenths():
 def test_cuts_are_those_of_the_audit(problem):
     is_flipped = problem.y != problem.y_right
     found = methods.audit_quickly(problem.X, problem.y, 0, 1)
-    cuts = work.tally_cuts(found.chance_wrong, is_flipped)
-    assert len({n for n, _, _ in cuts}) == len(work.PRECISIONS)
-    for precision, (n, stated, flipped) in zip(work.PRECISIONS, cuts, strict=True):
+    cuts = methods.tally_cuts(found.chance_wrong, is_flipped)
+    assert len({n for n, _, _ in cuts}) == len(methods.PRECISIONS)
+    for precision, (n, stated, flipped) in zip(methods.PRECISIONS, cuts, strict=True):
         same = LabelAudit(quick=True, precision=precision, n_jobs=1, random_state=0)
         issues = same.fit(problem.X, problem.y).issues_
         is_issue = issues["is_label_issue"].to_numpy()
@@ -95,46 +90,12 @@ def test_cuts_are_those_of_the_audit(problem):
         assert stated / n == pytest.approx(same.expected_precision_)
 
 
-def test_a_verdict_is_what_the_audit_says(problem):
-    found = methods.audit_quickly(problem.X, problem.y, 0, 1)
-    same = LabelAudit(quick=True, n_jobs=1, random_state=0).fit(problem.X, problem.y)
-    assert found.stated_precision == same.expected_precision_
-    rank = same.issues_["rank"].to_numpy()
-    assert (np.argsort(-found.doubt) == np.argsort(rank)).all()
-    _, dropped = same.clean(problem.X, problem.y)
-    assert (problem.y[~found.is_suspect] == dropped).all()
-    _, corrected = same.clean(problem.X, problem.y, how="correct")
-    assert (np.where(found.is_suspect, found.better, problem.y) == corrected).all()
-
-
-def test_a_run_goes_on_from_saved_cells(tmp_path):
-    cells = [Cell("{}", "pima", "20", seed, "cleanlab") for seed in range(3)]
-    figures = dict.fromkeys(work.Measures._fields, 0.25) | {
-        "average_precision": None,
-        "rows": 7,
-        "bins": "[[1, 0.5, 0]]",
-        "cuts": None,
-    }
-    first, other = work.open_store(tmp_path / "a"), work.open_store(tmp_path / "b")
-    for cell in cells[:2]:
-        assert first.claim(cell)
-        first.finish(cell, figures, "abc")
-    assert save_cells(first, cells, tmp_path / "cells.csv") == 2
-    assert load_cells(other, tmp_path / "cells.csv") == 2
-    assert load_cells(other, tmp_path / "cells.csv") == 0
-    kept = ("seed", "noise", "source", *work.Measures._fields)
-    for store in (first, other):
-        found = [tuple(row[name] for name in kept) for row in store.rows(["{}"])]
-        assert found == [(seed, "20", "abc", *figures.values()) for seed in range(2)]
-    assert not other.claim(cells[0]) and other.claim(cells[2])
-
-
 def test_knowing_all_is_as_good_as_right_labels(problem):
     is_flipped = problem.y != problem.y_right
     knowing = verdict(is_flipped.astype(float), is_flipped, problem.y_right)
     blind = verdict(np.arange(ROWS), np.zeros(ROWS), problem.y_right)
     figures = {
-        name: work.measure(methods.Method(lambda *_, v=v: v, ""), problem, 0)
+        name: methods.measure(methods.Method(lambda *_, v=v: v, ""), problem, 0)
         for name, v in {"knowing": knowing, "blind": blind}.items()
     }
     both = figures["knowing"], figures["blind"]
@@ -143,11 +104,11 @@ def test_knowing_all_is_as_good_as_right_labels(problem):
     assert figures["knowing"]["error_corrected"] == figures["knowing"]["error_right"]
     assert figures["blind"]["error_dropped"] == figures["blind"]["error_raw"]
     assert figures["blind"]["error_raw"] > figures["blind"]["error_right"] + 0.01
-    assert set(figures["blind"]) == set(work.Measures._fields)
+    assert set(figures["blind"]) == set(methods.Measures._fields)
 
 
 def test_one_class_may_be_all_that_is_left(problem):
-    every = work.error_of_training(problem, problem.y, 0, problem.y == 1)
+    every = methods.error_of_training(problem, problem.y, 0, problem.y == 1)
     assert every == pytest.approx(np.mean(problem.y_test == 0))
 
 
@@ -169,7 +130,7 @@ def test_rivals_find_most_of_the_flipped(problem, name):
     for package in method.packages:
         pytest.importorskip(package)
     found = method.fit(problem.X, problem.y, 0, 1)
-    average, _ = work.judge_ranking(found, problem.y != problem.y_right)
+    average, _ = methods.judge_ranking(found, problem.y != problem.y_right)
     assert average > 0.6
     assert found.is_suspect.dtype == bool and 30 < found.is_suspect.sum() < 120
     assert set(found.better) == {0, 1}
@@ -186,7 +147,7 @@ def figures(noise, seed, method):
     """Figures that say which noise, seed and method they belong to."""
     k, flipped = MADE_UP.index(method), int(noise)
     average = 0.9 - 0.1 * k - 0.01 * seed if flipped else None
-    bins = [[0, 0.0, 0] for _ in range(work.N_BINS)]
+    bins = [[0, 0.0, 0] for _ in range(methods.N_BINS)]
     bins[1], bins[8] = [90, 10.0, 2], [10, 8.5, flipped // 5]
     is_ours = method == "LabelAudit"
     return {
@@ -210,8 +171,8 @@ def figures(noise, seed, method):
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory):
     path = tmp_path_factory.mktemp("made up") / "store.sqlite"
-    store, cells = work.open_store(path), []
-    settings = {m: settings_of(methods.METHODS[m], audit.ROWS) for m in MADE_UP}
+    store, cells = audit.STUDY.open_store(path), []
+    settings = {m: settings_of(methods.METHODS[m], ROWS) for m in MADE_UP}
     for d, n, s, m in itertools.product(SETS, LEVELS, (0, 1), MADE_UP):
         cell = Cell(settings[m], d, n, s, m)
         cells.append(cell)
@@ -222,7 +183,7 @@ def made_up(tmp_path_factory):
 
 def test_tables_of_a_made_up_store(made_up):
     _, store, cells = made_up
-    results = results_of(store.rows({cell.settings for cell in cells}), LEVELS)
+    results = tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
     means = results.means("all data sets", "average_precision")
     assert means.loc["bank", "random forest"] == pytest.approx(0.795)
     assert results.compare("all data sets").mean_ranks.tolist() == [1, 2, 3]
@@ -248,12 +209,11 @@ def test_tables_of_a_made_up_store(made_up):
             "right labels": 0.1,
         }
     )
-    assert time_ratios(results, "LightGBM").loc["bank"].tolist() == [16, 4, 1]
 
 
 def test_report_of_a_made_up_store(made_up, tmp_path, capsys):
     path, _, cells = made_up
-    audit.report(path, cells, audit.ROWS, tmp_path / "out")
+    audit.STUDY.report(path, cells, ROWS, tmp_path / "out")
     page = (tmp_path / "out" / "audit.md").read_text("utf-8")
     said = " ".join(page.split())
     assert page.strip().endswith(capsys.readouterr().out.strip())
@@ -275,43 +235,17 @@ def test_report_of_a_made_up_store(made_up, tmp_path, capsys):
 
 def test_report_says_which_means_leave_cells_out(made_up):
     _, store, cells = made_up
-    results = results_of(store.rows({cell.settings for cell in cells}), LEVELS)
-    assert "leave out" not in "".join(_audit_report._means(results))
+    results = tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    assert "leave out" not in "".join(audit.mean_tables(results))
     own = results.averaged
     mute = (own["method"] == "random forest") & (own["data"] == "bank")
     own.loc[mute, "precision"] = np.nan
     n, total = mute.sum(), (own["method"] == "random forest").sum()
-    (said,) = [each for each in _audit_report._means(results) if "leave out" in each]
+    (said,) = [each for each in audit.mean_tables(results) if "leave out" in each]
     assert " ".join(said.split()).endswith(f"cells: random forest {n} of {total}.")
 
 
-def test_report_of_nothing_says_so(tmp_path):
-    cell = Cell("settings", "pima", "20", 0, "random forest")
-    with pytest.raises(SystemExit, match="no finished cell"):
-        audit.report(tmp_path / "store.sqlite", [cell], 1000, None)
-
-
-# ------------------------------------------------------------------------------ the run
-
-
-def test_quick_run_does_all_sets_before_the_next_level(tmp_path):
-    options = ["--quick", "--jobs", "1", "--methods", "LightGBM"]
-    options += ["--sets", "long-servedio", "gaussians", "--noise", "20", "0"]
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *options],
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stderr.splitlines() if " of 4: " in line]
-    places = [line.split(", ")[1:3] for line in lines]
-    assert places == [
-        [name, f"noise {level}"]
-        for level in ("20", "0")
-        for name in ("gaussians", "long-servedio")
-    ]
-    assert "have finished 4 of the 4 combinations" in " ".join(done.stdout.split())
-    assert not list(tmp_path.iterdir())
+def test_all_sets_are_done_before_the_next_level():
+    cells = audit.STUDY.plan([0], ["pima", "gaussians"], ["20", "0"], ["LightGBM"], 9)
+    places = [(cell.noise, cell.data) for cell in cells]
+    assert places == list(itertools.product(["20", "0"], ["pima", "gaussians"]))

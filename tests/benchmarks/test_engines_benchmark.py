@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SCRIPT = BENCHMARKS / "engines.py"
 if not SCRIPT.exists():
     pytest.skip("the benchmarks are not here", allow_module_level=True)
@@ -19,11 +20,20 @@ import _engines_stopping as stopping  # noqa: E402
 
 from splboost.datasets import make_gaussians  # noqa: E402
 
+SECONDS = 240
+
+
+def run(tmp_path, *options):
+    command = [sys.executable, str(SCRIPT), "--quick", *options, "--out", str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
 
 @pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
 def test_both_sides_have_the_same_draws_and_parameters(package, monkeypatch):
-    import pandas as pd
-
     made = []
     original = methods.make
 
@@ -49,30 +59,15 @@ def test_pairs_are_of_methods_that_there_are():
 
 
 def test_a_quick_run(tmp_path):
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), "--quick", "--jobs", "1", "--out", str(tmp_path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert run.returncode == 0, run.stderr
+    said = run(tmp_path, "--jobs", "1").stderr
     page = (tmp_path / "engines.md").read_text()
     assert "SPLXGB" in page and "XGBoost, depth 3, half the rows" in page
-    assert "failed" not in run.stderr
+    assert "ailed" not in said
     assert (tmp_path / "engines.csv").exists()
 
 
 def test_early_stopping_is_measured(tmp_path):
-    arguments = ["--quick", "--stopping", "--jobs", "1", "--out", str(tmp_path)]
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert run.returncode == 0, run.stderr
+    run(tmp_path, "--stopping", "--jobs", "1")
     fits = json.loads((tmp_path / "engines_stopping.json").read_text())["fits"]
     ways = {(each["package"], each["way"], each["paced"]) for each in fits}
     assert len(ways) == len(fits) == 2 * 2 * len(stopping.WAYS)
@@ -83,14 +78,7 @@ def test_early_stopping_is_measured(tmp_path):
 
 
 def test_overhead_is_measured(tmp_path):
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), "--quick", "--overhead", "--out", str(tmp_path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert run.returncode == 0, run.stderr
+    run(tmp_path, "--overhead")
     measured = json.loads((tmp_path / "engines_overhead.json").read_text())
     assert {each["package"] for each in measured["fits"]} == {"xgboost", "lightgbm"}
     assert all(each["ratio"] > 0.5 for each in measured["fits"])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SCRIPT = BENCHMARKS / "robustness.py"
 if not SCRIPT.exists():
     pytest.skip("the benchmarks are not here", allow_module_level=True)
@@ -20,25 +20,20 @@ pytest.importorskip("psutil", reason="the benchmarks need the extra bench")
 pytest.importorskip("matplotlib", reason="the picture needs the extra plot")
 sys.path.insert(0, str(BENCHMARKS))
 
-import _robustness_data as data  # noqa: E402
-import _robustness_methods as methods  # noqa: E402
-import _robustness_tuning as tuning  # noqa: E402
-import _robustness_work as work  # noqa: E402
+import _long_data as data  # noqa: E402
+import _long_methods as methods  # noqa: E402
 import robustness  # noqa: E402
-from _cells import Cell, present_methods, settings_of  # noqa: E402
-from _results import summary  # noqa: E402
-from _robustness_cells import MEASURES, open_store  # noqa: E402
-from _robustness_report import sections  # noqa: E402
-from _robustness_results import results_of  # noqa: E402
+from _long import Cell, present_methods, settings_of  # noqa: E402
 
 from splboost.paper.store import CLAIMED, DONE  # noqa: E402
 
+STUDY = robustness.STUDY
 SECONDS = 240
 CELL = Cell("settings", "pima", "20", 5, "ExtraTrees")
 
 
 def figures(error=0.2):
-    return {**dict.fromkeys(MEASURES, 0.5), "error": error}
+    return {**dict.fromkeys(methods.Measures._fields, 0.5), "error": error}
 
 
 @pytest.fixture
@@ -95,9 +90,9 @@ def test_files_are_read_and_divided():
 
 def test_ranges_reach_their_ends():
     rng = np.random.default_rng(0)
-    whole = {tuning.Range(1, 4).draw(rng) for _ in range(200)}
+    whole = {methods.Range(1, 4).draw(rng) for _ in range(200)}
     assert whole == {1, 2, 3, 4}
-    drawn = [tuning.Range(0.01, 1.0, True).draw(rng) for _ in range(2000)]
+    drawn = [methods.Range(0.01, 1.0, True).draw(rng) for _ in range(2000)]
     assert 0.01 <= min(drawn) < max(drawn) <= 1.0
     assert np.median(drawn) == pytest.approx(0.1, rel=0.2)
 
@@ -114,7 +109,7 @@ def test_the_best_setting_is_taken():
             return (np.arange(len(X)) < self.share * len(X)).astype(int)
 
     X, y = pd.DataFrame({"f0": np.arange(5000)}), np.ones(5000, dtype=int)
-    chosen = tuning.tune(Guess, {"share": tuning.Range(0.0, 0.9)}, X, y, 0)
+    chosen = methods.tune(Guess, {"share": methods.Range(0.0, 0.9)}, X, y, 0)
     rng = np.random.default_rng(0)
     assert chosen.share == pytest.approx(max(rng.uniform(0, 0.9) for _ in range(30)))
 
@@ -147,7 +142,7 @@ def test_a_model_of_one_class_is_judged():
     method = methods.Method(lambda X, y, seed, n_jobs: Zeros(), "")
     y_test = np.array([0, 0, 0, 1])
     problem = data.Problem(None, None, None, pd.DataFrame({"f0": range(4)}), y_test)
-    measured = work.measure(method, problem, 0)
+    measured = methods.measure(method, problem, 0)
     assert measured["error"] == 0.25 and measured["balanced_accuracy"] == 0.5
     expected = -(3 * np.log(0.999) + np.log(0.001)) / 4
     assert measured["log_loss"] == pytest.approx(expected)
@@ -162,8 +157,8 @@ LEVELS = ("0", "20", "40")
 
 def fill(path, left_out=()):
     """Errors that say which set, noise, seed and method they belong to."""
-    store, cells = open_store(path), []
-    settings = {m: settings_of(methods.METHODS[m], robustness.ROWS) for m in MADE_UP}
+    store, cells = STUDY.open_store(path), []
+    settings = {m: settings_of(methods.METHODS[m], 1000) for m in MADE_UP}
     for d, n, s, m in itertools.product(SETS, LEVELS, (5, 6), MADE_UP):
         cell = Cell(settings[m], d, n, s, m)
         cells.append(cell)
@@ -178,7 +173,7 @@ def test_only_what_all_have_finished_counts(path):
     missing = [("bank", "20", 5, "ExtraTrees"), ("pima", "40", 5, "random forest")]
     missing += [("magic", "20", seed, "random forest") for seed in (5, 6)]
     store, cells = fill(path, left_out=missing)
-    results = results_of(store.rows({cell.settings for cell in cells}), LEVELS)
+    results = robustness.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
     assert len(results.complete) == (len(cells) / 3 - 4) * 3
     kept = set(zip(results.averaged["data"], results.averaged["seed"], strict=True))
     every = set(itertools.product(SETS, (5, 6)))
@@ -189,7 +184,9 @@ def test_only_what_all_have_finished_counts(path):
     assert means.loc["bank", "ExtraTrees"] == pytest.approx(0.141)
     assert set(results.means("unused sets").index) == {"bank", "twonorm"}
     assert results.means_at("40", "unused sets").loc["magic"].notna().all()
-    table = summary(results, MEASURES).set_index(["data", "noise", "method"])
+    table = results.summary(methods.Measures._fields).set_index(
+        ["data", "noise", "method"]
+    )
     assert table.loc[("bank", "20", "ExtraTrees"), "seeds"] == 1
     assert table.loc[("bank", "20", "random forest"), "seeds"] == 2
 
@@ -199,7 +196,7 @@ def test_report_of_a_made_up_store(path, tmp_path, capsys):
     failed = Cell(cells[1].settings, "titanic", "0", 6, "ExtraTrees")
     assert store.claim(failed)
     store.fail(failed, "ValueError: out of luck")
-    robustness.report(path, cells, robustness.ROWS, tmp_path / "out")
+    STUDY.report(path, cells, 1000, tmp_path / "out")
     page = (tmp_path / "out" / "robustness.md").read_text("utf-8")
     said = " ".join(page.split())
     assert page.strip().endswith(capsys.readouterr().out.strip())
@@ -216,7 +213,7 @@ def test_report_of_a_made_up_store(path, tmp_path, capsys):
     assert len(table) == len(SETS) * len(LEVELS) * len(MADE_UP)
     assert set(table["group"]) == {"unused", "chosen on", "generators"}
 
-    robustness.report(path, [c for c in cells if c.seed == 5], robustness.ROWS, None)
+    STUDY.report(path, [c for c in cells if c.seed == 5], 1000, None)
     assert "have finished 21 of the 21" in " ".join(capsys.readouterr().out.split())
 
 
@@ -237,10 +234,10 @@ def test_variants_have_no_rank(path):
             ["SPLForest", "SPLForest without pace", "LightGBM tuned"]
         )
     ]
-    results = results_of(rows, LEVELS)
+    results = robustness.tabulate(pd.DataFrame(rows), LEVELS)
     ranks = results.compare("all data sets").mean_ranks
     assert ranks.to_dict() == {"SPLForest": 1.0, "LightGBM tuned": 2.0}
-    page = "\n".join(sections(results, 1000, [], None))
+    page = "\n".join(robustness.make_page(results, 1000, [], None))
     said = " ".join(page.split())
     assert "| SPLForest | SPLForest without pace | all data sets (6) | error |" in said
     assert "| LightGBM tuned | -2.00 | 6 / 0 / 0 |" in said
@@ -248,7 +245,7 @@ def test_variants_have_no_rank(path):
 
 def test_report_of_nothing_says_so(path):
     with pytest.raises(SystemExit, match="no finished cell"):
-        robustness.report(path, [CELL], 1000, None)
+        STUDY.report(path, [CELL], 1000, None)
 
 
 # ----------------------------------------------------------------------------- the run
@@ -269,12 +266,12 @@ def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    quick = robustness.QUICK
+    quick = STUDY.quick
     settings = {
         settings_of(methods.METHODS[m], quick["rows"]) for m in quick["methods"]
     }
     until = time.monotonic() + SECONDS
-    store = open_store(path)
+    store = STUDY.open_store(path)
     while not (before := store.rows(settings)):
         assert time.monotonic() < until and first.poll() is None
         time.sleep(0.05)
@@ -297,8 +294,7 @@ def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
     assert all(row in after for row in before)
     assert store.rows(settings, CLAIMED) == []
     assert all(0 < row["error"] < 0.3 and row["state"] == DONE for row in after)
-    measured = [line for line in second.stderr.splitlines() if ": error" in line]
-    assert len(measured) == 16 - len(before)
+    assert f"robustness: {len(before):2d} of 16" in second.stderr
     assert "have finished 8 of the 8 combinations" in " ".join(second.stdout.split())
     assert (tmp_path / "out" / "robustness.csv").exists()
     assert set(tmp_path.iterdir()) == {tmp_path / "out", path.parent}

@@ -192,10 +192,13 @@ class Store:
         there = {row["name"] for row in self._run("PRAGMA table_info(cells)")}
         missing = sorted(self._columns.keys() - there)
         if missing:
-            what = f"store of something else, for it has no column {', '.join(missing)}"
+            what, lacks = "the store", f"column {', '.join(missing)}"
             if not there:
-                what = "database of something else, for it has no table cells"
-            raise ValueError(f"{self.path} is the {what}; name another file.")
+                what, lacks = "a database", "table cells"
+            raise ValueError(
+                f"{self.path} is {what} of something else, for it has no {lacks}; "
+                "name another file."
+            )
         ((result,),) = self._run("PRAGMA quick_check(1)")
         if result != "ok":
             raise self.damaged(" ".join(result.split()))

@@ -45,7 +45,7 @@ from _long_page import (
 )
 from _report import format_table
 
-from splboost.paper.figures import draw_comparisons
+from splboost.paper.figures import draw_critical_differences
 from splboost.paper.statistics import distance_from_best, ranks
 
 FIRST_SEED = 5  # defaults were chosen with those before
@@ -192,7 +192,7 @@ def _draw_ranks(results: Results, folder: Path | None) -> list[str]:
         return []
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        draw_comparisons(drawn).savefig(folder / "robustness.png", dpi=130)
+        draw_critical_differences(*drawn).savefig(folder / "robustness.png", dpi=130)
     return ["![Mean ranks with critical differences](robustness.png)"]
 
 

@@ -17,7 +17,7 @@ from matplotlib.collections import PathCollection
 from splboost.boosting.potentials.potentials import RobustPotential
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.figures import (
-    draw_critical_difference,
+    draw_critical_differences,
     draw_errors,
     draw_figure,
     draw_top,
@@ -220,7 +220,7 @@ def test_numbers_that_are_no_figures_are_refused():
 def test_bars_join_what_does_not_differ():
     rank = pd.Series({"a": 1.0, "b": 1.8, "c": 2.6, "d": 4.0})
     comparison = Comparison("Ranks", rank, 30, 0.01, 1.0)
-    (axes,) = draw_critical_difference(comparison).axes
+    (axes,) = draw_critical_differences(comparison).axes
     bars = [line for line in axes.get_lines() if line.get_linewidth() > 3]
     ends = [line.get_xdata() for line in bars]
     np.testing.assert_allclose(ends, [[0.97, 1.83], [1.77, 2.63]])

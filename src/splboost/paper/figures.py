@@ -145,67 +145,56 @@ def draw_errors(results: pd.DataFrame) -> Any:
     n_panels = len(sets) + 1  # one for the legend
     n_columns = min(n_panels, min(COLUMNS, key=lambda n: -n_panels % n))
     n_rows = math.ceil(n_panels / n_columns)
-    size = max(n_columns, 2) * PANEL[0], n_rows * PANEL[1]
-    figure = make_figure(*size)
+    figure = make_figure(max(n_columns, 2) * PANEL[0], n_rows * PANEL[1])
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    low, high = min(outcomes.noise), max(outcomes.noise)
+    margin = MARGIN if low < high else MARGIN_OF_ONE
     lines: dict[str, Any] = {}
     for name, axes in zip(sets, panels, strict=False):
-        _draw_set(axes, name, table[table["data"] == name], outcomes.methods, lines)
-        axes.set_xlim(*_range(outcomes.noise))
-    _draw_legend(panels[len(sets) :], lines)
-    figure.supxlabel("wrong training labels (%)", fontsize=9)
-    figure.supylabel("test error (%)", fontsize=9)
-    return figure
-
-
-def _range(noise: Sequence[int]) -> tuple[float, float]:
-    """Of the axis, the same for all sets."""
-    low, high = min(noise), max(noise)
-    margin = MARGIN if low < high else MARGIN_OF_ONE
-    return low - margin, high + margin
-
-
-def _draw_set(
-    axes: Any,
-    name: str,
-    own: pd.DataFrame,
-    methods: Sequence[str],
-    lines: dict[str, Any],
-) -> None:
-    errors = 100 * own.set_index(["method", "noise"])["error"]
-    grouped = errors.groupby(level=[0, 1])
-    summary = pd.DataFrame({"mean": grouped.mean(), "se": grouped.sem()})
-    shifts = np.linspace(-FAN / 2, FAN / 2, len(methods))
-    for method, shift in zip(methods, shifts, strict=True):
-        line = summary.loc[method]
-        lines[method] = axes.errorbar(
-            line.index.to_numpy(dtype=float) + shift,
-            line["mean"],
-            yerr=line["se"].fillna(0.0),
-            elinewidth=0.8,
-            **look_of(method),
-        )
-    repeats = own.groupby(["method", "noise"])["repeat"].nunique()
-    least, most = repeats.min(), repeats.max()
-    count = f"{most}" if least == most else f"{least} to {most}"
-    unit = "repeat" if most == 1 else "repeats"
-    axes.set_title(f"{name}, {count} {unit}", fontsize=9)
-    axes.set_xticks(sorted(set(own["noise"])))
-    tidy(axes)
-
-
-def _draw_legend(panels: Any, lines: dict[str, Any]) -> None:
-    for axes in panels:
+        lines = _draw_set(axes, name, table[table["data"] == name], outcomes.methods)
+        axes.set_xlim(low - margin, high + margin)
+    for axes in panels[len(sets) :]:
         axes.axis("off")
-    ordered = [name for name in PAPER if name in lines]
-    panels[0].legend(
-        [lines[name] for name in ordered],
-        ordered,
+    panels[len(sets)].legend(
+        lines.values(),
+        lines,
         loc="center left",
         frameon=False,
         fontsize=8.5,
         handlelength=3.2,
     )
+    figure.supxlabel("wrong training labels (%)", fontsize=9)
+    figure.supylabel("test error (%)", fontsize=9)
+    return figure
+
+
+def _draw_set(
+    axes: Any, name: str, own: pd.DataFrame, methods: Sequence[str]
+) -> dict[str, Any]:
+    """The panel of a set; the line of each method."""
+    grouped = 100 * own.set_index(["method", "noise"])["error"]
+    means = grouped.groupby(level=[0, 1]).mean()
+    spreads = grouped.groupby(level=[0, 1]).sem().fillna(0.0)
+    shifts = np.linspace(-FAN / 2, FAN / 2, len(methods))
+    lines = {
+        method: axes.errorbar(
+            means[method].index.to_numpy(dtype=float) + shift,
+            means[method],
+            yerr=spreads[method],
+            elinewidth=0.8,
+            **look_of(method),
+        )
+        for method, shift in zip(methods, shifts, strict=True)
+    }
+    repeats = own.groupby(["method", "noise"])["repeat"].nunique()
+    least, most = repeats.min(), repeats.max()
+    count = counted(most, "repeat")
+    axes.set_title(
+        f"{name}, {count if least == most else f'{least} to {count}'}", fontsize=9
+    )
+    axes.set_xticks(sorted(set(own["noise"])))
+    tidy(axes)
+    return lines
 
 
 SIZE_OF_TOP = 11.0, 4.3  # inches
@@ -278,13 +267,13 @@ HEAD = 2.6  # rows above the axis
 LEADER = "#777777"
 
 
-def draw_critical_difference(comparison: Comparison) -> Any:
-    """Draw mean ranks, and which of them differ.
+def draw_critical_differences(*comparisons: Comparison) -> Any:
+    """Draw mean ranks, and which of them differ, one comparison below the other.
 
     Parameters
     ----------
-    comparison : Comparison
-        Of methods over data sets, as `splboost.paper.statistics` makes it.
+    *comparisons : Comparison
+        Of methods over data sets, as `splboost.paper.statistics` makes them.
 
     Returns
     -------
@@ -293,18 +282,13 @@ def draw_critical_difference(comparison: Comparison) -> Any:
     Examples
     --------
     >>> import pandas as pd
-    >>> from splboost.paper.figures import draw_critical_difference
+    >>> from splboost.paper.figures import draw_critical_differences
     >>> from splboost.paper.statistics import Comparison
     >>> errors = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.2, 0.3]})
-    >>> figure = draw_critical_difference(Comparison.of("Errors", errors))
+    >>> figure = draw_critical_differences(Comparison.of("Errors", errors))
     >>> figure.axes[0].get_title()
     'Errors (2 data sets)'
     """
-    return draw_comparisons([comparison])
-
-
-def draw_comparisons(comparisons: list[Comparison]) -> Any:
-    """One below the other."""
     rows = [HEAD + 2.2 + len(c.mean_ranks) / 2 + BAR_GAP * 4 for c in comparisons]
     figure = make_figure(WIDTH, ROW * sum(rows))
     panels = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows)

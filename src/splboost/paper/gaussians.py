@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from splboost import RobustBoostClassifier, spl_path
+from splboost._tools.progress_bar import counted
 from splboost.datasets import flip_labels, gaussians_log_odds, make_gaussians
 from splboost.display.margin_curves import curves_of_estimators
 from splboost.display.style import CLASS_COLOURS, INK, tint
@@ -163,19 +164,14 @@ def _make(name: str) -> Any:
     """A booster with the weak learner that the paper gives it."""
     if name not in BOOSTERS:
         raise ValueError(f"names holds {name!r}; give some of {', '.join(BOOSTERS)}.")
+    method = METHODS[ONE_STEP if name in SPLBOOST else name]
+    assert isinstance(method, Method)
+    booster = clone(method.booster)
     if name in SPLBOOST:
-        booster = clone(_booster_of(ONE_STEP))
-        return booster.set_params(pace=Hard(age=SPLBOOST[name]))
-    booster = clone(_booster_of(name))
-    if not isinstance(booster.estimator, C45Classifier):
+        booster.set_params(pace=Hard(age=SPLBOOST[name]))
+    elif not isinstance(booster.estimator, C45Classifier):
         booster.set_params(estimator__max_depth=DEPTH)
     return booster
-
-
-def _booster_of(method: str) -> Any:
-    own = METHODS[method]
-    assert isinstance(own, Method)
-    return own.booster
 
 
 def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
@@ -215,18 +211,21 @@ def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
     return booster
 
 
-SEED = 0
+# ------------------------------------------------------------------------- the picture
+
 SIZE = 9.6, 11.6  # inches
 AREA = 18.0  # of a marker of mean weight, in square points
 LEAST_AREA, MOST_AREA = 0.4, 170.0
-FRAME = 1.8  # area of a frame around a marker
-CIRCLE_AREA = 18.0  # of samples without weight
+FRAME = 1.8  # area of a frame around a marker, as a multiple of it
 GRID = 300
 NEGATIVE, POSITIVE = CLASS_COLOURS[6], CLASS_COLOURS[0]  # brick, blue
 REGION = 0.12  # strength of the colour of a decision region
+HOLLOW = {"facecolors": "none", "linewidths": 1}
+# Of the two classes: label, marker, frame where the label is wrong, colour
+MARKS = ((1, "+", "s", POSITIVE), (0, "x", "o", NEGATIVE))
 
 
-def draw_gaussians(*, rounds: int | None = ROUNDS, seed: int = SEED) -> Any:
+def draw_gaussians(*, rounds: int | None = ROUNDS, seed: int = 0) -> Any:
     """Draw the training samples as large as they weigh, and the decision boundaries.
 
     Areas of markers are in proportion to weights, but neither vanish nor cover others.
@@ -247,16 +246,20 @@ def draw_gaussians(*, rounds: int | None = ROUNDS, seed: int = SEED) -> Any:
     panels = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
     low, high = sample.X.min(axis=0) - 0.7, sample.X.max(axis=0) + 0.7
     grid = list(np.meshgrid(*np.linspace(low, high, GRID).T))
+    points = np.column_stack([each.ravel() for each in grid])
 
     alike = np.ones(len(sample.y))
     _mark(panels[0], sample, alike, alike == 0)
     _title(panels[0], "(a) original data", f"{sample.is_wrong.sum()} wrong labels")
     for letter, axes, name in zip("bcdefghi", panels[1:], BOOSTERS, strict=True):
         fitted = fit(name, sample, rounds=rounds)
-        _shade(axes, fitted.booster, grid)
+        sign = np.sign(fitted.booster.decision_function(points)).reshape(GRID, GRID)
+        colours = [tint(NEGATIVE, REGION), tint(POSITIVE, REGION)]
+        axes.contourf(*grid, sign, levels=[-2, 0, 2], colors=colours)
+        axes.contour(*grid, sign, levels=[0], colors=INK, linewidths=0.7)
         _mark(axes, sample, fitted.weight, fitted.is_given_up)
         _title(axes, f"({letter}) {name}", _summary(fitted, sample, seed))
-    odds = gaussians_log_odds(_points(grid)).reshape(GRID, GRID)
+    odds = gaussians_log_odds(points).reshape(GRID, GRID)
     for axes in panels:
         axes.contour(
             *grid, odds, levels=[0], colors=INK, linewidths=1.2, linestyles="dashed"
@@ -274,25 +277,11 @@ def _title(axes: Any, name: str, summary: str) -> None:
 
 
 def _summary(fitted: Fit, sample: Sample, seed: int) -> str:
-    n = fitted.booster.n_iter_
     wrong = int(fitted.is_given_up[sample.is_wrong].sum())
     right = int(fitted.is_given_up[~sample.is_wrong].sum())
-    rounds = "1 round" if n == 1 else f"{n} rounds"
     error = error_on_new(fitted.booster, seed)
+    rounds = counted(fitted.booster.n_iter_, "round")
     return f"{rounds}, error {error:.1%}, drops {wrong} wrong, {right} right"
-
-
-def _points(grid: list[FloatArray]) -> FloatArray:
-    return np.column_stack([each.ravel() for each in grid])
-
-
-def _shade(axes: Any, booster: Any, grid: list[FloatArray]) -> None:
-    """Tint the two regions, and draw the line between them."""
-    score = booster.decision_function(_points(grid)).reshape(GRID, GRID)
-    score = np.sign(score)
-    colours = [tint(NEGATIVE, REGION), tint(POSITIVE, REGION)]
-    axes.contourf(*grid, score, levels=[-2, 0, 2], colors=colours)
-    axes.contour(*grid, score, levels=[0], colors=INK, linewidths=0.7)
 
 
 def _mark(
@@ -300,47 +289,42 @@ def _mark(
 ) -> None:
     """Pluses and crosses by label, framed where it is wrong; circles without weight."""
     area = np.clip(AREA * weight, LEAST_AREA, MOST_AREA)
-    is_positive = sample.y == 1
-    looks = [(is_positive, "+", "s", POSITIVE), (~is_positive, "x", "o", NEGATIVE)]
-    for of_class, mark, frame, colour in looks:
-        shown = of_class & ~is_given_up
+    for label, mark, frame, colour in (
+        (1, "+", "s", POSITIVE),
+        (0, "x", "o", NEGATIVE),
+    ):
+        shown = (sample.y == label) & ~is_given_up
+        X, size = sample.X[shown], area[shown]
+        axes.scatter(*X.T, size, marker=mark, color=colour, linewidths=1)
+        framed = sample.is_wrong[shown]
         axes.scatter(
-            *sample.X[shown].T, area[shown], marker=mark, color=colour, linewidths=1
-        )
-        framed = shown & sample.is_wrong
-        axes.scatter(
-            *sample.X[framed].T,
-            FRAME * area[framed],
+            *X[framed].T,
+            FRAME * size[framed],
             marker=frame,
-            facecolors="none",
             edgecolors=colour,
-            linewidths=1,
+            **HOLLOW,
         )
-    axes.scatter(
-        *sample.X[is_given_up].T,
-        CIRCLE_AREA,
-        marker="o",
-        facecolors="none",
-        edgecolors=INK,
-        linewidths=1.1,
-    )
+    axes.scatter(*sample.X[is_given_up].T, AREA, marker="o", edgecolors=INK, **HOLLOW)
 
 
 def _explain(figure: Any) -> None:
     from matplotlib.lines import Line2D
 
-    def mark(marker: str, colour: str, label: str, *, hollow: bool = False) -> Line2D:
-        fill = "none" if hollow else colour
-        line = Line2D([], [], linestyle="none", color=colour, label=label)
-        line.set(marker=marker, markerfacecolor=fill)
-        return line
-
-    handles = [  # column by column
-        mark("+", POSITIVE, "labelled positive"),
-        mark("x", NEGATIVE, "labelled negative"),
-        mark("s", POSITIVE, "labelled positive, wrongly", hollow=True),
-        mark("o", NEGATIVE, "labelled negative, wrongly", hollow=True),
-        mark("o", INK, "dropped: no weight, though on the wrong side", hollow=True),
+    marks = [  # column by column; frames and circles are hollow
+        ("+", POSITIVE, "labelled positive"),
+        ("x", NEGATIVE, "labelled negative"),
+        ("s", POSITIVE, "labelled positive, wrongly"),
+        ("o", NEGATIVE, "labelled negative, wrongly"),
+        ("o", INK, "dropped: no weight, though on the wrong side"),
+    ]
+    handles = [
+        Line2D(
+            [], [], linestyle="none", color=colour, label=label, marker=marker,
+            markerfacecolor="none",
+        )
+        for marker, colour, label in marks
+    ]  # fmt: skip
+    handles += [
         Line2D([], [], color=INK, linewidth=0.7, label="decision boundary"),
         Line2D([], [], color=INK, linestyle="dashed", label="Bayes boundary"),
     ]

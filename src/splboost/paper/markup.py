@@ -29,6 +29,10 @@ def element(tag: str, *children: Any, **attributes: str) -> Markup:
     return Markup(f"<{tag}{given}>{_inside(children)}</{tag}>")
 
 
+def paragraph(*text: Any, **attributes: str) -> Markup:
+    return element("p", *text, **attributes)
+
+
 def table(
     header: Sequence[Any],
     rows: Iterable[Sequence[Any]],

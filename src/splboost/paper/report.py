@@ -39,12 +39,14 @@ from splboost.paper.figures import (
     draw_figure,
     draw_gaussians,
 )
-from splboost.paper.markup import Markup, element, picture
+from splboost.paper.markup import Markup, element, paragraph, picture
 from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
 from splboost.paper.statistics import Outcomes, check_results, complete_repeats
 from splboost.paper.table_one import compare_with_data
 
 TITLE = "The SPLBoost paper, run again"
+PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
+TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 MARK = '<meta name="generator" content="splboost paper '
 
 
@@ -70,7 +72,7 @@ def write_report(
     about : dict, default=None
         How the results came about, such as versions, settings and seeds; values are
         dicts, lists or texts. What it has under "missing" stands among what is missing.
-        None is what ``splboost.paper.report`` finds.
+        None is what `provenance` finds.
     protocol : Protocol, default=None
         What was planned, so that the page can say what is missing of it.
     data_home : str or path, default=None
@@ -96,7 +98,7 @@ def write_report(
         report.show(len(SECTIONS))
     body = Markup(
         element("h1", TITLE)
-        + element("p", material.summary, class_="lead")
+        + paragraph(material.summary, class_="lead")
         + element("nav", element("ul", *links))
         + "\n".join(parts)
     )
@@ -122,23 +124,44 @@ def _document(body: Markup) -> str:
     )
 
 
-TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
+def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
+    """What a page should say of how it came about.
+
+    Parameters
+    ----------
+    protocol : Protocol, default=None
+        That of the results.
+
+    Examples
+    --------
+    >>> from splboost.paper.protocol import Protocol
+    >>> from splboost.paper.report import provenance
+    >>> list(provenance(Protocol(("twonorm",), (20,), repeats=1)))
+    ['date', 'command', 'settings', 'seeds', 'versions', 'system']
+    """
+    settings = {} if protocol is None else {"settings": asdict(protocol)}
+    seeds = {} if protocol is None else {"seeds": list(protocol.seeds)}
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        **settings,
+        **seeds,
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        },
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+# ------------------------------------------------------------------------- the sections
 
 
 @dataclass(frozen=True)
 class Material:
-    """What the page is made of; what is measured is measured once.
+    """What the page is made of, as `write_report` got it.
 
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-    about : dict
-        How these came about.
-    protocol : Protocol or None
-        What was planned.
-    data_home : str or path
-        The folder with the data; None is the usual one.
+    What is measured is measured once.
     """
 
     results: pd.DataFrame
@@ -177,19 +200,19 @@ def claims(material: Material) -> list[Markup]:
         basis = []
         text = describe_basis(material.results, verdict.methods)
         if text:
-            basis.append(element("p", f"From {text}.", class_="note"))
+            basis.append(paragraph(f"From {text}.", class_="note"))
         cards.append(
             element(
                 "li",
                 element("span", verdict.verdict, class_="badge"),
                 element("h3", verdict.claim),
-                element("p", " ".join(verdict.findings)),
+                paragraph(" ".join(verdict.findings)),
                 *basis,
-                element("p", f"Rule: {verdict.rule}", class_="note"),
+                paragraph(f"Rule: {verdict.rule}", class_="note"),
                 class_=TONES[verdict.verdict],
             )
         )
-    history = element("p", HISTORY, class_="note")
+    history = paragraph(HISTORY, class_="note")
     return [element("ul", *cards, class_="claims"), history]
 
 
@@ -275,8 +298,7 @@ def numbers(material: Material) -> list[Markup]:
     chosen = judge_weights(gaussians.measure(rounds=None))
     assert chosen.table is not None
     parts += [
-        element(
-            "p",
+        paragraph(
             "The same with the rounds of each booster chosen by cross-validation, by "
             f"which the verdict would be “{chosen.verdict}”:",
         ),
@@ -285,8 +307,7 @@ def numbers(material: Material) -> list[Markup]:
     if not material.results.empty:
         parts += [
             element("h3", "Test errors (%) of all cases"),
-            element(
-                "p",
+            paragraph(
                 "Means over the repeats that all methods have finished, with standard "
                 f"errors; the least is bold.{_large_ones(material.results)}",
             ),
@@ -295,8 +316,7 @@ def numbers(material: Material) -> list[Markup]:
     if {"chosen", "n_estimators"} <= set(material.results) and len(material.results):
         parts += [
             element("h3", "What was chosen"),
-            element(
-                "p",
+            paragraph(
                 "Medians of what cross-validation has chosen, over all cells, and the "
                 "share of the cells at the ends of a grid. Where it is large, a wider "
                 "grid might do better. Depths are counted where there was a choice.",
@@ -316,8 +336,7 @@ def long_and_servedio(material: Material) -> list[Markup]:
     measured = long_servedio.measure()
     summary = long_servedio.summarise(measured)
     return [
-        element(
-            "p",
+        paragraph(
             "The problem of Long and Servedio defeats boosters that follow the slope "
             "of a convex loss, such as AdaBoost, and LogitBoost where the gradient is "
             "kept: with a tenth of the labels wrong they err on about half of the "
@@ -332,8 +351,7 @@ def long_and_servedio(material: Material) -> list[Markup]:
             "of another implementation for a draw of its own.",
         ),
         tables.long_servedio_table(summary),
-        element(
-            "p",
+        paragraph(
             "The other implementation has one draw; its figure agrees if it is among "
             "those of our draws. RobustBoost has the lowest goal that it reaches; with "
             "a lower one it gets stuck, and errs as AdaBoost does.",
@@ -349,7 +367,7 @@ def first_table(material: Material) -> list[Markup]:
         "Table I of the paper, beside the data as they are here. Sets without figures "
         "were not found, or cannot be read."
     )
-    return [element("p", text), tables.table_one(rows)]
+    return [paragraph(text), tables.table_one(rows)]
 
 
 def how(material: Material) -> list[Markup]:
@@ -358,16 +376,13 @@ def how(material: Material) -> list[Markup]:
     if "version" in material.results and len(material.results):
         versions = sorted(set(material.results["version"]))
         about.setdefault("version of the results", ", ".join(map(str, versions)))
-    if "protocol" in material.results:
-        of_sets = material.results.groupby("protocol")["data"].unique()
-        for protocol, names in of_sets.items():
-            about[f"sets with the {protocol} protocol"] = ", ".join(sorted(names))
-    if "source" in material.results:
-        of_sets = material.results.groupby("source")["data"].unique()
-        for source, names in of_sets.items():
-            about[f"data: {source}"] = ", ".join(sorted(names))
+    of_sets = {"protocol": "sets with the {} protocol", "source": "data: {}"}
+    for column, words in of_sets.items():
+        if column in material.results:
+            for value, own in material.results.groupby(column)["data"]:
+                about[words.format(value)] = ", ".join(sorted(own.unique()))
     if not about:
-        return [element("p", "Nothing is recorded.", class_="note")]
+        return [paragraph("Nothing is recorded.", class_="note")]
     texts = {k: v for k, v in about.items() if not isinstance(v, Mapping)}
     parts = [_definitions(texts)] if texts else []
     for name, value in about.items():
@@ -382,20 +397,8 @@ def missing(material: Material) -> list[Markup]:
     said = [given] if isinstance(given, str) else [str(each) for each in given]
     found = find_missing(material.results, material.protocol) + said
     if not found:
-        return [element("p", "Nothing.")]
+        return [paragraph("Nothing.")]
     return [element("ul", *(element("li", each) for each in found))]
-
-
-SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
-    "Claims": claims,
-    "Figures": figures,
-    "Statistics": lambda material: tables.compare(material.results),
-    "Numbers": numbers,
-    "Long and Servedio": long_and_servedio,
-    "Table I": first_table,
-    "How it was run": how,
-    "What is missing": missing,
-}
 
 
 def _definitions(values: Mapping[Any, Any]) -> Markup:
@@ -485,34 +488,13 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     return found
 
 
-PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
-
-
-def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
-    """What a page should say of how it came about.
-
-    Parameters
-    ----------
-    protocol : Protocol, default=None
-        That of the results.
-
-    Examples
-    --------
-    >>> from splboost.paper.protocol import Protocol
-    >>> from splboost.paper.report import provenance
-    >>> list(provenance(Protocol(("twonorm",), (20,), repeats=1)))
-    ['date', 'command', 'settings', 'seeds', 'versions', 'system']
-    """
-    of_protocol: dict[str, Any] = {}
-    if protocol is not None:
-        of_protocol = {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        **of_protocol,
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        "system": f"{platform.system()} {platform.machine()}",
-    }
+SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
+    "Claims": claims,
+    "Figures": figures,
+    "Statistics": lambda material: tables.compare(material.results),
+    "Numbers": numbers,
+    "Long and Servedio": long_and_servedio,
+    "Table I": first_table,
+    "How it was run": how,
+    "What is missing": missing,
+}

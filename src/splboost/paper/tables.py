@@ -12,8 +12,8 @@ import pandas as pd
 
 from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.figures import draw_critical_difference
-from splboost.paper.markup import Markup, element, picture, table
+from splboost.paper.figures import draw_critical_differences
+from splboost.paper.markup import Markup, element, paragraph, picture, table
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import (
     FOREST,
@@ -41,6 +41,7 @@ from splboost.paper.statistics import (
 )
 
 NOTHING = "–"
+TESTS = "Wilcoxon's p", "Holm's p", "p as if cases were independent"
 GREEK = {"age": "λ", "epsilon": "ε", "theta": "θ", "plateau": "κ"}
 
 
@@ -103,27 +104,22 @@ def rank_table(outcomes: Outcomes) -> Markup:
     """Mean ranks over data sets and cases, mean errors also by level of noise."""
     by_set, by_case = ranks(outcomes.sets).mean(), ranks(outcomes.cases).mean()
     error, first = outcomes.sets.mean(), outcomes.top_shares().loc[1]
+    n_sets, n_cases = len(outcomes.sets), len(outcomes.cases)
     rows = [
-        [
-            name,
-            number(by_set[name]),
-            percent(error[name], 2),
-            *(percent(level) for level in outcomes.levels.loc[name]),
-            number(by_case[name]),
-            percent(first[name]),
-        ]
+        {
+            "method": name,
+            f"mean rank, {counted(n_sets, 'set')}": number(by_set[name]),
+            "mean error (%)": percent(error[name], 2),
+            **{
+                f"at {level}%": percent(mean)
+                for level, mean in outcomes.levels.loc[name].items()
+            },
+            f"mean rank, {counted(n_cases, 'case')}": number(by_case[name]),
+            "best alone (% of cases)": percent(first[name]),
+        }
         for name in by_set.sort_values(kind="stable").index
     ]
-    n_sets, n_cases = len(outcomes.sets), len(outcomes.cases)
-    header = [
-        "method",
-        f"mean rank, {counted(n_sets, 'set')}",
-        "mean error (%)",
-        *(f"at {level}%" for level in outcomes.levels),
-        f"mean rank, {counted(n_cases, 'case')}",
-        "best alone (% of cases)",
-    ]
-    return table(header, rows)
+    return table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def rival_table(
@@ -140,32 +136,28 @@ def rival_table(
     rows = []
     for row in tested.to_dict("records"):
         own, other = (cases[name].to_numpy() for name in (reference, row["rival"]))
-        counts = wins_ties_losses(own, other)
-        by_set = [
-            row["rival"],
-            difference(row["difference"]),
-            difference(row["median"]),
-            f"{row['wins']} / {row['ties']} / {row['losses']}",
-        ]
-        by_case = [" / ".join(map(str, counts))]
-        if with_tests:
-            p = signed_rank(own - other)
-            by_set += [
-                probability(row["p"]) if is_testable else NOTHING,
-                probability(row["p_holm"]) if is_adjustable else NOTHING,
-            ]
-            by_case.append(probability(p) if is_testable else NOTHING)
-        rows.append(by_set + by_case)
-    header = [
-        f"{reference} against",
-        "mean difference (points)",
-        "median",
-        f"better / equal / worse, of {counted(n_sets, 'set')}",
-        *(["Wilcoxon's p", "Holm's p"] if with_tests else []),
-        f"better / equal / worse, of {counted(len(cases), 'case')}",
-        *(["p as if cases were independent"] if with_tests else []),
-    ]
-    return table(header, rows)
+        of_sets = row["wins"], row["ties"], row["losses"]
+        of_cases = wins_ties_losses(own, other)
+        cells = {
+            f"{reference} against": row["rival"],
+            "mean difference (points)": difference(row["difference"]),
+            "median": difference(row["median"]),
+            f"better / equal / worse, of {counted(n_sets, 'set')}": _counts(of_sets),
+            "Wilcoxon's p": probability(row["p"]) if is_testable else NOTHING,
+            "Holm's p": probability(row["p_holm"]) if is_adjustable else NOTHING,
+            f"better / equal / worse, of {counted(len(cases), 'case')}": _counts(
+                of_cases
+            ),
+            "p as if cases were independent": (
+                probability(signed_rank(own - other)) if is_testable else NOTHING
+            ),
+        }
+        rows.append({k: v for k, v in cells.items() if with_tests or k not in TESTS})
+    return table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def _counts(counts: tuple[int, int, int]) -> str:
+    return " / ".join(map(str, counts))
 
 
 def error_table(outcomes: Outcomes) -> Markup:
@@ -200,16 +192,14 @@ def choice_table(results: pd.DataFrame, protocol: Protocol | None = None) -> Mar
         chosen = pd.DataFrame([json.loads(text) for text in own["chosen"]])
         if chosen.empty or own["n_estimators"].isna().all():
             continue
-        depth = chosen["depth"]
+        depth, grids = chosen["depth"], {}
         if protocol is not None:
             n_depths = [len(protocol.for_set(data).depths) for data in own["data"]]
             has_choice = np.greater(n_depths, 1)
             depth = depth[has_choice] if has_choice.any() else depth
+            grids = METHODS[name].grids(protocol) if name in METHODS else {}
         share_of = depth.value_counts(normalize=True).sort_index()
         depths = ", ".join(f"{int(d)}: {share:.0%}" for d, share in share_of.items())
-        grids: dict[str, list[float]] = {}
-        if protocol is not None and name in METHODS:
-            grids = METHODS[name].grids(protocol)
         words = [
             _describe_choice(column, chosen[column], grids.get(column, ()))
             for column in chosen
@@ -245,66 +235,42 @@ def cost_table(results: pd.DataFrame) -> Markup:
         ]
         for name in [*known, *seconds.index.drop(known)]
     ]
-    header = ["method", "cells", "fits", "processor hours", "a fit (ms)"]
-    return table(header, rows)
+    return table(["method", "cells", "fits", "processor hours", "a fit (ms)"], rows)
 
 
 def long_servedio_table(summary: pd.DataFrame) -> Markup:
-    rows = [
-        [
-            name,
-            Markup(
-                percent(row["error"])
-                + element("small", f" ±{percent(row['standard_error'])}")
-            ),
-            f"{percent(row['least'])} to {percent(row['most'])}",
-            percent(row["penaliser"]),
-            percent(row["known"]),
-            "yes" if row["agrees"] else "no",
-        ]
-        for name, row in summary.iterrows()
-    ]
-    header = [
-        "method",
-        "test error (%)",
-        "of the draws",
-        "error on penalisers (%)",
-        "another implementation (%)",
-        "agrees",
-    ]
-    return table(header, rows)
+    rows = []
+    for name, row in summary.iterrows():
+        spread = element("small", f" ±{percent(row['standard_error'])}")
+        cells = {
+            "method": name,
+            "test error (%)": Markup(percent(row["error"]) + spread),
+            "of the draws": f"{percent(row['least'])} to {percent(row['most'])}",
+            "error on penalisers (%)": percent(row["penaliser"]),
+            "another implementation (%)": percent(row["known"]),
+            "agrees": "yes" if row["agrees"] else "no",
+        }
+        rows.append(cells)
+    return table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def table_one(compared: Sequence[Mapping[str, Any]]) -> Markup:
     """Table I of the paper beside the data."""
-
-    def whole(value: Any) -> str:
-        return NOTHING if value is None else str(value)
-
-    rows = [
-        [
-            row["name"],
-            row["paper_rows"],
-            whole(row["rows"]),
-            row["paper_columns"],
-            whole(row["columns"]),
-            row["paper_majority"],
-            NOTHING if row["majority"] is None else f"{row['majority']:.1f}",
-            element("span", row["difference"], class_="prose"),
-        ]
-        for row in compared
-    ]
-    header = [
-        "set",
-        "rows, paper",
-        "data",
-        "features, paper",
-        "data",
-        "majority (%), paper",
-        "data",
-        element("span", "why they differ", class_="prose"),
-    ]
-    return table(header, rows)
+    rows = []
+    for row in compared:
+        here = [row[name] for name in ("rows", "columns")]
+        n_rows, n_columns = (NOTHING if n is None else n for n in here)
+        share = NOTHING if row["majority"] is None else f"{row['majority']:.1f}"
+        why = element("span", row["difference"], class_="prose")
+        rows.append(
+            [
+                *(row["name"], row["paper_rows"], n_rows, row["paper_columns"]),
+                *(n_columns, row["paper_majority"], share, why),
+            ]
+        )
+    why = element("span", "why they differ", class_="prose")
+    header = ["set", "rows, paper", "data", "features, paper", "data"]
+    return table([*header, "majority (%), paper", "data", why], rows)
 
 
 def count_of_wins(outcomes: Outcomes, name: str) -> str:
@@ -364,10 +330,9 @@ def compare(results: pd.DataFrame) -> list[Markup]:
     outcomes = Outcomes.of(results)
     comparison = outcomes.compare("Mean rank of the test error, all levels of noise")
     if comparison is None:
-        return [element("p", "There is nothing to compare yet.", class_="note")]
+        return [paragraph("There is nothing to compare yet.", class_="note")]
     parts = [
-        element(
-            "p",
+        paragraph(
             "Compared are the draws that all methods have finished. Errors of a data "
             "set are averaged over noise and repeats, since these are not independent "
             "of each other; the tests take the data set as the unit. The counts of "
@@ -381,8 +346,7 @@ def compare(results: pd.DataFrame) -> list[Markup]:
     if comparison.is_testable:
         p, difference = comparison.friedman, comparison.critical_difference
         parts += [
-            element(
-                "p",
+            paragraph(
                 f"Friedman's test over {comparison.n_sets} data sets, by Iman and "
                 f"Davenport's F, has a p of {probability(p)}. By Nemenyi's "
                 f"test, mean ranks more than {difference:.2f} apart differ at "
@@ -390,15 +354,14 @@ def compare(results: pd.DataFrame) -> list[Markup]:
             ),
             picture(
                 "ranks",
-                lambda: draw_critical_difference(comparison),
+                lambda: draw_critical_differences(comparison),
                 "Mean ranks over data sets, the best on the left. Bars join what "
                 "Nemenyi's test cannot tell apart.",
             ),
         ]
     else:
         parts.append(
-            element(
-                "p",
+            paragraph(
                 f"{counted(comparison.n_sets, 'data set')}: too few for a test.",
                 class_="note",
             )
@@ -417,14 +380,12 @@ def _against_rivals(outcomes: Outcomes) -> list[Markup]:
     best = outcomes.with_one_spl(BEST_SPL)
     return [
         element("h3", "SPLBoost against its rivals"),
-        element(
-            "p",
+        paragraph(
             "SPLBoost as one entry, with the regulariser that cross-validation has "
             f"chosen, is best alone in {count_of_wins(chosen, CHOSEN_SPL)}.",
         ),
         rival_table(chosen, CHOSEN_SPL),
-        element(
-            "p",
+        paragraph(
             "With the best regulariser of each case, which nobody can know and which "
             f"favours it, it would be in {count_of_wins(best, BEST_SPL)}. Tests "
             "would mean nothing here, since it is chosen by the errors that they test.",
@@ -442,8 +403,7 @@ def _forest(results: pd.DataFrame) -> list[Markup]:
         return []
     return [
         element("h3", "With SPLForest as a tenth entry"),
-        element(
-            "p",
+        paragraph(
             "SPLForest is this library's own, and no method of the paper; here it is "
             "ranked among its nine.",
         ),
@@ -461,6 +421,6 @@ def _variants(
         return []
     return [
         element("h3", title),
-        element("p", text),
+        paragraph(text),
         rival_table(outcomes, name),
     ]

@@ -12,6 +12,7 @@ import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,50 +106,26 @@ def tune(
 # ---------------------------------------------------------------------- this library's
 
 
-def _fit_forest(X: Any, y: Any, seed: int, n_jobs: int, **options: Any) -> Any:
+def fit_spl_forest(X: Any, y: Any, seed: int, n_jobs: int, **options: Any) -> Any:
     from splboost import SPLForestClassifier
 
     return SPLForestClassifier(random_state=seed, n_jobs=n_jobs, **options).fit(X, y)
 
 
-def fit_spl_forest(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    return _fit_forest(X, y, seed, n_jobs)
+def fit_searched(
+    X: Any, y: Any, seed: int, n_jobs: int, *, booster: str, paced: bool, **given: Any
+) -> Any:
+    """A booster of this library; pace, if any, depth and rounds are chosen on folds."""
+    import splboost
 
-
-def fit_forest_without_pace(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    return _fit_forest(X, y, seed, n_jobs, paced=False)
-
-
-def _search(booster: Any, X: Any, y: Any, seed: int, n_jobs: int, **how: Any) -> Any:
-    from splboost import PaceSearchCV
-
-    return PaceSearchCV(
-        booster.set_params(n_estimators=ROUNDS),
+    return splboost.PaceSearchCV(
+        getattr(splboost, booster)(n_estimators=ROUNDS, **given),
         depths=DEPTHS,
         cv=folds(seed),
         random_state=seed,
         n_jobs=n_jobs,
-        **how,
+        **({} if paced else {"grid": None}),
     ).fit(X, y)
-
-
-def fit_splboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    from splboost import SPLBoostClassifier
-
-    return _search(SPLBoostClassifier(), X, y, seed, n_jobs)
-
-
-def fit_adaboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    from splboost import AdaBoostClassifier
-
-    return _search(AdaBoostClassifier(), X, y, seed, n_jobs, grid=None)
-
-
-def fit_logitboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    from splboost import LogitBoostClassifier
-
-    booster = LogitBoostClassifier(learning_rate=0.1)
-    return _search(booster, X, y, seed, n_jobs, grid=None)
 
 
 # -------------------------------------------------------------------------- the rivals
@@ -299,7 +276,7 @@ METHODS = {
         needs_class="SPLForestClassifier",
     ),
     "SPLForest without pace": Method(
-        fit_forest_without_pace,
+        partial(fit_spl_forest, paced=False),
         "`SPLForestClassifier(paced=False)`",
         ("splboost",),
         definition=2,
@@ -308,17 +285,22 @@ METHODS = {
         needs_parameter="paced",
     ),
     "SPLBoost CV": Method(
-        fit_splboost,
+        partial(fit_searched, booster="SPLBoostClassifier", paced=True),
         f"`PaceSearchCV(SPLBoostClassifier())`: pace, {_CHOICE}",
         ("splboost",),
     ),
     "AdaBoost CV": Method(
-        fit_adaboost,
+        partial(fit_searched, booster="AdaBoostClassifier", paced=False),
         f"`PaceSearchCV(AdaBoostClassifier(), grid=None)`: {_CHOICE}",
         ("splboost",),
     ),
     "LogitBoost CV": Method(
-        fit_logitboost,
+        partial(
+            fit_searched,
+            booster="LogitBoostClassifier",
+            paced=False,
+            learning_rate=0.1,
+        ),
         "`PaceSearchCV(LogitBoostClassifier(learning_rate=0.1), grid=None)`: "
         + _CHOICE,
         ("splboost",),

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from splboost.paper import gaussians, long_servedio, report
 from splboost.paper.figures import draw_figure
-from splboost.paper.markup import Markup, element, inline_svg, table
+from splboost.paper.markup import Markup, _shorten, element, inline_svg, table
 from splboost.paper.protocol import EXTRAS, PRESETS
 from splboost.paper.report import find_missing, is_report, write_report
 from splboost.paper.statistics import Outcomes
@@ -406,3 +406,16 @@ def test_pictures_have_names_of_their_own():
     other = inline_svg(figure, "two", "")
     ids = [set(re.findall(r'id="([^"]+)"', text)) for text in (svg, other)]
     assert ids[0] and not ids[0] & ids[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "shorter"),
+    [
+        ("M 0 0 L 1 0 \nL 2 0 L 2 1 L 2 2 z", "M 0 0 L 2 0 L 2 2 z"),
+        ("M 0 0 L 5 0 L 3 0", "M 0 0 L 5 0 L 3 0"),  # there and back
+        ("M 0 0 L 1 0 M 2 0 L 3 0", "M 0 0 L 1 0 M 2 0 L 3 0"),
+        ("M 0.12345 0 C 1 1 2 2 3.98765 3", "M 0.1 0 C 1 1 2 2 4.0 3"),
+    ],
+)
+def test_paths_become_shorter_but_stay_where_they_are(path, shorter):
+    assert _shorten(path) == shorter

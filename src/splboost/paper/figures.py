@@ -113,6 +113,8 @@ def _regularisers() -> dict[str, Any]:
     }
 
 
+# --------------------------------------------------------------- errors against noise
+
 COLUMNS = 4, 3  # whichever leaves fewer places empty
 PANEL = 2.65, 2.15  # inches
 FAN = 1.6  # percent of noise over which the methods of a level are spread
@@ -197,6 +199,8 @@ def _draw_set(
     return lines
 
 
+# ----------------------------------------------------------- how often among the best
+
 SIZE_OF_TOP = 11.0, 4.3  # inches
 
 
@@ -259,6 +263,8 @@ def draw_top(results: pd.DataFrame) -> Any:
     )
     return figure
 
+
+# ------------------------------------------------------------------------- mean ranks
 
 WIDTH = 9.0  # inches
 ROW = 0.24  # inches for each line of names
@@ -336,6 +342,8 @@ def _draw(axes: Any, comparison: Comparison) -> None:
     axes.text(ruler[1], -1.8, label, ha="left", va="center", fontsize=8)
     axes.set_title(f"{comparison.title} ({comparison.n_sets} data sets)", fontsize=10)
 
+
+# -------------------------------------------------------------------------- by number
 
 ALONE = {1: draw_weights, 2: draw_losses, 3: draw_gaussians}  # that need no results
 OF_RESULTS = {4: draw_errors, 5: draw_top}

@@ -149,6 +149,8 @@ def summarise(measured: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+# ------------------------------------------------------------------------- the picture
+
 SIZE = 9.0, 4.2  # inches
 OWN, OTHER = CLASS_COLOURS[0], CLASS_COLOURS[1]
 

@@ -63,7 +63,8 @@ def _inside(children: Iterable[Any]) -> str:
 
 
 PATH = re.compile(r'(?<= d=")[^"]+')
-LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
+ONLY_LINES = re.compile(r"[MLz\d.\s-]*")
+LONG_NUMBER = re.compile(r"\d+\.\d{2,}")
 
 
 def inline_svg(figure: Any, name: str, description: str) -> Markup:
@@ -98,9 +99,29 @@ def inline_svg(figure: Any, name: str, description: str) -> Markup:
 
 
 def _shorten(path: str) -> str:
-    """A path with two digits after the point, on one line."""
-    rounded = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", path)
-    return " ".join(rounded.split())
+    """A path to a tenth of a point, without points inside upright or level lines.
+
+    Boundaries of trees have thousands of these.
+    """
+    path = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.1f}", path)
+    if not ONLY_LINES.fullmatch(path):
+        return " ".join(path.split())
+    kept: list[list[str]] = []
+    for point in re.findall(r"([MLz])\s*([\d.-]*)\s*([\d.-]*)", path):
+        while len(kept) > 1 and _is_between(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return " ".join(" ".join(point).strip() for point in kept)
+
+
+def _is_between(*points: Sequence[str]) -> bool:
+    """Whether three points are one upright or level line, the second inside it."""
+    if points[1][0] != "L" or points[2][0] != "L":
+        return False
+    (x0, y0), (x1, y1), (x2, y2) = ((float(p[1]), float(p[2])) for p in points)
+    return (x0 == x1 == x2 and (y0 <= y1 <= y2 or y0 >= y1 >= y2)) or (
+        y0 == y1 == y2 and (x0 <= x1 <= x2 or x0 >= x1 >= x2)
+    )
 
 
 def picture(name: str, draw: Callable[[], Any], caption: str, note: str = "") -> Markup:

@@ -1,8 +1,13 @@
 """Comparison of classifiers over data sets (Demšar, JMLR 7, 2006).
 
-Tables have a row for each data set and a column for each method; less is better. The
-data set is the unit: what noise levels, repeats or cells of one set have to say is
-averaged first, since they are not independent of each other.
+`Outcomes` takes from a table of results, which need not be complete, what may be
+compared. There a *draw* is a data set, a level of noise and a repeat; a *cell*, a
+method on a draw; a *case*, as the paper counts, a data set and a level of noise.
+Methods are compared on the draws that all of them have finished.
+
+The functions take tables with a row for each data set and a column for each method;
+less is better. The data set is the unit: what noise levels, repeats or cells of one set
+have to say is averaged first, since they are not independent of each other.
 """
 
 from __future__ import annotations
@@ -20,6 +25,10 @@ from scipy import stats
 from splboost.paper.protocol import PAPER, RIVALS, SPL
 
 ALPHA = 0.05
+NEEDED = "data", "noise", "repeat", "method", "error", "cv_error"  # columns
+CHOSEN_SPL = "SPL, chosen by CV"
+BEST_SPL = "SPL, best of four"
+CV_DIGITS = 7  # errors of cross-validation that differ less are equal
 DIGITS = 9  # what differs less is equal: means of the same figures differ by rounding
 
 
@@ -217,10 +226,7 @@ class Comparison:
         return self.n_sets >= fewest_sets()
 
 
-NEEDED = "data", "noise", "repeat", "method", "error", "cv_error"
-CHOSEN_SPL = "SPL, chosen by CV"
-BEST_SPL = "SPL, best of four"
-CV_DIGITS = 7  # what differs less is equal
+# ----------------------------------------------------- what may be compared of a table
 
 
 def check_results(results: pd.DataFrame) -> pd.DataFrame:

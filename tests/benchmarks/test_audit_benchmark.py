@@ -59,14 +59,6 @@ def test_rankings_are_judged_by_the_flipped():
     assert methods.judge_ranking(mixed, np.zeros(5, dtype=bool)) == (None, None)
 
 
-def test_improbable_labels_are_doubted():
-    probability = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
-    found = methods.by_probability(probability, np.array([0, 0, 1]))
-    assert np.argsort(-found.doubt).tolist() == [1, 2, 0]
-    assert found.is_suspect.tolist() == [False, True, False]
-    assert found.better.tolist() == [0, 1, 1]
-
-
 def test_chances_are_counted_by_tenths():
     chance = np.array([0.0, 0.05, 0.55, 0.5, 1.0])
     is_flipped = np.array([0, 1, 1, 0, 1], dtype=bool)
@@ -105,11 +97,6 @@ def test_knowing_all_is_as_good_as_right_labels(problem):
     assert figures["blind"]["error_dropped"] == figures["blind"]["error_raw"]
     assert figures["blind"]["error_raw"] > figures["blind"]["error_right"] + 0.01
     assert set(figures["blind"]) == set(methods.Measures._fields)
-
-
-def test_one_class_may_be_all_that_is_left(problem):
-    every = methods.error_of_training(problem, problem.y, 0, problem.y == 1)
-    assert every == pytest.approx(np.mean(problem.y_test == 0))
 
 
 def test_the_forest_takes_categories_and_missing_values():

@@ -41,17 +41,6 @@ def path(tmp_path):
     return tmp_path / "folder" / "store.sqlite"
 
 
-def test_figures_depend_on_rows_versions_and_definition(monkeypatch):
-    method = methods.METHODS["ExtraTrees"]
-    before = settings_of(method, 1000)
-    assert settings_of(method, 1000) == before
-    assert settings_of(method, 500) != before
-    newer = methods.Method(method.fit, method.description, definition=2)
-    assert settings_of(newer, 1000) != before
-    monkeypatch.setattr("sklearn.__version__", "99")
-    assert settings_of(method, 1000) != before
-
-
 # ------------------------------------------------------------------- data and methods
 
 
@@ -86,15 +75,6 @@ def test_files_are_read_and_divided():
     assert sorted([*train, *test]) == list(range(195))
     assert not set(subjects[train]) & set(subjects[test])
     assert 50 < len(test) < 80 and 0 < y[test].sum() < 30
-
-
-def test_ranges_reach_their_ends():
-    rng = np.random.default_rng(0)
-    whole = {methods.Range(1, 4).draw(rng) for _ in range(200)}
-    assert whole == {1, 2, 3, 4}
-    drawn = [methods.Range(0.01, 1.0, True).draw(rng) for _ in range(2000)]
-    assert 0.01 <= min(drawn) < max(drawn) <= 1.0
-    assert np.median(drawn) == pytest.approx(0.1, rel=0.2)
 
 
 def test_the_best_setting_is_taken():
@@ -241,11 +221,6 @@ def test_variants_have_no_rank(path):
     said = " ".join(page.split())
     assert "| SPLForest | SPLForest without pace | all data sets (6) | error |" in said
     assert "| LightGBM tuned | -2.00 | 6 / 0 / 0 |" in said
-
-
-def test_report_of_nothing_says_so(path):
-    with pytest.raises(SystemExit, match="no finished cell"):
-        STUDY.report(path, [CELL], 1000, None)
 
 
 # ----------------------------------------------------------------------------- the run

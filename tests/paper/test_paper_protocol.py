@@ -15,7 +15,7 @@ from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.pace import Hard
 from splboost.paper import cells, draw, methods
 from splboost.paper import protocol as names
-from splboost.paper.protocol import LARGE_AGES, PAPER_SETS, PRESETS, Protocol
+from splboost.paper.protocol import LARGE_AGES, PRESETS, Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 needs_data = pytest.mark.skipif(
@@ -349,6 +349,10 @@ def test_cells_fill_the_table_evenly_and_the_longest_come_first():
     assert work == sorted(work, reverse=True)
     assert first[0].data == "adult" and first[0].method == "SPL hard"
     assert {cell.data for cell in planned[-10:]} == {"pima"}
+    # "full" uses what "standard" has measured of small sets
+    full = replace(PRESETS["full"], sets=protocol.sets)
+    small = {cell for cell in planned if cell.data == "pima"}
+    assert small < set(cells.plan(full, ["AdaBoost", "SPL hard"], sources))
 
 
 def test_settings_are_what_a_result_depends_on(monkeypatch):
@@ -371,14 +375,6 @@ def test_settings_are_what_a_result_depends_on(monkeypatch):
     before = settings("AdaBoost")
     monkeypatch.setattr(cells, "current_version", lambda: "splboost 99")
     assert settings("AdaBoost") != before
-
-
-def test_presets_share_results():
-    standard, full = PRESETS["standard"], PRESETS["full"]
-    sources = dict.fromkeys(PAPER_SETS, "catalogue")
-    planned = cells.plan(standard, names.PAPER, sources)
-    small = {c for c in planned if standard.kind(c.data) == "small"}
-    assert small < set(cells.plan(full, names.PAPER, sources))
 
 
 def test_categories_are_measured_as_the_method_wants_them():

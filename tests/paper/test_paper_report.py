@@ -24,7 +24,6 @@ from splboost.paper.statistics import Outcomes
 from splboost.paper.tables import (
     choice_table,
     cost_table,
-    error_table,
     frame_table,
     rank_table,
     rival_table,
@@ -260,17 +259,6 @@ def test_what_is_missing_is_counted():
     assert "pima: 369 of 450 results are missing (10 repeats)." in planned
     assert "adult: 45 of 135 results are missing (3 repeats)." in planned
     assert planned[-1].startswith("Of 660 draws there are results of SPL hard (plat")
-
-
-def test_errors_are_those_of_cells_that_all_have_finished():
-    results = make_results(SETS[:2], (0, 20), repeats=2)
-    later = (results["repeat"] == 1) & (results["data"] == SETS[0])
-    lucky = later & (results["method"] == "AdaBoost") & (results["noise"] == 0)
-    part = results[~later | lucky]
-    words = Page(error_table(Outcomes.of(part))).words
-    first = results[(results["data"] == SETS[0]) & (results["repeat"] == 0)]
-    of_ada = first[(first["method"] == "AdaBoost") & (first["noise"] == 0)]
-    assert f"{SETS[0]} 0 {100 * of_ada['error'].item():.1f} " in words
 
 
 # --------------------------------------------------------------- numbers of the tables

@@ -127,23 +127,16 @@ def test_the_claim_of_a_killed_process_ends(path):
     assert store.claim(CELL)
 
 
-def test_the_claim_of_a_number_used_again_ends(path, monkeypatch):
-    """The number of a dead process may be that of a new one."""
-    store = open_store(path)
-    assert store.claim(CELL)
-    start = store_module._start_of(os.getpid())
+def test_claims_of_other_machines_and_of_numbers_used_again_end(path, monkeypatch):
+    store, other = open_store(path), open_store(path)
+    monkeypatch.setattr(other, "_owner", ("elsewhere", 1, 0.0))
+    far = CELL._replace(seed=6)
+    assert store.claim(CELL) and other.claim(far) and not store.claim(far)
+    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
+    assert store.claim(far)
+    start = store_module._start_of(os.getpid())  # of another process, by now
     monkeypatch.setattr(store_module, "_start_of", lambda process: start + 60)
     assert store.claim(CELL)
-
-
-def test_the_claim_of_another_machine_ends_with_time(path, monkeypatch):
-    store = open_store(path)
-    monkeypatch.setattr(store, "_owner", ("elsewhere", 1, 0.0))
-    assert store.claim(CELL)
-    here = open_store(path)
-    assert not here.claim(CELL)
-    monkeypatch.setattr(store_module, "SECONDS_OF_A_STRANGER", -1)
-    assert here.claim(CELL)
 
 
 def test_many_at_once_do_no_cell_twice(path, monkeypatch):
@@ -194,14 +187,10 @@ def test_what_was_measured_elsewhere_is_adopted(path):
     assert found == {0: (0.25, "here"), **dict.fromkeys((1, 2, 3), (0.5, "there"))}
     assert store.rows(["settings"], FAILED) == []
     assert store.adopt(theirs) == 0
-
-
-def test_all_or_nothing_is_adopted(path):
-    store = open_store(path)
     broken = CELL._replace(seed=6), {"error": 0.1}, "there"
-    with pytest.raises(KeyError):
-        store.adopt([(CELL, figures(), "there"), broken])
-    assert store.rows(["settings"]) == store.rows(["settings"], CLAIMED) == []
+    with pytest.raises(KeyError):  # all or nothing
+        store.adopt([(CELL._replace(seed=5), figures(), "there"), broken])
+    assert len(store.rows(["settings"])) == 4 and not store.rows(["settings"], CLAIMED)
 
 
 def test_the_file_of_something_else_is_refused(path, tmp_path):

@@ -26,8 +26,9 @@ TINY = Protocol(
     depths=(1,),
 )  # fmt: skip
 N_CELLS = 2 * 2 * 2 * len(METHODS)
+SOURCES = {"twonorm": "generated"}
 # So long that it cannot end before it is stopped, however slow the test is
-LONG, N_LONG = replace(TINY, repeats=5), N_CELLS * 5 // 2
+LONG, N_LONG = replace(TINY, repeats=4), 2 * N_CELLS
 ENDLESS, N_ENDLESS = replace(TINY, repeats=400), 200 * N_CELLS
 
 
@@ -255,7 +256,11 @@ def exported(store, tmp_path):
 
 def test_a_run_goes_on_from_exported_results(exported, store, tmp_path, monkeypatch):
     path, one = exported
-    run(store, replace(one, noise=(0,)), methods=["SPLForest"])  # chooses nothing
+    (cell,) = cells.plan(replace(one, noise=(0,)), ["SPLForest"], SOURCES)
+    nothing_chosen = cells.Outcome(5180, 0.1, None, None, "{}", 1, 2.5)
+    opened = results.open_store(store)
+    opened.adopt([(cell, nothing_chosen._asdict(), "here")])
+    opened.close()
     found = runner.read_results(store, one)
     assert found["n_estimators"].isna().sum() == found["cv_error"].isna().sum() == 1
     found.to_csv(path, index=False)

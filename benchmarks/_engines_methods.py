@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _robustness_methods import Method
-from _robustness_tuning import LIGHTGBM_RANGES, XGBOOST_RANGES
+from _long_methods import LIGHTGBM_RANGES, XGBOOST_RANGES, Method
 from sklearn.model_selection import StratifiedKFold
 
 DRAWS = 10
@@ -32,6 +31,7 @@ class Choice:
 
 
 P_MIN = Choice((0.0, 0.1, 0.2, 0.3, 0.37, 0.45))
+PACKAGES = "xgboost", "lightgbm"
 RANGES: dict[str, dict[str, Any]] = {
     "xgboost": dict(XGBOOST_RANGES),
     "lightgbm": dict(LIGHTGBM_RANGES),

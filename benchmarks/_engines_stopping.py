@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from _engines_methods import SMALL, make
-from _page import paragraph
+from _long_data import GENERATORS, draw
+from _long_page import paragraph
 from _report import describe_run, format_table, progress, save
-from _robustness_data import GENERATORS, draw
 from joblib import Parallel, delayed
 from sklearn.model_selection import train_test_split
 
@@ -28,6 +29,7 @@ METRICS = {
     "xgboost": {"log loss": "logloss", "error": "error"},
     "lightgbm": {"log loss": "binary_logloss", "error": "binary_error"},
 }
+METRIC_NAMES = {"xgboost": "eval_metric", "lightgbm": "metric"}
 # Rounds that are given, or the metric that ends them and the labels it goes by
 WAYS: dict[str, int | tuple[str, str]] = {
     "100 rounds": 100,
@@ -39,11 +41,15 @@ WAYS: dict[str, int | tuple[str, str]] = {
 }
 
 
-def measure(
-    sets: Sequence[str], seeds: Sequence[int], rows: int, jobs: int
-) -> dict[str, Any]:
-    """Test errors and rounds of all fits; each split is a task of its own."""
-    run = describe_run()
+def run(
+    sets: Sequence[str],
+    seeds: Sequence[int],
+    rows: int,
+    jobs: int,
+    folder: Path | None,
+) -> None:
+    """Print test errors and rounds of all fits, and write them into a folder."""
+    machine = describe_run()
     tasks = [(name, seed) for name in sets for seed in seeds]
     found: list[dict[str, Any]] = []
     of_tasks = Parallel(n_jobs=jobs, return_as="generator")(
@@ -52,7 +58,11 @@ def measure(
     for (name, seed), fits in zip(tasks, of_tasks, strict=True):
         found += fits
         progress(f"{name}, split {seed}")
-    return {"run": run, "rows": rows, "fits": found}
+    measured = {"rows": rows, "fits": found}
+    page = sections(measured)
+    print("\n\n".join(page))
+    if folder is not None:
+        save(folder, NAME, TITLE, machine, page, measured)
 
 
 def _measure_split(name: str, seed: int, rows: int) -> list[dict[str, Any]]:
@@ -67,42 +77,40 @@ def _measure_split(name: str, seed: int, rows: int) -> list[dict[str, Any]]:
     X_held = problem.X.iloc[held]
     labels = {"noisy": problem.y[held], "right": problem.y_right[held]}
     found = []
-    for package in METRICS:
-        for way, how in WAYS.items():
-            for paced in (False, True):
-                given: dict[str, Any] = {**SMALL, "subsample": 0.5}
-                if package == "lightgbm":
-                    given["num_leaves"] = 8
-                evaluation: dict[str, Any] = {}
-                if isinstance(how, int):
-                    given["n_estimators"] = how
-                else:
-                    metric, by = how
-                    name_of = "eval_metric" if package == "xgboost" else "metric"
-                    given |= {
-                        "n_estimators": MOST_ROUNDS,
-                        "early_stopping_rounds": PATIENCE,
-                        name_of: METRICS[package][metric],
-                    }
-                    evaluation["eval_set"] = [(X_held, labels[by])]
-                    if package == "xgboost":
-                        evaluation["verbose"] = False
-                model = make(package, paced, seed, 1, **given)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    model.fit(X, y, **evaluation)
-                error = 1 - model.score(problem.X_test, problem.y_test)
-                found.append(
-                    {
-                        "set": name,
-                        "seed": seed,
-                        "package": package,
-                        "way": way,
-                        "paced": paced,
-                        "error": float(error),
-                        "rounds": _count_rounds(model, package),
-                    }
-                )
+    for package, way, paced in product(METRICS, WAYS, (False, True)):
+        given: dict[str, Any] = {**SMALL, "subsample": 0.5}
+        if package == "lightgbm":
+            given["num_leaves"] = 8
+        evaluation: dict[str, Any] = {}
+        how = WAYS[way]
+        if isinstance(how, int):
+            given["n_estimators"] = how
+        else:
+            metric, by = how
+            given |= {
+                "n_estimators": MOST_ROUNDS,
+                "early_stopping_rounds": PATIENCE,
+                METRIC_NAMES[package]: METRICS[package][metric],
+            }
+            evaluation["eval_set"] = [(X_held, labels[by])]
+            if package == "xgboost":
+                evaluation["verbose"] = False
+        model = make(package, paced, seed, 1, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y, **evaluation)
+        error = 1 - model.score(problem.X_test, problem.y_test)
+        found.append(
+            {
+                "set": name,
+                "seed": seed,
+                "package": package,
+                "way": way,
+                "paced": paced,
+                "error": float(error),
+                "rounds": _count_rounds(model, package),
+            }
+        )
     return found
 
 
@@ -187,8 +195,3 @@ def _with_error(differences: Any) -> str:
     n = len(differences)
     error = np.std(differences, ddof=1) / n**0.5 if n > 1 else np.nan
     return f"{np.mean(differences):+.1f} ± {error:.1f}"
-
-
-def write(measured: dict[str, Any], page: list[str], folder: Path) -> None:
-    kept = {"rows": measured["rows"], "fits": measured["fits"]}
-    save(folder, NAME, TITLE, measured["run"], page, kept)

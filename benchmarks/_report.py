@@ -1,11 +1,13 @@
-"""What the benchmarks share around the measuring: machine, tables, files."""
+"""What the benchmarks share around the measuring: options, machine, tables, files."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -38,6 +40,52 @@ def describe_run() -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {package: version(package) for package in PACKAGES},
     }
+
+
+class Benchmark:
+    """A benchmark that is run in one go.
+
+    Parameters
+    ----------
+    description : docstring of the script
+    name : of the files with its results
+    title : of the page
+    folder : of these files; a quick run has none unless it is given
+    """
+
+    def __init__(
+        self, description: str | None, name: str, title: str, folder: Path = RESULTS
+    ) -> None:
+        self._name, self._title, self._folder = name, title, folder
+        self.parser = argparse.ArgumentParser(
+            description=description,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self.parser.add_argument(
+            "--quick", action="store_true", help="small, and only printed"
+        )
+        self.parser.add_argument(
+            "--out", type=Path, help=f"folder for {name}.json and {name}.md"
+        )
+
+    def start(self) -> argparse.Namespace:
+        """Read the options, and note what the run is made with."""
+        self._given = self.parser.parse_args()
+        self._run, self._usage = describe_run(), Usage()
+        self._start = time.perf_counter()
+        return self._given
+
+    def finish(
+        self, sections: Sequence[str], data: dict[str, Any], *, is_full: bool = True
+    ) -> None:
+        """Print the page, and save it with the data if the run is a full one."""
+        self._run["minutes"] = round((time.perf_counter() - self._start) / 60, 1)
+        self._run["taken_by_others"] = self._usage.taken_by_others()
+        print("\n\n".join(sections), flush=True)
+        is_full = is_full and not self._given.quick
+        folder = self._given.out or (self._folder if is_full else None)
+        if folder is not None:
+            save(folder, self._name, self._title, self._run, sections, data)
 
 
 class Usage:

@@ -17,72 +17,344 @@ folder that SPLBOOST_DATA names; without it there are the generators.
 
 from __future__ import annotations
 
-import itertools
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from _audit_methods import METHODS
-from _audit_picture import save_picture
-from _audit_report import sections
-from _audit_results import FIGURES, results_of
-from _audit_work import TASK, open_store
-from _cells import Cell, find, plan, present_methods
-from _command import make_parser, parse, perform
-from _report import describe_run, save_page
-from _results import summary
-from _robustness_data import available_sets
+import pandas as pd
+from _audit_methods import (
+    CLEANLAB,
+    FIVE_FITS,
+    METHODS,
+    N_BINS,
+    OURS,
+    PLANNED_RIVALS,
+    PRECISIONS,
+    QUICK_AUDIT,
+    Measures,
+    measure,
+)
+from _audit_results import (
+    ALL_RIGHT,
+    AS_THEY_ARE,
+    FIGURES,
+    Tally,
+    cleaned_errors,
+    save_picture,
+    tabulate,
+    tally_bins,
+    tally_cuts,
+    tally_suspects,
+)
+from _long import PARTS, Results, Study
+from _long_data import CLEAN, GROUPS
+from _long_page import (
+    SETS,
+    SPLIT,
+    TESTS,
+    against_table,
+    by_method,
+    completeness,
+    difference_rows,
+    failures_section,
+    level_name,
+    level_section,
+    mean_and_largest,
+    method_table,
+    paragraph,
+    rank_section,
+    set_table,
+    sized,
+)
+from _report import format_ratio, format_table
 
-from splboost.paper.store import DONE, FAILED
+from splboost.paper.statistics import by_set, wins_ties_losses
 
 SEEDS = 0, 1
-ROWS = 3000
-# In the order of work: all sets at one level before the next
-LEVELS = "20", "0", "20 one-sided", "5", "30", "10"
-TITLE = "Which way to find wrong labels finds them"
-QUICK = {
-    "rows": 200,
-    "seeds": [0],
-    "sets": ["gaussians"],
-    "noise": ["20", "0"],
-    "methods": ["LabelAudit, quick", "random forest", "LightGBM"],
+SETTING = (
+    SPLIT,
+    SETS.format(splits="partly with the same splits"),
+    "Methods see the training rows and their labels, and are asked which labels were "
+    "flipped. Sets from files may have wrong labels of their own; who finds these is "
+    "counted as mistaken. cleanlab doubts labels by the same five fits as LightGBM, so "
+    "the two rank them alike; they decide otherwise. The unit of every test is the "
+    "data set: figures are averaged over noise and seeds first. Times are those of the "
+    "processor, with one thread.",
+)
+MEANS = {
+    "Average precision": "average_precision",
+    "Precision among as many of the worst as are flipped": "precision_at_flipped",
+    "F1 of the method's own decision": "f1",
+    "Precision of the method's own decision": "precision",
+    "Recall of the method's own decision": "recall",
 }
 
 
-def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> None:
-    """Print what is there, and write it into a folder."""
-    store = open_store(path)
-    done = find(store, cells, DONE)
-    if not done:
-        raise SystemExit(f"{path} has no finished cell of these settings.")
-    results = results_of(done, {cell.noise for cell in cells})
-    picture = "audit.png" if results.wrong and len(results.complete) else None
-    page = sections(results, rows, find(store, cells, FAILED), picture)
-    print("\n\n".join(page))
-    if folder is None:
-        return
-    save_page(folder, "audit", TITLE, describe_run(), page)
-    table = folder / "audit.csv"
-    summary(results, FIGURES).to_csv(table, index=False, float_format="%.5g")
-    if picture is not None:
-        save_picture(results, folder / picture)
+# -------------------------------------------------------------------------- the ranking
+
+
+def mean_tables(results: Results) -> list[str]:
+    """Means under wrong labels, and of which cells there is no such figure."""
+    page = []
+    for title, each in MEANS.items():
+        columns = {
+            sized(results, part): results.means(part, each).mean()
+            for part in results.parts()
+        }
+        page += [f"{title}:", by_method(results.methods, columns, ".3f")]
+        is_missing = results.averaged[each].isna().groupby(results.averaged["method"])
+        missing, size = is_missing.sum(), is_missing.size()
+        lacking = [f"{m} {missing[m]} of {size[m]}" for m in missing[missing > 0].index]
+        if lacking:
+            page.append(
+                paragraph(
+                    "These means leave out cells in which a method suspects no label, "
+                    "so that there is no such figure, and are not over the same cells: "
+                    f"{', '.join(lacking)}."
+                )
+            )
+    return page
+
+
+def _audits(results: Results) -> dict[str, list[str]]:
+    """This library's, each with its rivals."""
+    own = [name for name in (OURS, QUICK_AUDIT) if name in results.methods]
+    rivals = [name for name in results.methods if name not in own]
+    return {name: rivals for name in own if rivals}
+
+
+def _against(results: Results) -> list[str]:
+    """In how many cells audits are ahead, and their differences to rivals."""
+    ahead, tables = [], []
+    for audit, rivals in _audits(results).items():
+        for rival in rivals:
+            shares = []
+            for part in results.parts():
+                cells = results.cells(part)
+                wins, _, _ = wins_ties_losses(cells[audit], cells[rival])
+                shares.append(f"{wins / len(cells):.0%} of {len(cells)}")
+            ahead.append([audit, rival, *shares])
+        for part in results.parts():
+            means = results.means(part)[[audit, *rivals]]
+            table = against_table(means, results.cells(part), audit, PLANNED_RIVALS)
+            tables += [f"### {audit}, {sized(results, part)}", table]
+    legend = (
+        "Differences of the mean average precision, in points and negative where the "
+        "audit finds more; " + TESTS
+    )
+    return [
+        "## Against each rival",
+        "Cells in which audits are ahead:",
+        format_table(["method", "is ahead of", *results.parts()], ahead),
+        paragraph(legend.format(planned=" and ".join(PLANNED_RIVALS))),
+        *tables,
+    ]
+
+
+# ------------------------------------------------------------------ what audits state
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.1%}"
+
+
+def _tally_table(
+    results: Results,
+    first: str,
+    rows: Sequence[str],
+    tallies: Callable[[str], list[Tally]],
+) -> str:
+    """Of the tallies of a group, one for each row."""
+    header, columns = [first], [list(rows)]
+    there = set(results.complete["data"].map(GROUPS))
+    for group in [each for each in dict.fromkeys(GROUPS.values()) if each in there]:
+        own = tallies(group)
+        header += [f"{group}: labels", "stated", "real"]
+        columns += [
+            [f"{each.labels:.0f}" for each in own],
+            [_percent(each.stated) for each in own],
+            [_percent(each.real) for each in own],
+        ]
+        if not all(math.isnan(each.lowest) for each in own):
+            header.append("lowest")
+            columns.append([_percent(each.lowest) for each in own])
+    return format_table(header, list(zip(*columns, strict=True)))
+
+
+def _stated(results: Results, audit: str) -> list[str]:
+    """The chances and precisions that an audit states, and the real ones."""
+    bins = [f"{k / N_BINS:.0%} to {(k + 1) / N_BINS:.0%}" for k in range(N_BINS)]
+    asked = [f"{precision:.0%}" for precision in PRECISIONS]
+    levels = [level_name(level) for level in results.wrong]
+
+    def of_levels(group: str) -> list[Tally]:
+        return [tally_suspects(results, audit, group, x) for x in results.wrong]
+
+    def of_cuts(group: str) -> list[Tally]:
+        return tally_cuts(results, audit, group)
+
+    def of_bins(group: str) -> list[Tally]:
+        return tally_bins(results, audit, group)
+
+    return [
+        f"### {audit}",
+        "All labels, by the stated chance that they are wrong; each cell counts the "
+        "same:",
+        _tally_table(results, "stated chance", bins, of_bins),
+        "Suspects by the precision that is asked for; means over sets with suspects, "
+        "and the set where it is lowest:",
+        _tally_table(results, "asked for", asked, of_cuts),
+        "Suspects by its own decision, over sets with suspects:",
+        _tally_table(results, "noise", levels, of_levels),
+    ]
+
+
+def _false_alarms(results: Results) -> list[str]:
+    columns = mean_and_largest(results, CLEAN, "suspected", lambda share: share)
+    lines = [
+        [
+            name,
+            *(f"{s[name].mean():.1%} ({s[name].max():.0%})" for s in columns.values()),
+        ]
+        for name in results.methods
+    ]
+    return [
+        "## False alarms on right labels",
+        "Share of the labels that are suspected, none of which was flipped: mean over "
+        "sets (largest).",
+        format_table(["method", *columns], lines),
+    ]
+
+
+def _times(results: Results) -> list[str]:
+    seconds = by_set(results.complete, "seconds", results.methods)
+    ratios = seconds.div(seconds[FIVE_FITS], axis=0)
+    lines = [
+        [name, *map(format_ratio, (own.median(), own.min(), own.max()))]
+        for name, own in ratios.items()
+    ]
+    return [
+        "## Time",
+        "Multiples of the time of five LightGBM fits on the same labels.",
+        format_table(["method", "median of the sets", "least", "most"], lines),
+    ]
+
+
+# ----------------------------------------------------------------- what it is good for
+
+
+def _cleaned(results: Results) -> list[str]:
+    """Test errors of a model trained on cleaned data, and what cleaning gains."""
+    legend = (
+        "Test error (%) of LightGBM as it comes, trained on the labels as they are, "
+        "without each method's suspects, with what it would label them, and on the "
+        f"{ALL_RIGHT}. Negative differences are in favour of the audit."
+    )
+    page = ["## Is the cleaned data better?", paragraph(legend)]
+    for part in results.parts():
+        errors = cleaned_errors(results, part, None)
+        tables = {"wrong labels": errors}
+        for level in results.noise:
+            tables[level_name(level)] = cleaned_errors(results, part, level)
+        columns = {
+            f"{name} ({len(table)})": 100 * table.mean()
+            for name, table in tables.items()
+            if len(table)
+        }
+        means = by_method(list(errors.columns), columns, ".2f")
+        rivals = [x for x in (AS_THEY_ARE, f"{CLEANLAB}: dropped") if x in errors]
+        lines = [
+            [own, *row]
+            for audit in _audits(results)
+            for own in (f"{audit}: dropped", f"{audit}: corrected")
+            for row in difference_rows(errors[[own, *rivals]], own, 100)
+        ]
+        page += [
+            f"### {sized(results, part)}",
+            means.replace("method", "labels", 1),
+            format_table(["labels", "against", "points", "sets", "p"], lines),
+        ]
+    return page
+
+
+# ---------------------------------------------------------------------------- the page
+
+
+def make_page(
+    results: Results, rows: int, failures: list[dict[str, Any]], folder: Path | None
+) -> list[str]:
+    """The page, in pieces, and beside it the picture."""
+    is_complete, is_averaged = bool(len(results.complete)), bool(len(results.averaged))
+    page = [
+        *(paragraph(text.format(rows=rows)) for text in SETTING),
+        completeness(results),
+        "## Methods",
+        method_table(results, METHODS, {"seconds": "seconds"}),
+        *failures_section(failures),
+    ]
+    if is_averaged:
+        page += ["## Finding wrong labels", *mean_tables(results)]
+    if results.wrong and is_complete:
+        page.append("![Average precision by noise, and stated chances](audit.png)")
+        if folder is not None:
+            save_picture(results, folder / "audit.png")
+    if is_averaged and len(results.methods) > 1:
+        page += rank_section(results, results.main_measure, "average precision")
+    if is_averaged and _audits(results):
+        page += _against(results)
+    if results.wrong and is_complete:
+        page.append("## What is stated, and what is real")
+        for audit in (OURS, QUICK_AUDIT):
+            page += _stated(results, audit) if audit in results.methods else []
+    if CLEAN in results.noise and is_complete:
+        page += _false_alarms(results)
+    if FIVE_FITS in results.methods and is_complete:
+        page += _times(results)
+    if is_averaged:
+        page += _cleaned(results)
+    tables = {
+        title: (each, pd.DataFrame.mean, ".3f")
+        for title, each in list(MEANS.items())[:3]
+    }
+    for part in PARTS:
+        page += level_section(results, part, results.wrong, tables)
+    if is_averaged:
+        by_set_ = set_table(results, "average_precision", 1, ".3f")
+        page += ["## By set: average precision", by_set_]
+    return page
+
+
+STUDY = Study(
+    "audit",
+    "Which way to find wrong labels finds them",
+    METHODS,
+    Measures,
+    measure,
+    tabulate,
+    FIGURES,
+    make_page,
+    full={
+        "rows": 3000,
+        "seeds": list(SEEDS),
+        "noise": ["20", "0", "20 one-sided", "5", "30", "10"],  # in the order of work
+    },
+    quick={
+        "rows": 200,
+        "seeds": [0],
+        "sets": ["gaussians"],
+        "noise": ["20", "0"],
+        "methods": ["LabelAudit, quick", "random forest", "LightGBM"],
+    },
+    levels_first=True,
+)
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "audit", TASK)
+    parser = STUDY.make_parser(__doc__)
     parser.add_argument("--seeds", nargs="+", type=int, help="0 and 1 by default")
-    full = {
-        "rows": ROWS,
-        "seeds": list(SEEDS),
-        "sets": available_sets(),
-        "noise": list(LEVELS),
-        "methods": list(METHODS),
-    }
-    given = parse(parser, full, QUICK)
-    places = (
-        (seed, data, noise)
-        for seed, noise, data in itertools.product(given.seeds, given.noise, given.sets)
-    )
-    cells = plan(places, present_methods(given.methods, METHODS), given.rows)
-    perform("audit", TASK, given, cells, report)
+    given = STUDY.parse(parser)
+    STUDY.perform(given, given.seeds)
 
 
 if __name__ == "__main__":

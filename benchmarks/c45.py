@@ -11,15 +11,20 @@ which are binned, stand beside them.
 
 from __future__ import annotations
 
-import argparse
-import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from _contestants import make_splboost, use_fresh_numba_cache
-from _report import RESULTS, Usage, describe_run, format_ratio, format_table, save
-from _turns import SKLEARN, Cell, Contestant, Effort, measure
+from _report import Benchmark, format_ratio, format_table
+from _timing import (
+    SKLEARN,
+    Cell,
+    Contestant,
+    Effort,
+    format_accuracies,
+    make_splboost,
+    measure,
+    use_fresh_numba_cache,
+)
 
 PRUNED, UNPRUNED, CART = "C4.5", "C4.5, not pruned", "CART"
 TARGET = 20
@@ -82,22 +87,9 @@ def format_cells(cells: list[Cell], what: str) -> str:
     return format_table(header, lines)
 
 
-def format_accuracies(cells: list[Cell]) -> str:
-    names = [SKLEARN, PRUNED, UNPRUNED, CART]
-    lines = []
-    for cell in cells:
-        shares = [cell.find(name, 1).accuracy for name in names]
-        known = ["" if share is None else f"{share:.3f}" for share in shares]
-        lines.append([cell.n, cell.depth, *known])
-    return format_table(["n", "depth", *names], lines)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
-    parser.add_argument("--out", type=Path, help="folder for c45.json and c45.md")
-    given = parser.parse_args()
-    run, usage, start = describe_run(), Usage(), time.perf_counter()
+    benchmark = Benchmark(__doc__, "c45", "Boosted C4.5")
+    given = benchmark.start()
     use_fresh_numba_cache()
     sizes, rounds, effort = SIZES, ROUNDS, Effort()
     if given.quick:
@@ -106,8 +98,6 @@ def main() -> None:
     cells = [make_cell(n, depth, rounds) for n in sizes for depth in DEPTHS]
     for cell in cells:
         measure(cell, effort)
-    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
-    run["taken_by_others"] = usage.taken_by_others()
     sections = [
         SETTING,
         "## Fit",
@@ -115,16 +105,9 @@ def main() -> None:
         "\\* scaled up from fewer rounds.",
         "## Predict",
         format_cells(cells, "predict"),
-        "## Accuracy",
-        "Share of new rows put into their true class; empty where fewer rounds were "
-        "done.",
-        format_accuracies(cells),
+        *format_accuracies(cells, [SKLEARN, PRUNED, UNPRUNED, CART]),
     ]
-    print("\n\n".join(sections))
-    folder = given.out or (None if given.quick else RESULTS)
-    if folder is not None:
-        data = {"cells": [cell.as_dict() for cell in cells]}
-        save(folder, "c45", "Boosted C4.5", run, sections, data)
+    benchmark.finish(sections, {"cells": [cell.as_dict() for cell in cells]})
 
 
 if __name__ == "__main__":

@@ -17,102 +17,238 @@ folder that SPLBOOST_DATA names; without it there are the generators.
 
 from __future__ import annotations
 
-import itertools
+import gc
 import json
+import statistics
+import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-import _engines_overhead as overhead
-import _engines_stopping as stopping
-from _cells import Cell, find, plan, present_methods
-from _command import make_parser, parse, perform
-from _engines_methods import METHODS
-from _engines_report import sections
-from _report import RESULTS, describe_run, save_page
-from _results import Results, summary
-from _robustness_cells import MEASURES, open_store
-from _robustness_data import available_sets
-from _robustness_work import describe, measure
-from _work import Task
+import pandas as pd
+from _engines_methods import (
+    DRAWS,
+    FOLDS,
+    METHODS,
+    P_MIN,
+    PACKAGES,
+    PAIRS,
+    SMALL,
+    draw_settings,
+    make,
+)
+from _long import Results, Study
+from _long_data import available_sets
+from _long_methods import Measures, measure
+from _long_page import (
+    SPLIT,
+    by_method,
+    completeness,
+    failures_section,
+    level_name,
+    method_table,
+    paragraph,
+    range_table,
+    sized,
+)
+from _report import RESULTS, describe_run, format_table, progress
 
-from splboost.paper.store import DONE, FAILED
+from splboost.datasets import flip_labels, make_twonorm
 
-TASK = Task(METHODS, open_store, measure, describe)
 FIRST_SEED = 5  # defaults of the library were chosen with those before
 REPEATS = 1
-ROWS = 500
-LEVELS = "0", "10", "20", "30", "40"
-TITLE = "XGBoost and LightGBM with a pace and without"
-QUICK = {
-    "rows": 150,
-    "repeats": 1,
-    "sets": ["gaussians"],
-    "noise": ["0", "20"],
-    "methods": ["SPLXGB", "XGBoost, depth 3, half the rows"],
-}
+ALL = "all data sets", "generators"
 OVERHEAD = "engines_overhead.json"
+OVERHEAD_ROWS, TURNS, TARGET = (500, 5000, 100_000), 5, 1.3
 
 
-def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> None:
-    """Print what is there, and write it into a folder."""
-    import pandas as pd
+# ------------------------------------------------------------------ how robust they are
 
-    store = open_store(path)
-    done = find(store, cells, DONE)
-    if not done:
-        raise SystemExit(f"{path} has no finished cell of these settings.")
-    results = Results(
-        pd.DataFrame(done), METHODS, {cell.noise for cell in cells}, "error"
-    )
-    page = sections(results, rows, find(store, cells, FAILED))
-    costs = RESULTS / OVERHEAD
-    if folder is not None and costs.exists():
-        measured = json.loads(costs.read_text())
-        page += ["## What a pace costs", overhead.table(measured)]
-    print("\n\n".join(page))
-    if folder is None:
-        return
-    save_page(folder, "engines", TITLE, describe_run(), page)
-    table = summary(results, MEASURES)
-    table.to_csv(folder / "engines.csv", index=False, float_format="%.5g")
+
+def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
+    """The results of finished cells."""
+    return Results(finished, METHODS, noise, "error")
+
+
+def _errors(results: Results, part: str) -> str:
+    columns = {
+        level_name(level): 100 * results.means_at(level, part).mean()
+        for level in results.noise
+        if len(results.means_at(level, part))
+    }
+    means = results.means(part)
+    if len(means):
+        columns["mean of wrong"] = 100 * means.mean()
+    return by_method(results.methods, columns, ".1f")
+
+
+def _pairs(results: Results, part: str) -> str:
+    """Difference of each to its parent by level, with the standard error over sets."""
+    lines = []
+    for own, parent in PAIRS:
+        if not {own, parent} <= set(results.methods):
+            continue
+        cells = []
+        for level in results.noise:
+            means = results.means_at(level, part)
+            difference = 100 * (means[own] - means[parent])
+            wins, losses = (difference < 0).sum(), (difference > 0).sum()
+            error = difference.sem()
+            cells.append(
+                f"{difference.mean():+.1f} ± {error:.1f}, {wins}/{losses}"
+                if len(difference)
+                else "-"
+            )
+        lines.append([own, parent, *cells])
+    return format_table(["", "against", *map(level_name, results.noise)], lines)
+
+
+def _count_off(results: Results) -> str:
+    """How many of the settings drawn have no pace."""
+    drawn = [
+        setting["p_min"]
+        for package in PACKAGES
+        for seed in results.complete["seed"].unique()
+        for setting in draw_settings(package, True, int(seed))
+    ]
+    return f"{drawn.count(0.0)} of the {len(drawn)} settings"
+
+
+def make_page(
+    results: Results, rows: int, failures: list[dict[str, Any]], folder: Path | None
+) -> list[str]:
+    """The page, from what every compared method has finished."""
+    page = [
+        paragraph(SPLIT.format(rows=rows)),
+        paragraph(
+            f"Tuned are the best of {DRAWS} random settings by accuracy on {FOLDS} "
+            "folds of the noisy labels, the same settings with a pace and without; "
+            f"with one, `p_min` is drawn as well ({P_MIN}), and is 0 in "
+            f"{_count_off(results)} of both packages. Times are those of the "
+            "processor, with one thread."
+        ),
+        completeness(results),
+        "## Methods",
+        method_table(results, METHODS, {"fit_seconds": "fit (s)"}),
+        "## Test error (%)",
+    ]
+    for part in (part for part in ALL if part in results.parts()):
+        page += [
+            f"### {sized(results, part)}",
+            _errors(results, part),
+            "Points more (+) or fewer (-) than the other, with the standard error over "
+            "sets; on how many sets it is better / worse:",
+            _pairs(results, part),
+        ]
+    page += ["## Ranges of the random settings", range_table()]
+    page += failures_section(failures)
+    if folder is not None and (RESULTS / OVERHEAD).exists():
+        measured = json.loads((RESULTS / OVERHEAD).read_text())
+        page += ["## What a pace costs", format_overhead(measured)]
+    return page
+
+
+STUDY = Study(
+    "engines",
+    "XGBoost and LightGBM with a pace and without",
+    METHODS,
+    Measures,
+    measure,
+    tabulate,
+    Measures._fields,
+    make_page,
+    full={"rows": 500, "repeats": REPEATS, "noise": ["0", "10", "20", "30", "40"]},
+    quick={
+        "rows": 150,
+        "repeats": 1,
+        "sets": ["gaussians"],
+        "noise": ["0", "20"],
+        "methods": ["SPLXGB", "XGBoost, depth 3, half the rows"],
+    },
+)
+
+
+# ------------------------------------------------------------------- what a pace costs
+
+
+def measure_overhead(
+    rows: tuple[int, ...] = OVERHEAD_ROWS, turns: int = TURNS
+) -> dict[str, Any]:
+    """Processor seconds of fits that take turns, with one thread."""
+    found: list[dict[str, Any]] = []
+    for n in rows:
+        X, y = make_twonorm(n, random_state=0)
+        y, _ = flip_labels((y > 0).astype(int), 0.2, random_state=0)
+        for package in PACKAGES:
+            seconds: dict[bool, list[float]] = {False: [], True: []}
+            for turn in range(turns + 1):
+                for paced in (False, True) if turn % 2 else (True, False):
+                    model = make(package, paced, 0, 1, **SMALL, subsample=0.5)
+                    gc.collect()
+                    start = time.process_time()
+                    model.fit(X, y)
+                    if turn:  # the first warms up
+                        seconds[paced].append(time.process_time() - start)
+            own, parent = (statistics.median(seconds[x]) for x in (True, False))
+            found.append(
+                {
+                    "package": package,
+                    "rows": n,
+                    "parent_seconds": seconds[False],
+                    "own_seconds": seconds[True],
+                    "ratio": own / parent,
+                }
+            )
+            progress(f"{package}, {n} rows: {own / parent:.2f} times the parent")
+    return {"run": describe_run(), "fits": found}
+
+
+def format_overhead(measured: dict[str, Any]) -> str:
+    """A row for each package and size."""
+    most = max(OVERHEAD_ROWS)
+    lines = [
+        [
+            each["package"],
+            each["rows"],
+            f"{statistics.median(each['parent_seconds']):.3f}",
+            f"{statistics.median(each['own_seconds']):.3f}",
+            f"{each['ratio']:.2f}",
+            "yes" if each["ratio"] <= TARGET or each["rows"] < most else "no",
+        ]
+        for each in measured["fits"]
+    ]
+    header = ["package", "rows", "parent (s)", "with a pace (s)", "ratio"]
+    return format_table([*header, f"at most {TARGET} at {most:,}"], lines)
+
+
+# ----------------------------------------------------------------- the command line
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "engines", TASK)
+    import _engines_stopping as stopping
+
+    parser = STUDY.make_parser(__doc__)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--repeats", type=int, help=f"{REPEATS} by default")
     parser.add_argument("--overhead", action="store_true", help="times of fits alone")
     parser.add_argument("--stopping", action="store_true", help="early stopping alone")
-    full = {
-        "rows": ROWS,
-        "repeats": REPEATS,
-        "sets": available_sets(),
-        "noise": list(LEVELS),
-        "methods": list(METHODS),
-    }
+    own: dict[str, Any] = {}
     if parser.parse_known_args()[0].stopping:
-        full |= {
-            "rows": stopping.ROWS,
-            "repeats": stopping.SPLITS,
-            "sets": [name for name in stopping.SETS if name in full["sets"]],
-        }
-    given = parse(parser, full, QUICK)
-    if given.overhead:
-        measured = overhead.measure(*(((500,), 1) if given.quick else ()))
-        print(overhead.table(measured))
-        if given.out or not given.quick:
-            overhead.save(measured, (given.out or RESULTS) / OVERHEAD)
-        return
+        sets = [name for name in stopping.SETS if name in available_sets()]
+        own = {"rows": stopping.ROWS, "repeats": stopping.SPLITS, "sets": sets}
+    given = STUDY.parse(parser, **own)
+    folder = given.out or (None if given.quick else RESULTS)
     seeds = range(given.first_seed, given.first_seed + given.repeats)
-    if given.stopping:
-        measured = stopping.measure(given.sets, seeds, given.rows, given.jobs)
-        page = stopping.sections(measured)
-        print("\n\n".join(page))
-        if given.out or not given.quick:
-            stopping.write(measured, page, given.out or RESULTS)
-        return
-    places = itertools.product(seeds, given.sets, given.noise)
-    cells = plan(places, present_methods(given.methods, METHODS), given.rows)
-    perform("engines", TASK, given, cells, report)
+    if given.overhead:
+        measured = measure_overhead(*(((500,), 1) if given.quick else ()))
+        print(format_overhead(measured))
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / OVERHEAD).write_text(json.dumps(measured, indent=1) + "\n")
+    elif given.stopping:
+        stopping.run(given.sets, seeds, given.rows, given.jobs, folder)
+    else:
+        STUDY.perform(given, seeds)
 
 
 if __name__ == "__main__":

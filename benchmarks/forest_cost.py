@@ -11,17 +11,14 @@ work on the machine changes little.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import time
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from _contestants import make_data, use_fresh_numba_cache
-from _report import RESULTS, Usage, describe_run, format_table, progress, save
-from _robustness_methods import fit_lightgbm, fit_spl_forest
-from _robustness_tuning import DRAWS, FOLDS
+from _long_methods import DRAWS, FOLDS, fit_lightgbm, fit_spl_forest
+from _report import Benchmark, format_table, progress
+from _timing import make_data, use_fresh_numba_cache
 
 FEATURES, THREADS, SEED = 20, 1, 0
 ROWS = 1_000, 10_000, 50_000
@@ -79,20 +76,11 @@ def table(found: dict[int, dict[str, dict[str, float]]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows")
-    parser.add_argument("--out", type=Path, help="folder for the results")
-    given = parser.parse_args()
-    run, usage, start = describe_run(), Usage(), time.perf_counter()
+    benchmark = Benchmark(__doc__, "forest_cost", "What a forest costs")
+    given = benchmark.start()
     use_fresh_numba_cache()
     found = compare((200,) if given.quick else ROWS)
-    sections = [ABOUT, table(found)]
-    print("\n\n".join(sections), flush=True)
-    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
-    run["taken_by_others"] = usage.taken_by_others()
-    folder = given.out or (None if given.quick else RESULTS)
-    if folder is not None:
-        save(folder, "forest_cost", "What a forest costs", run, sections, found)
+    benchmark.finish([ABOUT, table(found)], found)
 
 
 if __name__ == "__main__":

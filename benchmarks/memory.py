@@ -27,14 +27,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import psutil
-from _contestants import (
+from _report import Benchmark, format_table, progress
+from _timing import (
     make_data,
     make_lightgbm,
     make_splboost,
     rounds_done,
     use_fresh_numba_cache,
 )
-from _report import RESULTS, Usage, describe_run, format_table, progress, save
 
 GIB = 2**30
 TARGET = 0.5
@@ -208,28 +208,17 @@ def verdict(result: dict[str, Any]) -> str:
     return "met" if result["ratio"] <= TARGET else "missed"
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
+def main() -> None:
+    benchmark = Benchmark(__doc__, "memory", "Memory")
+    parser = benchmark.parser
     parser.add_argument("--huge", action="store_true", help="10 million rows as well")
     parser.add_argument("--threads", type=int, default=2, help="of every fit")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder for memory.json and memory.md; a quick run is only printed "
-        "unless this is given",
-    )
     parser.add_argument("--task", help=argparse.SUPPRESS)  # for its own processes
-    return parser.parse_args()
-
-
-def main() -> None:
-    given = parse()
-    if given.task is not None:
-        print(json.dumps(measure_here(Task(**json.loads(given.task)))))
+    task = parser.parse_args().task
+    if task is not None:
+        print(json.dumps(measure_here(Task(**json.loads(task)))))
         return
-    run = describe_run()
-    usage = Usage()
+    given = benchmark.start()
     use_fresh_numba_cache()
     n, rounds, n_huge = (20_000, 5, 50_000) if given.quick else (500_000, 20, 10**7)
     compile_kernels(n, given.threads)
@@ -252,12 +241,7 @@ Measured by: {", ".join(sorted(methods))}. Target: (a) at most {TARGET}.""",
             "In a process that has fitted a tiny model before; the peak includes X.",
             format_huge(huge),
         ]
-    run["taken_by_others"] = usage.taken_by_others()
-    print("\n\n".join(sections))
-    folder = given.out or (None if given.quick else RESULTS)
-    if folder is not None:
-        data = {"usual": usual, "huge": huge}
-        save(folder, "memory", "Memory", run, sections, data)
+    benchmark.finish(sections, {"usual": usual, "huge": huge})
 
 
 if __name__ == "__main__":

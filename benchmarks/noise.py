@@ -3,7 +3,7 @@
 Test error (clean labels) of AdaBoost and of SPLBoost with its defaults and with deeper
 trees, beside a random forest with leaves of five and LightGBM, on nine data sets with 0
 to 40% of the training labels flipped. None of the sets and none of the seeds were used
-to choose defaults (``defaults.py`` did that).
+to choose defaults (docs/defaults.md says which were).
 
     python benchmarks/noise.py
 
@@ -13,7 +13,6 @@ SPLBOOST_DATA names, and are left out without it.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import warnings
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _report import describe_run, save
+from _report import Benchmark, format_table
 from joblib import Parallel, delayed
 from lightgbm import LGBMClassifier
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -50,7 +49,6 @@ FILES = (
 )
 MOST_ROWS = 1000
 FIRST_SEED, SEEDS = 100, 5
-RESULTS = Path(__file__).parent / "results"
 
 
 def contestants(seed: int) -> dict[str, Any]:
@@ -104,28 +102,24 @@ def measure(name: str, noise: float, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def as_markdown(table: pd.DataFrame) -> str:
-    lines = ["| " + " | ".join([table.index.name or "", *table.columns]) + " |"]
-    lines.append("|" + "---|" * (table.shape[1] + 1))
-    for label, row in table.iterrows():
-        lines.append("| " + " | ".join([str(label), *(f"{v:.1f}" for v in row)]) + " |")
-    return "\n".join(lines)
+def as_table(table: pd.DataFrame) -> str:
+    rows = [
+        [label, *(f"{value:.1f}" for value in row)] for label, row in table.iterrows()
+    ]
+    return format_table([table.index.name or "", *table.columns], rows)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder for noise.md and .json; a full run has one",
-    )
-    args = parser.parse_args()
-    run = describe_run()
+    title = "Test error (%) with wrong training labels"
+    benchmark = Benchmark(__doc__, "noise", title)
+    benchmark.parser.add_argument("--seeds", type=int, default=SEEDS)
+    benchmark.parser.add_argument("--jobs", type=int, default=2)
+    given = benchmark.start()
     names = [*BUILT_IN, *(FILES if "SPLBOOST_DATA" in os.environ else ())]
-    seeds = range(FIRST_SEED, FIRST_SEED + args.seeds)
-    parts = Parallel(n_jobs=args.jobs, verbose=1)(
+    if given.quick:
+        names, given.seeds = ["wine"], 1
+    seeds = range(FIRST_SEED, FIRST_SEED + given.seeds)
+    parts = Parallel(n_jobs=given.jobs, verbose=1)(
         delayed(measure)(*task) for task in itertools.product(names, NOISE, seeds)
     )
     table = pd.DataFrame(itertools.chain.from_iterable(parts))
@@ -137,21 +131,17 @@ def main() -> None:
         ["flipped dropped", "clean dropped"], index="noise"
     )
     sections = [
-        f"{len(names)} data sets, {args.seeds} splits each, at most {MOST_ROWS} "
+        f"{len(names)} data sets, {given.seeds} splits each, at most {MOST_ROWS} "
         "training rows. Mean over data sets, by share of flipped training labels:",
-        as_markdown(by_noise),
+        as_table(by_noise),
         "By data set, 20% flipped:",
-        as_markdown(by_data[order]),
+        as_table(by_data[order]),
         "Samples that SPLBoost dropped (%), by share of flipped labels:",
-        as_markdown(dropped.fillna(0).T),
+        as_table(dropped.fillna(0).T),
     ]
-    print("\n\n".join(sections))
-    is_full = args.seeds == SEEDS and len(names) > len(BUILT_IN)
-    folder = args.out or (RESULTS if is_full else None)
-    if folder is not None:
-        data = {"errors": by_noise.to_dict("index")}
-        title = "Test error (%) with wrong training labels"
-        save(folder, "noise", title, run, sections, data)
+    is_full = given.seeds == SEEDS and len(names) > len(BUILT_IN)
+    data = {"errors": by_noise.to_dict("index")}
+    benchmark.finish(sections, data, is_full=is_full)
 
 
 if __name__ == "__main__":

@@ -12,23 +12,13 @@ then takes as many fits as it has settings and folds.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _report import (
-    RESULTS,
-    Usage,
-    describe_run,
-    format_ratio,
-    format_table,
-    progress,
-    save,
-)
+from _report import RESULTS, Benchmark, format_ratio, format_table, progress
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
 from sklearn.tree import DecisionTreeClassifier
@@ -36,8 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from splboost.paper.cells import warm_up
 from splboost.paper.draw import Draw, draw, read_set
 from splboost.paper.methods import METHODS, Method
-from splboost.paper.names import PAPER
-from splboost.paper.protocol import PAPER_SETS, PRESETS, Protocol
+from splboost.paper.protocol import PAPER, PAPER_SETS, PRESETS, Protocol
 
 NOISE, SEED = 20, 0
 LONGEST = 5.0  # seconds that scikit-learn may take; else it does fewer rounds
@@ -172,27 +161,22 @@ def _in_words(costs: Sequence[float], digits: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sets", help="some of them, with commas between")
-    parser.add_argument("--out", type=Path, help="folder for the results")
-    given = parser.parse_args()
-    run, usage = describe_run(), Usage()
+    title = "What the paper's protocol costs"
+    benchmark = Benchmark(__doc__, "cost", title, RESULTS / "paper")
+    benchmark.parser.add_argument("--sets", help="some of them, with commas between")
+    given = benchmark.start()
+    names = given.sets.split(",") if given.sets else PAPER_SETS
     for method in PAPER:
         warm_up(method)
     found: dict[str, dict[str, Any]] = {}
-    for name in given.sets.split(",") if given.sets else PAPER_SETS:
+    for name in names[:1] if given.quick else names:
         progress(name)
         try:
             found[name] = measure(name)
         except FileNotFoundError as error:
             progress(str(error))
     sections = [ABOUT, table(found)]
-    print("\n\n".join(sections), flush=True)
-    run["taken_by_others"] = usage.taken_by_others()
-    folder = given.out or (None if given.sets else RESULTS / "paper")
-    if folder is not None:
-        title = "What the paper's protocol costs"
-        save(folder, "cost", title, run, sections, {"found": found})
+    benchmark.finish(sections, {"found": found}, is_full=not given.sets)
 
 
 if __name__ == "__main__":

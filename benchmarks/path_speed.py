@@ -11,15 +11,13 @@ many rounds, on all rows.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from _contestants import make_data, make_sklearn, use_fresh_numba_cache
-from _report import RESULTS, Usage, describe_run, format_table, progress, save
+from _report import Benchmark, format_table, progress
+from _timing import make_data, make_sklearn, use_fresh_numba_cache
 
 FEATURES, SKLEARN_DEPTH, THREADS, FOLDS = 20, 3, 2, 5
 DEPTHS = 1, 2, 3
@@ -95,23 +93,13 @@ def format_times(times: dict[str, tuple[int, float]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
-    parser.add_argument("--out", type=Path, help="folder for the results")
-    given = parser.parse_args()
-    run, usage, start = describe_run(), Usage(), time.perf_counter()
+    benchmark = Benchmark(__doc__, "path_speed", "A path of paces and depths")
+    given = benchmark.start()
     use_fresh_numba_cache()
-    size = (300, 10, 2) if given.quick else (ROWS, ROUNDS, TURNS)
+    size = n, rounds, _ = (300, 10, 2) if given.quick else (ROWS, ROUNDS, TURNS)
     times = compare(*size)
     sections = [describe(*size), format_times(times)]
-    print("\n\n".join(sections), flush=True)
-    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
-    run["taken_by_others"] = usage.taken_by_others()
-    folder = given.out or (None if given.quick else RESULTS)
-    if folder is not None:
-        n, rounds, _ = size
-        data = {"n": n, "rounds": rounds, "seconds": times}
-        save(folder, "path_speed", "A path of paces and depths", run, sections, data)
+    benchmark.finish(sections, {"n": n, "rounds": rounds, "seconds": times})
 
 
 if __name__ == "__main__":

@@ -11,16 +11,14 @@ weight. RobustBoost and BrownBoost solve two equations in each round.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from _contestants import make_data, use_fresh_numba_cache
-from _report import RESULTS, Usage, describe_run, format_table, save
+from _report import Benchmark, format_table, progress
+from _timing import make_data, use_fresh_numba_cache
 
 MEASURE = "AdaBoost, all weights change"
 SOLVERS = "RobustBoost", "BrownBoost"
@@ -128,26 +126,18 @@ def format_times(times: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
-    parser.add_argument("--out", type=Path, help="folder for the results")
-    given = parser.parse_args()
-    run, usage, start = describe_run(), Usage(), time.perf_counter()
+    benchmark = Benchmark(__doc__, "rival_speed", "A round of each booster")
+    given = benchmark.start()
     use_fresh_numba_cache()
     sizes = {300: (10, 2)} if given.quick else SIZES
     sections, data = [SETTING], []
     for n, (rounds, turns) in sizes.items():
         for depth in DEPTHS:
+            progress(f"{n} rows, depth {depth}")
             times = compare(n, depth, rounds, turns)
             data.append({"n": n, "depth": depth, "boosters": times})
             sections += [f"## {n} rows, depth {depth}", format_times(times)]
-            print("\n\n".join(sections[-2:]), flush=True)
-    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
-    run["taken_by_others"] = usage.taken_by_others()
-    folder = given.out or (None if given.quick else RESULTS)
-    if folder is not None:
-        title = "A round of each booster"
-        save(folder, "rival_speed", title, run, sections, {"cells": data})
+    benchmark.finish(sections, {"cells": data})
 
 
 if __name__ == "__main__":

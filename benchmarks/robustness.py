@@ -16,76 +16,217 @@ from the folder that SPLBOOST_DATA names; without it there are the generators.
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from _cells import Cell, find, plan, present_methods
-from _command import make_parser, parse, perform
-from _report import describe_run, save_page
-from _results import summary
-from _robustness_cells import MEASURES, open_store
-from _robustness_data import available_sets
-from _robustness_methods import METHODS
-from _robustness_picture import save_comparisons
-from _robustness_report import sections
-from _robustness_results import results_of
-from _robustness_work import TASK
+import pandas as pd
+from _long import PARTS, Results, Study
+from _long_data import CLEAN
+from _long_methods import LEAST_PROBABILITY, METHODS, Measures, measure
+from _long_page import (
+    SETS,
+    SPLIT,
+    TESTS,
+    against_table,
+    by_method,
+    completeness,
+    difference_rows,
+    failures_section,
+    level_section,
+    mean_and_largest,
+    method_table,
+    paragraph,
+    range_table,
+    rank_section,
+    set_table,
+    sized,
+)
+from _report import format_table
 
-from splboost.paper.store import DONE, FAILED
+from splboost.paper.figures import draw_critical_differences
+from splboost.paper.statistics import distance_from_best, ranks
 
 FIRST_SEED = 5  # defaults were chosen with those before
 REPEATS = 3
-ROWS = 1000
-LEVELS = "0", "10", "20", "30", "40", "20 one-sided", "40 one-sided"
-TITLE = "How robust classifiers are to wrong labels"
-QUICK = {
-    "rows": 200,
-    "repeats": 1,
-    "sets": ["gaussians"],
-    "noise": ["0", "20"],
-    "methods": ["ExtraTrees", "HistGradientBoosting"],
-}
+PLANNED_RIVALS = "LightGBM tuned", "XGBoost tuned"  # named beforehand
+LESS_IS_BETTER = "error", "balanced_error", "log_loss"
+SETTING = (
+    SPLIT,
+    SETS.format(splits="with other splits than these"),
+    "The unit of every test is the data set: errors are averaged over noise and seeds "
+    f"first. For the log loss probabilities are kept {LEAST_PROBABILITY:g} away from 0 "
+    "and 1. It is that of right labels, so a model pays for saying how many of the "
+    "training labels were wrong. Times are those of the processor, with one thread.",
+)
+TIMES = {"fit_seconds": "fit (s)", "predict_seconds": "predict (s)"}
 
 
-def report(path: Path, cells: list[Cell], rows: int, folder: Path | None) -> None:
-    """Print what is there, and write it into a folder."""
-    store = open_store(path)
-    done = find(store, cells, DONE)
-    if not done:
-        raise SystemExit(f"{path} has no finished cell of these settings.")
-    results = results_of(done, {cell.noise for cell in cells})
-    is_comparison = len(results.methods) > 1
-    compared = [results.compare(part) for part in results.parts() if is_comparison]
-    drawn = [each for each in compared if each.is_testable]
-    picture = "robustness.png" if drawn else None
-    page = sections(results, rows, find(store, cells, FAILED), picture)
-    print("\n\n".join(page))
-    if folder is None:
-        return
-    save_page(folder, "robustness", TITLE, describe_run(), page)
-    table = folder / "robustness.csv"
-    summary(results, MEASURES).to_csv(table, index=False, float_format="%.5g")
-    if picture is not None:
-        save_comparisons(drawn, folder / picture)
+def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
+    """The results of finished cells."""
+    finished = finished.assign(balanced_error=1 - finished["balanced_accuracy"])
+    return Results(finished, METHODS, noise, "error")
+
+
+def _against(results: Results) -> list[str]:
+    """The first method against each other one, part by part."""
+    legend = "Differences of the mean test error, negative where it errs less; " + TESTS
+    page = [
+        f"## {results.ranked[0]} against each rival, wrong labels",
+        paragraph(legend.format(planned=" and ".join(PLANNED_RIVALS))),
+    ]
+    for part in results.parts():
+        means = results.means(part)[results.ranked]
+        cells = results.cells(part)
+        table = against_table(means, cells, results.ranked[0], PLANNED_RIVALS)
+        page += [f"### {sized(results, part)}", table]
+    return page
+
+
+def _variants(results: Results) -> list[str]:
+    """Each variant against what it is a variant of."""
+    lines = []
+    for name in results.methods:
+        whole = METHODS[name].variant_of
+        for part in results.parts() if whole in results.methods else ():
+            for each in LESS_IS_BETTER:
+                means = results.means(part, each)[[whole, name]]
+                scale = 100 if "error" in each else 1
+                (row,) = difference_rows(means, str(whole), scale, digits=3)
+                measured = each.replace("_", " ")
+                lines.append([whole, name, sized(results, part), measured, *row[1:]])
+    if not lines:
+        return []
+    header = ["method", "against", "part", "measure", "difference", "sets", "p"]
+    return [
+        "## What parts of a method add",
+        paragraph(
+            "Variants take no part in ranks. Differences are negative where the whole "
+            "method is better than the variant; errors are in points."
+        ),
+        format_table(header, lines),
+    ]
+
+
+def _right_labels(results: Results) -> list[str]:
+    """Mean errors without noise, and how far they are from the best."""
+    columns = {}
+    for part in PARTS:
+        means = 100 * results.means_at(CLEAN, part).mean()
+        if means.notna().any():
+            columns[f"{part} (%)"] = means
+            columns[f"{part}, above the best"] = means - means[results.ranked].min()
+    points = mean_and_largest(results, CLEAN, "error", distance_from_best)
+    lines = [
+        [
+            name,
+            *(
+                f"{100 * p[name].mean():.2f} ({100 * p[name].max():.1f})"
+                for p in points.values()
+            ),
+        ]
+        for name in results.methods
+    ]
+    return [
+        "## Right labels",
+        "Mean test error, and points above the method of the lowest mean:",
+        by_method(results.methods, columns, ".2f"),
+        "Points above the best method of each set: mean (largest).",
+        format_table(["method", *points], lines),
+    ]
+
+
+def make_page(
+    results: Results, rows: int, failures: list[dict[str, Any]], folder: Path | None
+) -> list[str]:
+    """The page, in pieces, and beside it the picture."""
+    page = [
+        *(paragraph(text.format(rows=rows)) for text in SETTING),
+        completeness(results),
+        "## Methods",
+        method_table(results, METHODS, TIMES),
+        "Random settings are drawn from these ranges, evenly or in the logarithm:",
+        range_table(),
+        *failures_section(failures),
+    ]
+    if len(results.averaged) and len(results.methods) > 1:
+        page.append("## Ranks under wrong labels")
+        for each in LESS_IS_BETTER:
+            page += rank_section(results, each, each.replace("_", " "))
+        page += [*_draw_ranks(results, folder), *_against(results)]
+    page += _variants(results)
+    if CLEAN in results.noise:
+        page += _right_labels(results)
+    tables = {
+        "Test error (%)": ("error", lambda means: 100 * means.mean(), ".1f"),
+        "Mean rank of the error": (
+            "error",
+            lambda means: ranks(means[results.ranked]).mean(),
+            ".2f",
+        ),
+        "Balanced accuracy (%)": (
+            "balanced_accuracy",
+            lambda means: 100 * means.mean(),
+            ".1f",
+        ),
+        "Log loss": ("log_loss", lambda means: means.mean(), ".3f"),
+    }
+    for part in PARTS:
+        page += level_section(results, part, results.noise, tables)
+    by_set = set_table(results, "error", 100, ".1f")
+    return [*page, "## By set: test error (%) under wrong labels", by_set]
+
+
+def _draw_ranks(results: Results, folder: Path | None) -> list[str]:
+    """Mean ranks with critical differences, one part below the other."""
+    compared = [results.compare(part) for part in results.parts()]
+    drawn = [
+        replace(
+            each, title=f"Mean rank of the test error under wrong labels: {each.title}"
+        )
+        for each in compared
+        if each.is_testable
+    ]
+    if not drawn:
+        return []
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        draw_critical_differences(*drawn).savefig(folder / "robustness.png", dpi=130)
+    return ["![Mean ranks with critical differences](robustness.png)"]
+
+
+STUDY = Study(
+    "robustness",
+    "How robust classifiers are to wrong labels",
+    METHODS,
+    Measures,
+    measure,
+    tabulate,
+    Measures._fields,
+    make_page,
+    full={
+        "rows": 1000,
+        "repeats": REPEATS,
+        "noise": ["0", "10", "20", "30", "40", "20 one-sided", "40 one-sided"],
+    },
+    quick={
+        "rows": 200,
+        "repeats": 1,
+        "sets": ["gaussians"],
+        "noise": ["0", "20"],
+        "methods": ["ExtraTrees", "HistGradientBoosting"],
+    },
+)
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "robustness", TASK)
+    parser = STUDY.make_parser(__doc__)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--repeats", type=int, help=f"{REPEATS} by default")
-    full = {
-        "rows": ROWS,
-        "repeats": REPEATS,
-        "sets": available_sets(),
-        "noise": list(LEVELS),
-        "methods": list(METHODS),
-    }
-    given = parse(parser, full, QUICK)
-    # One repeat of everything before the next
-    seeds = range(given.first_seed, given.first_seed + given.repeats)
-    places = itertools.product(seeds, given.sets, given.noise)
-    cells = plan(places, present_methods(given.methods, METHODS), given.rows)
-    perform("robustness", TASK, given, cells, report)
+    given = STUDY.parse(parser)
+    first = given.first_seed
+    STUDY.perform(given, range(first, first + given.repeats))
 
 
 if __name__ == "__main__":

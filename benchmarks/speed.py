@@ -2,7 +2,7 @@
 
 All contestants get the same float64 array, the same number of rounds, the same depth
 and the same number of threads (scikit-learn's AdaBoost has none: one). Binning counts.
-How they are measured is told in ``_turns.py``.
+How they are measured is told in ``_timing.py``.
 
     python benchmarks/speed.py                all of it, saved in benchmarks/results
     python benchmarks/speed.py --quick        small, to see that it works
@@ -11,33 +11,27 @@ How they are measured is told in ``_turns.py``.
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from _contestants import (
+from _report import Benchmark, format_ratio, format_table, progress
+from _timing import (
+    FEATURES,
+    SKLEARN,
+    Cell,
+    Contestant,
+    Effort,
+    format_accuracies,
     make_data,
     make_default,
     make_lightgbm,
     make_sklearn,
     make_splboost,
+    measure,
     use_fresh_numba_cache,
 )
-from _report import (
-    RESULTS,
-    Usage,
-    describe_run,
-    format_ratio,
-    format_table,
-    progress,
-    save,
-)
-from _turns import FEATURES, SKLEARN, Cell, Contestant, Effort, measure
 
 PACES = ["hard", "linear", "plain"]
 LIGHTGBM = "LightGBM"
@@ -190,17 +184,6 @@ def verdict(row: dict[str, Any]) -> str:
     return said + " (disturbed)" * row["disturbed"]
 
 
-def format_accuracies(cells: list[Cell]) -> str:
-    """How right the models are, to show that none is fast because it does nothing."""
-    names = [*PACES, "default", *PEERS]
-    lines = []
-    for cell in cells:
-        known = {c.name: c.accuracy for c in cell.contestants if c.accuracy is not None}
-        shares = [f"{known[name]:.3f}" if name in known else "" for name in names]
-        lines.append([cell.n, cell.depth, cell.rounds, *shares])
-    return format_table(["n", "depth", "rounds", *names], lines)
-
-
 def format_setting(plan: Plan) -> str:
     effort = plan.effort
     return f"""\
@@ -253,20 +236,13 @@ def format_summary(rows: list[dict[str, Any]]) -> str:
     return f"{met} of {len(rows)} rows meet their targets; {disturbed} were disturbed."
 
 
-def parse(arguments: list[str]) -> tuple[Plan, Path | None]:
-    """The plan, and the folder to save in; None for not at all."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows and rounds")
+def main() -> None:
+    benchmark = Benchmark(__doc__, "speed", "Speed")
+    parser = benchmark.parser
     parser.add_argument("--only-n", type=int, nargs="+", metavar="N")
     parser.add_argument("--depths", type=int, nargs="+", metavar="DEPTH")
     parser.add_argument("--threads", type=int, nargs="+", metavar="THREADS")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder for speed.json and speed.md; a full run has its own, a quick or "
-        "filtered one is only printed unless this is given",
-    )
-    given = parser.parse_args(arguments)
+    given = benchmark.start()
     plan = QUICK if given.quick else Plan()
     plan = replace(
         plan,
@@ -274,14 +250,6 @@ def parse(arguments: list[str]) -> tuple[Plan, Path | None]:
         depths=tuple(given.depths or plan.depths),
         threads=tuple(given.threads or plan.threads),
     )
-    return plan, given.out or (RESULTS if plan == Plan() else None)
-
-
-def main() -> None:
-    plan, folder = parse(sys.argv[1:])
-    run = describe_run()
-    usage = Usage()
-    start = time.perf_counter()
     use_fresh_numba_cache()
     progress("compiling ...")
     cells = plan_cells(plan)
@@ -290,9 +258,6 @@ def main() -> None:
         for row in compare(cell, "fit") + compare(cell, "predict"):
             name = f"{row['what']} {row['configuration']}, threads={row['threads']}"
             progress(f"  {name}: {verdict(row)}")
-    run["minutes"] = round((time.perf_counter() - start) / 60, 1)
-    run["taken_by_others"] = usage.taken_by_others()
-
     fits = [row for cell in cells for row in compare(cell, "fit")]
     predictions = [row for cell in cells for row in compare(cell, "predict")]
     sections = [
@@ -304,19 +269,14 @@ def main() -> None:
         format_rows(fits),
         "## Predict",
         format_rows(predictions),
-        "## Accuracy",
-        "Share of new rows put into their true class; empty where fewer rounds were "
-        "done.",
-        format_accuracies(cells),
+        *format_accuracies(cells, [*PACES, "default", *PEERS]),
     ]
-    print("\n\n".join(sections))
-    if folder is not None:
-        data = {
-            "plan": asdict(plan),
-            "rows": fits + predictions,
-            "cells": [cell.as_dict() for cell in cells],
-        }
-        save(folder, "speed", "Speed", run, sections, data)
+    data = {
+        "plan": asdict(plan),
+        "rows": fits + predictions,
+        "cells": [cell.as_dict() for cell in cells],
+    }
+    benchmark.finish(sections, data, is_full=plan == Plan())
 
 
 if __name__ == "__main__":

@@ -18,10 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-from _report import RESULTS, Usage, describe_run, format_table, progress, save
+from _report import Benchmark, format_table, progress
 
 ROWS, FEATURES, ROUNDS = 500, 10, 20
 TARGET = 15.0
@@ -41,7 +40,7 @@ def measure_here(name: str) -> dict[str, float]:
         from splboost import SPLBoostClassifier  # noqa: F401
     imported = time.perf_counter() - start
 
-    from _contestants import make_data, make_lightgbm, make_sklearn, make_splboost
+    from _timing import make_data, make_lightgbm, make_sklearn, make_splboost
 
     X, y = make_data(ROWS, FEATURES)
     start = time.perf_counter()
@@ -107,24 +106,15 @@ def format_rows(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="once each")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder for start.json and start.md; a quick run is only printed unless "
-        "this is given",
-    )
-    parser.add_argument("--name", choices=NAMES, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.name is not None:
-        print(json.dumps(measure_here(given.name)))
+    benchmark = Benchmark(__doc__, "start", "Start")
+    benchmark.parser.add_argument("--name", choices=NAMES, help=argparse.SUPPRESS)
+    name = benchmark.parser.parse_args().name
+    if name is not None:
+        print(json.dumps(measure_here(name)))
         return
-    run = describe_run()
-    usage = Usage()
+    given = benchmark.start()
     repeats = 1 if given.quick else 3
     measured = measure_all(repeats)
-    run["taken_by_others"] = usage.taken_by_others()
     rows = summarise(measured)
     sections = [
         f"""\
@@ -135,11 +125,7 @@ imports; LightGBM imports pandas if it is installed. Target: {TARGET:.0f} s toge
 with a cold cache.""",
         format_rows(rows),
     ]
-    print("\n\n".join(sections))
-    folder = given.out or (None if given.quick else RESULTS)
-    if folder is not None:
-        data = {"rows": rows, "measured": measured}
-        save(folder, "start", "Start", run, sections, data)
+    benchmark.finish(sections, {"rows": rows, "measured": measured})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.names import (
+from splboost.paper.protocol import (
     FOREST,
     GRADIENT_KEPT,
     PAPER,

@@ -16,17 +16,8 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
-from splboost.paper import (
-    cells,
-    commands,
-    methods,
-    names,
-    options,
-    results,
-    runner,
-    telling,
-)
-from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper import cells, commands, methods, options, results, runner
+from splboost.paper.protocol import PAPER, PRESETS, Protocol
 
 TINY = Protocol(
     ("ringnorm", "twonorm"), (0, 20), repeats=1, rounds=3, folds=2, ages=(2.0,),
@@ -161,7 +152,7 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
     (first, store, options), some, every, cluster, deep = asked
     assert deep[0] == replace(TINY, depths=(1, 3))
     assert first == TINY and str(store) == "splboost-paper/results.sqlite"
-    assert options["methods"] == names.PAPER and options["n_jobs"] == -1
+    assert options["methods"] == PAPER and options["n_jobs"] == -1
     assert not options["retry"] and not options["download"]
     assert some[2]["methods"] == ["AdaBoost", "SPL hard"]
     assert some[0] == replace(TINY, sets=("pima",))
@@ -204,7 +195,7 @@ def test_other_mistakes_are_sentences(tmp_path, pictures, monkeypatch):
     assert "s.sqlite has no results of these settings" in said
     assert "give the preset and the options of the run" in said
     other = replace(TINY, depths=(2,))
-    monkeypatch.setattr(telling, "PRESETS", {"deep": other, "tiny": TINY})
+    monkeypatch.setattr(commands, "PRESETS", {"deep": other, "tiny": TINY})
     said = call("paper", "report", "--store", "s.sqlite", "--depths", 2, code=1)
     assert "but 2 with --preset tiny; give that." in said
 
@@ -213,7 +204,7 @@ def test_a_preset_with_more_results_is_told_of(monkeypatch):
     """Some methods have the same settings in several presets."""
     deep = replace(TINY, depths=(2,), sets=("twonorm",))
     presets = {"quick": TINY, "deep": deep}
-    for module in (telling, options):
+    for module in (commands, options):
         monkeypatch.setattr(module, "PRESETS", presets)
     whole = ("--methods", "LogitBoost,AdaBoost (whole trees)", "--jobs", "1")
     call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *whole)
@@ -326,7 +317,7 @@ def test_nothing_to_run_is_a_failure():
 
 
 def test_failures_end_with_1(monkeypatch):
-    def fail(data, protocol, cell):
+    def fail(*arguments):
         raise ValueError("out of luck")
 
     monkeypatch.setattr(cells, "measure", fail)
@@ -406,7 +397,7 @@ def test_some_methods_are_reported(pictures):
 def test_results_of_other_versions_are_told_of(monkeypatch):
     call("paper", "run", *LOGIT, "--sets", "twonorm")
     here = cells.current_version()
-    for module in (cells, results, commands, telling):
+    for module in (cells, results, commands):
         monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     said = call("paper", "export", code=1)
     assert f"has 2 results of {here}, which do not count with splboost 99:" in said

@@ -18,8 +18,7 @@ from splboost.audit.label_audit import LabelAudit
 from splboost.datasets import UCI_CATALOGUE, load_uci
 from splboost.paper.cells import plan
 from splboost.paper.options import make_protocol
-from splboost.paper.report import write_report
-from splboost.paper.report.sections import Material
+from splboost.paper.report import Material, write_report
 from splboost.paper.results import open_store
 
 CHOICE = "--sets", "twonorm", "--noise", 0, "--repeats", 4

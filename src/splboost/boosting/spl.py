@@ -33,7 +33,7 @@ class SPLBoostClassifier(AdaBoostClassifier):
     pace : Pace, str or dict, default="linear"
         How much of a sample's loss to believe: an object of ``splboost.pace``, or the
         name of one, which is then made with ``plateau=2.0``. Stumps with this pace did
-        best among those tried (``benchmarks/defaults.py``). None is AdaBoost. A dict
+        best among those tried (docs/defaults.md). None is AdaBoost. A dict
         gives each class its own, by label.
     {discrete steps}
     {comforts}

@@ -1,7 +1,6 @@
 """Data to try boosters on: the SPLBoost paper's sets, and problems of known truth.
 
-`uci` loads the data sets of the paper, and `table_one` compares them with what the
-paper says of them; what is known of each stands in `catalogue`.
+`uci` loads the data sets of the paper; what is known of each stands in `catalogue`.
 
 `generators` draws samples from distributions whose best possible classifier is
 known; `noise` flips some of the labels and says which. With both it is known which
@@ -17,7 +16,6 @@ from splboost.datasets.generators import (
     make_twonorm,
 )
 from splboost.datasets.noise import flip_labels
-from splboost.datasets.paper_table import print_table_one, table_one
 from splboost.datasets.uci import load_uci
 
 __all__ = [
@@ -29,6 +27,4 @@ __all__ = [
     "make_long_servedio",
     "make_ringnorm",
     "make_twonorm",
-    "print_table_one",
-    "table_one",
 ]

@@ -59,10 +59,10 @@ def load_uci(
 ) -> tuple[Any, NDArray[Any]] | tuple[Any, NDArray[Any], NDArray[np.str_] | None]:
     """Load a data set of the SPLBoost paper.
 
-    The paper's Table I lists 17 sets, most of them from the UCI repository;
-    `table_one` compares its figures with the data. Here they are in the variants of the
-    collection from which the paper has their names, and nothing is shuffled, scaled or
-    filled in.
+    The paper's Table I lists 17 sets, most of them from the UCI repository; ``splboost
+    paper table`` compares its figures with the data. Here they are in the variants of
+    the collection from which the paper has their names, and nothing is shuffled, scaled
+    or filled in.
 
     Parameters
     ----------
@@ -93,7 +93,6 @@ def load_uci(
 
     See Also
     --------
-    table_one : What the paper says of the sets, and what the data say.
     make_ringnorm, make_twonorm : New draws of ringnorm and twonorm.
 
     Notes

@@ -1,14 +1,15 @@
 """The experiments of the SPLBoost paper (pip install 'splboost[paper]').
 
-`protocol` says what is compared and how, `draw` makes the data of a case, and `methods`
-has the boosters and how their parameters are chosen. `runner` measures what is missing
-and keeps it in a `store`; the command line is ``splboost paper``.
+`protocol` says what is compared, `draw` makes the data of a case, `methods` has the
+boosters and how their parameters are chosen, and `cells` measures one of them.
+`runner` measures what is missing and keeps it in a `store`; the command line is
+``splboost paper``.
 
 Results of the protocol are a pandas frame with a row for each finished cell: ``data``,
 ``noise`` (percent), ``repeat``, ``method``, ``error``, ``cv_error`` and what else was
-recorded. `outcomes` takes from it what may be compared, `statistics` compares,
-`figures` draws the paper's pictures, `claims` judges what the paper says, and `report`
-puts all of it on one page.
+recorded. `statistics` compares what all methods have finished, `figures` draws the
+paper's pictures, `claims` judges what the paper says, and `report` puts all of it on
+one page.
 """
 
 from importlib.util import find_spec

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import threading
 import time
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -23,9 +20,8 @@ from splboost.paper.methods import METHODS
 from splboost.paper.protocol import Protocol
 
 DEFINITION = 1  # one more whenever the same settings give other draws
-# What a round takes: so long, and so much more for each cell of the training table
+# A round takes so long, and so much more for each cell of the training table
 SECONDS_OF_ROUND, SECONDS_OF_TABLE_CELL = 130e-6, 14e-9
-SECONDS_TO_NOTICE = 1.0  # that the run has died
 
 
 class Cell(NamedTuple):
@@ -36,6 +32,10 @@ class Cell(NamedTuple):
     noise: int
     repeat: int
     method: str
+
+    def __str__(self) -> str:
+        place = f"noise {self.noise}%, repeat {self.repeat}"
+        return f"{self.method} on {self.data}, {place}"
 
 
 class Outcome(NamedTuple):
@@ -122,15 +122,28 @@ def expected_seconds(cell: Cell, protocol: Protocol) -> float:
     return METHODS[cell.method].count_fits(own) * own.rounds * of_round
 
 
-def measure(data: DataSet, protocol: Protocol, cell: Cell) -> Outcome:
+def measure(
+    cell: Cell, data: DataSet, protocol: Protocol, version: str
+) -> dict[str, Any]:
     """Fit the method of a cell and judge it, in one thread.
 
     Parameters
     ----------
+    cell : Cell
     data : that of the cell
     protocol : Protocol
-    cell : Cell
+    version : that of the run; a worker of a cluster may have another
+
+    Returns
+    -------
+    dict
+        The fields of an `Outcome`.
     """
+    if version != current_version():
+        raise RuntimeError(
+            f"the worker has {current_version()}, but the run {version}; install the "
+            "same on both, and give --retry."
+        )
     own, method = protocol.for_set(cell.data), METHODS[cell.method]
     case = draw(data, noise=cell.noise, seed=cell.repeat, n_folds=own.folds)
     # Dask would have inner loops on the cluster, too.
@@ -151,52 +164,7 @@ def measure(data: DataSet, protocol: Protocol, cell: Cell) -> Outcome:
         json.dumps(fitted.chosen),
         fitted.n_fits,
         seconds,
-    )
-
-
-def attempt(
-    data: DataSet, protocol: Protocol, cell: Cell, run: int | None, version: str
-) -> tuple[Cell, Outcome | str]:
-    """Measure a cell, or say why it failed.
-
-    Parameters
-    ----------
-    data : that of the cell
-    protocol : Protocol
-    cell : Cell
-    run : the process that all is done for; None if it is not the parent of this one
-    version : that of the run; a worker of a cluster may have another
-    """
-    if run is not None:
-        follow_parent(run)
-    if version != current_version():
-        return cell, (
-            f"the worker has {current_version()}, but the run {version}; install the "
-            "same on both, and give --retry."
-        )
-    try:
-        return cell, measure(data, protocol, cell)
-    except Exception as failure:
-        return cell, f"{type(failure).__name__}: {failure}"
-
-
-@cache
-def follow_parent(run: int) -> None:
-    """Live and die with the run that has started this process.
-
-    Ctrl-C reaches all processes at once, and the run then ends its own. If it is
-    killed, they have to notice.
-    """
-    if os.getpid() == run:
-        return
-
-    def follow() -> None:
-        while os.getppid() == run:
-            time.sleep(SECONDS_TO_NOTICE)
-        os._exit(1)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=follow, daemon=True).start()
+    )._asdict()
 
 
 @cache

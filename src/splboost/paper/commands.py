@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +15,9 @@ import pandas as pd
 import typer
 
 from splboost._tools.interrupts import EXIT_CODE, handling
-from splboost._tools.progress_bar import announcing_compilation
+from splboost._tools.progress_bar import announcing_compilation, counted
 from splboost._tools.whole_files import check_replaceable, replacing
-from splboost.datasets import print_table_one
+from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.cells import current_version
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
@@ -41,21 +42,18 @@ from splboost.paper.options import (
     make_protocol,
     pick_methods,
 )
-from splboost.paper.protocol import Protocol
-from splboost.paper.provenance import provenance
-from splboost.paper.report import is_report, write_report
-from splboost.paper.results import import_results, is_export, read_results
+from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper.report import is_report, provenance, write_report
+from splboost.paper.results import (
+    count_sources,
+    import_results,
+    is_export,
+    read_results,
+    versions_in,
+)
 from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
-from splboost.paper.telling import (
-    name_fuller_preset,
-    name_remedy,
-    say,
-    tell_absent,
-    tell_of_sources,
-    tell_of_versions,
-    tell_summary,
-)
+from splboost.paper.table_one import print_table_one
 
 STORE, PAGE = "results.sqlite", "report.html"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -100,7 +98,7 @@ def paper(
     with _plain_errors():
         _check_outputs(figure, folder, path, force)
         if figure is not None and figure in ALONE:
-            _draw([figure], None, folder)
+            _write(figure, None, protocol, preset, folder)
             return
         summary = _measure(protocol, path, methods, jobs, dask, retry, download)
         if summary.n_cells:
@@ -155,7 +153,7 @@ def report(
     with _plain_errors():
         _check_outputs(figure, folder, path, force)
         if figure is not None and figure in ALONE:
-            _draw([figure], None, folder)
+            _write(figure, None, protocol, preset, folder)
             return
         results = _read(path, protocol, version, methods)
         _write(figure, results, protocol, preset, folder)
@@ -214,7 +212,7 @@ def import_command(
     path = store or folder / STORE
     with _plain_errors():
         say(f"{import_results(results, path, protocol)} new cells in {path}")
-        tell_of_versions(path, current_version())
+        _say_versions(path, current_version())
 
 
 @app.command()
@@ -251,10 +249,27 @@ def _measure(
         dask=dask,
         retry=retry,
         download=download,
-        tell_absent=tell_absent,
+        tell_absent=_say_what_is_absent,
     )
-    tell_summary(summary, path)
+    for failure in summary.failures:
+        say(f"Failed: {failure}")
+    if summary.failures:
+        say("--retry tries again what failed.")
+    if summary.n_elsewhere:
+        say(f"Another run is at work on {summary.n_elsewhere} of the cells.")
+    if summary.n_cells:
+        say(
+            f"{summary.n_there} of {summary.n_cells} cells are in {path}, "
+            f"{summary.n_done} of them new"
+        )
     return summary
+
+
+def _exit(summary: Summary, sets: str | None) -> None:
+    """With a failure where not all that was asked for is there."""
+    asked = summary.absent if sets is not None else {}
+    if summary.failures or asked or not summary.n_cells:
+        raise typer.Exit(FAILURE)
 
 
 def _read(
@@ -263,15 +278,16 @@ def _read(
     version: str | None = None,
     methods: str | None = None,
 ) -> pd.DataFrame:
+    """Results of a protocol, having said what else there is."""
     results = read_results(path, protocol, version=version)
     here = version or current_version()
-    tell_of_versions(path, here)
-    tell_of_sources(path, protocol, version)
-    fuller = name_fuller_preset(path, protocol, version, len(results))
+    _say_versions(path, here)
+    _say_sources(path, protocol, version)
+    fuller = _name_fuller_preset(path, protocol, version, len(results))
     if results.empty:
         raise ValueError(
             f"{path} has no results of these settings with {here}"
-            f"{fuller or name_remedy(path, version)}"
+            f"{fuller or _name_remedy(path, version)}"
         )
     if fuller:
         say(f"{path} has {len(results)} results of these settings{fuller}")
@@ -284,17 +300,41 @@ def _read(
 
 def _write(
     figure: int | None,
-    results: pd.DataFrame,
+    results: pd.DataFrame | None,
     protocol: Protocol,
     preset: str,
     folder: Path,
 ) -> None:
     """A figure, or all of them and the page."""
-    if figure is not None:
-        _draw([figure], results, folder)
-        return
-    _draw(FIGURES, results, folder)
-    _report(results, protocol, preset, folder)
+    make_folder(folder)
+    for number in FIGURES if figure is None else [figure]:
+        for name, draw in _pictures(number, results).items():
+            try:
+                with announcing_compilation(1):
+                    drawn = draw()
+            except ValueError as why:
+                if figure is not None:
+                    raise
+                say(f"Figure {number} is not drawn: {why}")
+                continue
+            with replacing(folder / name) as part:
+                drawn.savefig(part, dpi=150, bbox_inches="tight", metadata=MARK)
+            say(f"Figure {number}: {folder / name}")
+    if figure is None and results is not None:
+        about = {"preset": preset, **provenance(protocol)}
+        path = folder / PAGE
+        write_report(results, path, about=about, protocol=protocol, verbose=1)
+        say(f"Report: {path}")
+
+
+def _pictures(number: int, results: pd.DataFrame | None) -> dict[str, partial[Any]]:
+    """The files of a figure, and what draws each."""
+    drawn = {f"figure_{number}.png": partial(draw_figure, number, results)}
+    if number == OF_GAUSSIANS:
+        drawn[f"figure_{number}_chosen_rounds.png"] = partial(
+            draw_gaussians, rounds=None
+        )
+    return drawn
 
 
 def _check_outputs(figure: int | None, folder: Path, store: Path, force: bool) -> None:
@@ -316,56 +356,11 @@ def _check_output(
     check_replaceable(path, is_own, force=force)
 
 
-def _pictures(number: int, results: pd.DataFrame | None) -> dict[str, partial[Any]]:
-    """The files of a figure, and what draws each."""
-    drawn = {f"figure_{number}.png": partial(draw_figure, number, results)}
-    if number == OF_GAUSSIANS:
-        drawn[f"figure_{number}_chosen_rounds.png"] = partial(
-            draw_gaussians, rounds=None
-        )
-    return drawn
-
-
 def _is_picture(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(1000)
     mark = b"\0".join(text.encode() for pair in MARK.items() for text in pair)
     return start.startswith(PNG) and mark in start
-
-
-def _draw(numbers: Sequence[int], results: pd.DataFrame | None, folder: Path) -> None:
-    """Draw figures; one of several that cannot be drawn is told of."""
-    make_folder(folder)
-    for number in numbers:
-        for name, draw in _pictures(number, results).items():
-            path = folder / name
-            try:
-                with announcing_compilation(1):
-                    figure = draw()
-            except ValueError as why:
-                if len(numbers) == 1:
-                    raise
-                say(f"Figure {number} is not drawn: {why}")
-                continue
-            with replacing(path) as part:
-                figure.savefig(part, dpi=150, bbox_inches="tight", metadata=MARK)
-            say(f"Figure {number}: {path}")
-
-
-def _report(
-    results: pd.DataFrame, protocol: Protocol, preset: str, folder: Path
-) -> None:
-    path = folder / PAGE
-    about = {"preset": preset, **provenance(protocol)}
-    write_report(results, path, about=about, protocol=protocol, verbose=1)
-    say(f"Report: {path}")
-
-
-def _exit(summary: Summary, sets: str | None) -> None:
-    """With a failure where not all that was asked for is there."""
-    asked = summary.absent if sets is not None else {}
-    if summary.failures or asked or not summary.n_cells:
-        raise typer.Exit(FAILURE)
 
 
 def _refuse_options(context: typer.Context) -> None:
@@ -386,14 +381,81 @@ def _plain_errors() -> Iterator[None]:
     with handling(signal.SIGTERM, signal.default_int_handler):
         try:
             yield
-        except Interrupted as interrupt:
-            say(str(interrupt))
-            raise typer.Exit(EXIT_CODE) from None
-        except KeyboardInterrupt:
-            say("Stopped; what was measured is kept.")
+        except KeyboardInterrupt as interrupt:
+            own = isinstance(interrupt, Interrupted)
+            say(str(interrupt) if own else "Stopped; what was measured is kept.")
             raise typer.Exit(EXIT_CODE) from None
         except BrokenPipeError:  # nobody reads on, which is no mistake
             raise
         except (ValueError, OSError, ImportError, RuntimeError) as error:
             say(f"Error: {error}")
             raise typer.Exit(FAILURE) from None
+
+
+# ------------------------------------------------------------------------ what they say
+
+
+def say(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _say_what_is_absent(absent: dict[str, Exception]) -> None:
+    """Which sets cannot be read, and what to do."""
+    downloadable = [
+        name
+        for name, error in absent.items()
+        if isinstance(error, FileNotFoundError) and UCI_CATALOGUE[name].openml
+    ]
+    if downloadable:
+        say(
+            f"Not in {data_folder(None)}: {', '.join(downloadable)}; --download "
+            f"fetches them from OpenML, or let {FOLDER_VARIABLE} name the folder that "
+            "has them."
+        )
+    for name, error in absent.items():
+        if name not in downloadable:
+            say(str(error))
+
+
+def _say_versions(path: Path, here: str) -> None:
+    """Which results are of other versions, and do not count."""
+    for name, n in versions_in(path).items():
+        if name != here:
+            say(
+                f"{path} has {n} results of {name}, which do not count with {here}: "
+                "install those versions to go on with them, or report them with "
+                f'--version "{name}".'
+            )
+
+
+def _say_sources(path: Path, protocol: Protocol, version: str | None) -> None:
+    """Which results do not count, since there are more from other data."""
+    for name, counts in count_sources(path, protocol, version=version).items():
+        for source, n in sorted(counts.items(), key=lambda each: each[1])[:-1]:
+            say(
+                f"{path} has {counted(n, 'result')} on {name} from data called "
+                f"{source}, which {'does' if n == 1 else 'do'} not count beside the "
+                f"{max(counts.values())} from other data."
+            )
+
+
+def _name_fuller_preset(
+    path: Path, protocol: Protocol, version: str | None, n_found: int
+) -> str:
+    """The end of a sentence that names the preset with the most results of the same."""
+    same = {key: getattr(protocol, key) for key in ("sets", "noise", "repeats")}
+    counts = {
+        name: len(read_results(path, replace(preset, **same), version=version))
+        for name, preset in PRESETS.items()
+    }
+    best = max(counts, key=counts.__getitem__)
+    if counts[best] <= n_found:
+        return ""
+    return f", but {counts[best]} with --preset {best}; give that."
+
+
+def _name_remedy(path: Path, version: str | None) -> str:
+    """What to do where a store has no results of a protocol."""
+    if {version, current_version()} & set(versions_in(path)):
+        return "; give the preset and the options of the run that it is the store of."
+    return "; measure some with splboost paper run."

@@ -30,7 +30,7 @@ from splboost import (
 )
 from splboost.pace import Hard, Linear, Pace, Polynomial
 from splboost.paper.draw import Draw
-from splboost.paper.names import (
+from splboost.paper.protocol import (
     FOREST,
     GRADIENT_KEPT,
     ONE_STEP,
@@ -41,8 +41,8 @@ from splboost.paper.names import (
     UNTIL_CONVERGENCE,
     WHOLE_TREES,
     WITH_CART,
+    Protocol,
 )
-from splboost.paper.protocol import Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 ROUNDING = 1e-12  # means of the same scores in another order differ by less

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,7 @@ import typer
 
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.methods import METHODS
-from splboost.paper.names import PAPER
-from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper.protocol import PAPER, PRESETS, Protocol
 
 FOLDER = Path("splboost-paper")
 FIGURES = range(1, 6)
@@ -43,24 +43,19 @@ def _names(known: Sequence[str]) -> Callable[[str | None], str | None]:
     return check
 
 
-def _percentages(text: str | None) -> str | None:
-    for part in _split(text):
-        if not part.isdecimal() or int(part) > 100:
-            raise typer.BadParameter(
-                f"{part!r} is no percentage; give whole numbers from 0 to 100 with "
-                "commas between them, such as 0,20."
-            )
-    return text
+def _whole_numbers(
+    low: int, high: float, what: str, example: str
+) -> Callable[[str | None], str | None]:
+    def check(text: str | None) -> str | None:
+        for part in _split(text):
+            if not part.isdecimal() or not low <= int(part) <= high:
+                raise typer.BadParameter(
+                    f"{part!r} is no {what}; give whole numbers with commas between "
+                    f"them, such as {example}."
+                )
+        return text
 
-
-def _depths(text: str | None) -> str | None:
-    for part in _split(text):
-        if not part.isdecimal() or int(part) < 1:
-            raise typer.BadParameter(
-                f"{part!r} is no depth of a tree; give whole numbers from 1 on with "
-                "commas between them, such as 1,2,3."
-            )
-    return text
+    return check
 
 
 def _jobs(number: int) -> int:
@@ -92,7 +87,9 @@ SetsOption = Annotated[
 NoiseOption = Annotated[
     str | None,
     typer.Option(
-        "--noise", callback=_percentages, help="Percentages of wrong labels: 0,20."
+        "--noise",
+        callback=_whole_numbers(0, 100, "percentage", "0,20"),
+        help="Percentages of wrong labels: 0,20.",
     ),
 ]
 RepeatsOption = Annotated[
@@ -103,7 +100,7 @@ DepthsOption = Annotated[
     str | None,
     typer.Option(
         "--depths",
-        callback=_depths,
+        callback=_whole_numbers(1, math.inf, "depth of a tree", "1,2,3"),
         help="Depths of trees to choose from instead of the preset's, such as 1,2,3.",
     ),
 ]
@@ -163,19 +160,21 @@ def make_protocol(
     depths: str | None,
 ) -> Protocol:
     """A preset, but for what is given."""
-    given: dict[str, Any] = {}
-    if sets is not None:
-        given["sets"] = tuple(dict.fromkeys(_split(sets)))
-    if noise is not None:
-        given["noise"] = tuple(sorted({int(part) for part in _split(noise)}))
-    if repeats is not None:
-        given["repeats"] = repeats
-    if depths is not None:
-        given["depths"] = tuple(sorted({int(part) for part in _split(depths)}))
+    given = {
+        "sets": None if sets is None else tuple(dict.fromkeys(_split(sets))),
+        "noise": _numbers_in(noise),
+        "repeats": repeats,
+        "depths": _numbers_in(depths),
+    }
+    chosen: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
     try:
-        return replace(PRESETS[preset], **given)
+        return replace(PRESETS[preset], **chosen)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _numbers_in(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else tuple(sorted({int(n) for n in _split(text)}))
 
 
 def pick_methods(text: str | None) -> Sequence[str]:

@@ -1,13 +1,41 @@
-"""What the experiment compares, and between what each method may choose."""
+"""What the experiment compares: methods, sets, noise, and grids to choose from."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from splboost.datasets import UCI_CATALOGUE
 from splboost.selection.grid import PAPER_AGES, PLATEAUS
+
+# Methods, as the table of results has them: those of the paper, and others
+RIVALS = "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost"
+REGULARISERS = "hard", "linear", "lower convex", "upper convex"
+SPL = tuple(f"SPL {regulariser}" for regulariser in REGULARISERS)
+PAPER = (*RIVALS, *SPL)
+
+FOREST = "SPLForest"
+PLATEAU_SPL = tuple(f"{name} (plateau)" for name in SPL)
+ONE_STEP = "SPL hard"
+UNTIL_CONVERGENCE = "SPL hard until convergence"
+GRADIENT_KEPT = "LogitBoost (gradient kept)"
+TWO_SIDED = "RobustBoost (two-sided)"
+THREE_THETAS = "RobustBoost (three θ)"
+WHOLE_TREES = "AdaBoost (whole trees)", "SPL hard (whole trees)"
+WITH_CART = "AdaBoost (CART)", "SPL hard (CART)"
+EXTRAS = (
+    FOREST,
+    *PLATEAU_SPL,
+    UNTIL_CONVERGENCE,
+    GRADIENT_KEPT,
+    TWO_SIDED,
+    THREE_THETAS,
+    *WHOLE_TREES,
+    *WITH_CART,
+)
 
 PAPER_SETS = tuple(name for name, entry in UCI_CATALOGUE.items() if entry.paper)
 NOISE = 0, 5, 10, 20, 30
@@ -17,6 +45,22 @@ SMALL, LARGE = "small", "large"
 MOST_ROWS = 8000  # of a small set
 LARGE_AGES = 1.0, 1.5, 2.0, 3.0, 4.0, 6.0
 LARGE_REPEATS = 3
+# Of each field that lists values: which may be among them, and what to give
+_ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "sets": (lambda name: True, "names"),
+    "noise": (
+        lambda percent: 0 <= percent <= 100 and percent == int(percent),
+        "whole percentages from 0 to 100, such as 0,20",
+    ),
+    "depths": (
+        lambda depth: depth >= 1 and depth == int(depth),
+        "depths of trees, whole numbers from 1 on, such as 1,2,3",
+    ),
+    "ages": (lambda age: 0 < age < math.inf, "numbers above 0"),
+    "plateaus": (lambda plateau: plateau > 0, "numbers above 0"),
+    "epsilons": (lambda error: 0 < error < 1, "numbers above 0 and below 1"),
+    "thetas": (math.isfinite, "numbers"),
+}
 
 
 @dataclass(frozen=True)
@@ -85,42 +129,19 @@ class Protocol:
                 )
             if self.sets.count(name) > 1:
                 raise ValueError(f"sets names {name!r} twice; name each set once.")
-        for percent in self.noise:
-            if not 0 <= percent <= 100 or percent != int(percent):
-                raise ValueError(
-                    f"noise={percent} is no percentage; give whole numbers from 0 to "
-                    "100, such as 20."
-                )
         for name, least in (("repeats", 1), ("rounds", 1), ("folds", 2)):
             value = getattr(self, name)
-            if value < least:
-                raise ValueError(f"{name}={value} is too few; give {least} at least.")
-            if value != int(value):
-                raise ValueError(f"{name}={value} is no whole number; give one.")
-        for name in (
-            "sets",
-            "noise",
-            "ages",
-            "plateaus",
-            "epsilons",
-            "thetas",
-            "depths",
-        ):
-            if not getattr(self, name):
+            if value < least or value != int(value):
+                raise ValueError(
+                    f"{name}={value} is none; give a whole number from {least} on."
+                )
+        for name, (allowed, remedy) in _ALLOWED.items():
+            values = getattr(self, name)
+            if not values:
                 raise ValueError(f"{name}: none is given; give one at least.")
-        for name, low, high, what in (
-            ("depths", 0, math.inf, "depth of a tree"),
-            ("ages", 0, math.inf, "age"),
-            ("plateaus", 0, math.inf, "plateau"),
-            ("epsilons", 0, 1, "error to aim at"),
-        ):
-            for value in getattr(self, name):
-                is_endless = name == "plateaus" and value == math.inf
-                if not (low < value < high or is_endless):
-                    bound = "" if high == math.inf else f" and below {high}"
-                    raise ValueError(
-                        f"{name}={value} is no {what}; give numbers above {low}{bound}."
-                    )
+            for value in values:
+                if not allowed(value):
+                    raise ValueError(f"{name}={value} cannot be; give {remedy}.")
 
     def kind(self, name: str) -> str:
         """ "large" where a set gets less than the others, else "small"."""

@@ -1,16 +1,21 @@
-"""Measures what is missing of a protocol.
+"""Measures what a store does not have yet.
 
 Processes of this machine, or a Dask cluster, measure the cells. They know nothing of
 the store: this process claims a cell when it hands it out, and writes what comes back
 at once. So a run may be killed at any point, and several may share a store.
+`run_cells` does this for any cells, `run` for those of the paper's protocol.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +25,16 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from splboost._tools.interrupts import ctrl_c_blocked
 from splboost._tools.progress_bar import TimeLeft, announcing_compilation, make_report
 from splboost._tools.user_warnings import warn
-from splboost.paper.cells import (
-    Cell,
-    Outcome,
-    attempt,
-    current_version,
-    expected_seconds,
-    plan,
-    warm_up,
-)
+from splboost.paper import cells as paper_cells
 from splboost.paper.draw import DataSet, read_set
 from splboost.paper.methods import METHODS
-from splboost.paper.names import PAPER
-from splboost.paper.protocol import Protocol
+from splboost.paper.protocol import PAPER, Protocol
 from splboost.paper.results import open_store, read_results
 from splboost.paper.store import DONE, FAILED, Store, StoreError
 
-__all__ = ["Interrupted", "Summary", "read_results", "run"]
+__all__ = ["Interrupted", "Summary", "read_results", "run", "run_cells"]
 
-TITLE = "paper"
+SECONDS_TO_NOTICE = 1.0  # that the run has died
 
 
 class Interrupted(KeyboardInterrupt):
@@ -51,12 +47,12 @@ class Summary:
 
     Attributes
     ----------
-    n_cells : cells of the protocol, of the sets that are there
+    n_cells : cells that were asked for, of the sets that are there
     n_there : those that the store has now, whoever has measured them
     n_done : those measured now
     failures : messages of those that failed, now or before
     n_elsewhere : those that another run is measuring
-    absent : what stands in the way of sets that could not be read, and what to do
+    absent : why sets could not be read, and what to do
     """
 
     n_cells: int
@@ -65,6 +61,9 @@ class Summary:
     failures: list[str] = field(default_factory=list)
     n_elsewhere: int = 0
     absent: dict[str, Exception] = field(default_factory=dict)
+
+
+# ----------------------------------------------------------------- the paper's protocol
 
 
 def run(
@@ -79,7 +78,7 @@ def run(
     tell_absent: Callable[[dict[str, Exception]], None] | None = None,
     verbose: int = 1,
 ) -> Summary:
-    """Measure what a store does not have yet.
+    """Measure what a store does not have yet of a protocol.
 
     Parameters
     ----------
@@ -136,39 +135,160 @@ def run(
         raise ValueError(
             f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
         )
-    data, absent = _read_sets(protocol.sets, download)
-    if absent:
-        (tell_absent or _warn_of_absent)(absent)
-    sources = {name: each.source for name, each in data.items()}
-    cells = plan(protocol, methods, sources)
-    if not cells:
-        return Summary(0, absent=absent)
-    opened = open_store(store)
-    try:
-        if retry:
-            opened.forget_failures()
-        return _Run(opened, cells, data, protocol, absent, verbose).go(n_jobs, dask)
-    finally:
-        opened.close()
-
-
-def _read_sets(
-    names: Iterable[str], download: bool
-) -> tuple[dict[str, DataSet], dict[str, Exception]]:
-    """The sets that are there, and why the others are not."""
     data: dict[str, DataSet] = {}
     absent: dict[str, Exception] = {}
-    for name in names:
+    for name in protocol.sets:
         try:
             data[name] = read_set(name, download=download)
         except (OSError, ValueError) as error:
             absent[name] = error
-    return data, absent
+    if absent:
+        (tell_absent or _warn_of_absent)(absent)
+    sources = {name: each.source for name, each in data.items()}
+    cells = paper_cells.plan(protocol, methods, sources)
+    if not cells:
+        return Summary(0, absent=absent)
+    version = paper_cells.current_version()
+    opened = open_store(store)
+    try:
+        if retry:
+            opened.forget_failures()
+        summary = run_cells(
+            opened,
+            cells,
+            paper_cells.measure,
+            lambda cell: (data[cell.data], protocol, version),
+            title="paper",
+            source=version,
+            costs={c: paper_cells.expected_seconds(c, protocol) for c in cells},
+            warm_up=paper_cells.warm_up,
+            n_jobs=n_jobs,
+            dask=dask,
+            data=list(data.values()),
+            verbose=verbose,
+        )
+    finally:
+        opened.close()
+    summary.absent = absent
+    return summary
 
 
 def _warn_of_absent(absent: dict[str, Exception]) -> None:
     for error in absent.values():
         warn(str(error))
+
+
+# ---------------------------------------------------------------------------- any cells
+
+
+def run_cells(
+    store: Store,
+    cells: Sequence[Any],
+    measure: Callable[..., Mapping[str, Any]],
+    arguments: Callable[[Any], tuple[Any, ...]],
+    *,
+    title: str,
+    source: str,
+    costs: Mapping[Any, float] | None = None,
+    warm_up: Callable[[str], None] | None = None,
+    n_jobs: int = -1,
+    dask: str | None = None,
+    data: Sequence[Any] = (),
+    verbose: int = 1,
+) -> Summary:
+    """Measure those of the cells that a store does not have.
+
+    Parameters
+    ----------
+    store : Store
+    cells : sequence of named tuples
+        In the order of work. One of the fields is ``settings``, another ``method``.
+    measure : callable
+        Called in other processes with a cell and its arguments; gives its figures.
+    arguments : callable
+        Gives the further arguments of ``measure`` for a cell.
+    title : str
+        What stands before the progress.
+    source : str
+        The state of the code, which is stored with the figures.
+    costs : mapping, default=None
+        About how long each cell takes, in any unit; None is equally long.
+    warm_up : callable, default=None
+        Called here with each method that is to be measured, so that its kernels are
+        compiled before the processes start.
+    n_jobs : int, default=-1
+        Processes; -1 is one for each core.
+    dask : str, default=None
+        Address of the scheduler of a Dask cluster.
+    data : sequence, default=()
+        Arguments to bring to the workers of a cluster beforehand.
+    verbose : int, default=1
+        Whether to show how far it is.
+
+    Returns
+    -------
+    Summary
+    """
+    work = _Run(store, cells, measure, arguments, source, costs)
+    if missing := work.missing():
+        with announcing_compilation(verbose):
+            for method in dict.fromkeys(cell.method for cell in missing):
+                if warm_up is not None:
+                    warm_up(method)
+        report = make_report(verbose, len(cells), title, estimates=False)
+        with _backend(dask, data), report:
+            parent = os.getpid() if dask is None else None
+            # Again, because another run may have died and left cells.
+            while (missing := work.missing()) and work.go_through(
+                missing, n_jobs, parent, report
+            ):
+                pass
+            if work.of_others:
+                report.show(len(cells) - len(work.missing()))
+    return Summary(
+        len(cells),
+        len(store.find(cells, DONE)),
+        work.n_done,
+        [
+            f"{cell}: {row['failure']}"
+            for cell, row in store.find(cells, FAILED).items()
+        ],
+        len(work.missing()),
+    )
+
+
+def attempt(
+    parent: int | None, measure: Callable[..., Any], cell: Any, *arguments: Any
+) -> tuple[Any, Mapping[str, Any] | str]:
+    """Measure a cell in a process of a run; a text says why that failed.
+
+    ``parent`` is the process of the run, or None where it is on another machine.
+    """
+    if parent is not None:
+        follow_parent(parent)
+    try:
+        return cell, measure(cell, *arguments)
+    except Exception as failure:
+        return cell, f"{type(failure).__name__}: {failure}"
+
+
+@cache
+def follow_parent(parent: int) -> None:
+    """Live and die with the run that has started this process.
+
+    Ctrl-C reaches all processes at once, and the run then ends its own. If it is
+    killed, they have to notice.
+    """
+    if os.getpid() == parent:
+        return
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(SECONDS_TO_NOTICE)
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=follow, daemon=True).start()
 
 
 class _Run:
@@ -177,67 +297,35 @@ class _Run:
     def __init__(
         self,
         store: Store,
-        cells: list[Cell],
-        data: dict[str, DataSet],
-        protocol: Protocol,
-        absent: dict[str, Exception],
-        verbose: int,
+        cells: Sequence[Any],
+        measure: Callable[..., Mapping[str, Any]],
+        arguments: Callable[[Any], tuple[Any, ...]],
+        source: str,
+        costs: Mapping[Any, float] | None,
     ) -> None:
-        self._store = store
-        self._cells = cells
-        self._data = data
-        self._protocol = protocol
-        self._verbose = verbose
-        self._work = {cell: expected_seconds(cell, protocol) for cell in cells}
-        self._claimed: set[Cell] = set()
+        self._store, self._cells = store, cells
+        self._measure, self._arguments, self._source = measure, arguments, source
+        self._costs = dict.fromkeys(cells, 1.0) if costs is None else costs
+        self._claimed: set[Any] = set()
         self._trouble: Exception | None = None
         self._n_failed = 0
-        self._of_others: set[Cell] = set()
-        self._summary = Summary(len(cells), absent=absent)
+        self.n_done = 0
+        self.of_others: set[Any] = set()
 
-    def _find(self, state: str) -> dict[Cell, dict[str, Any]]:
-        """The cells of this run that are in a state."""
-        rows = self._store.rows({cell.settings for cell in self._cells}, state)
-        found = {Cell(*(row[name] for name in Cell._fields)): row for row in rows}
-        return {cell: found[cell] for cell in self._cells if cell in found}
-
-    def go(self, n_jobs: int, dask: str | None) -> Summary:
-        """Measure all that is missing."""
-        if self._missing():
-            with announcing_compilation(self._verbose):
-                for method in {cell.method for cell in self._missing()}:
-                    warm_up(method)  # here first, so that processes need not compile
-            report = make_report(
-                self._verbose, len(self._cells), TITLE, estimates=False
-            )
-            with _backend(dask, list(self._data.values())), report:
-                # Again, because another run may have died and left cells.
-                parent = os.getpid() if dask is None else None
-                while (missing := self._missing()) and self._pass(
-                    missing, n_jobs, parent, report
-                ):
-                    pass
-                if self._of_others:
-                    report.show(len(self._cells) - len(self._missing()))
-        summary = self._summary
-        summary.failures = [
-            f"{_name(cell)}: {row['failure']}"
-            for cell, row in self._find(FAILED).items()
-        ]
-        summary.n_there = len(self._find(DONE))
-        summary.n_elsewhere = len(self._missing())
-        return summary
-
-    def _missing(self) -> list[Cell]:
-        known = {**self._find(DONE), **self._find(FAILED)}
+    def missing(self) -> list[Any]:
+        """The cells that are neither finished nor failed."""
+        known = {
+            **self._store.find(self._cells, DONE),
+            **self._store.find(self._cells, FAILED),
+        }
         return [cell for cell in self._cells if cell not in known]
 
-    def _pass(
-        self, missing: list[Cell], n_jobs: int, parent: int | None, report: Any
+    def go_through(
+        self, missing: list[Any], n_jobs: int, parent: int | None, report: Any
     ) -> bool:
-        """Go through what is missing; whether any of it was left by others."""
-        time_left = TimeLeft(sum(self._work[cell] for cell in missing))
-        n_known, n_done = len(self._cells) - len(missing), 0
+        """Measure what is missing; whether there was any that no other run had."""
+        time_left = TimeLeft(sum(self._costs[cell] for cell in missing))
+        n_known, n_now = len(self._cells) - len(missing), 0
         report.show(n_known)
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
@@ -246,28 +334,24 @@ class _Run:
             with ctrl_c_blocked():  # processes that start would show where it struck
                 outcomes = parallel(
                     joblib.delayed(attempt)(
-                        self._data[cell.data],
-                        self._protocol,
-                        cell,
-                        parent,
-                        current_version(),
+                        parent, self._measure, cell, *self._arguments(cell)
                     )
                     for cell in self._claim(missing, time_left)
                 )
             for cell, outcome in outcomes:
                 self._keep(cell, outcome)
-                n_done += 1
-                text = time_left.after(self._work[cell])
+                n_now += 1
+                text = time_left.after(self._costs[cell])
                 if self._n_failed:
                     text += f", {self._n_failed} failed"
-                if self._of_others:
-                    text += f", {len(self._of_others)} by another run"
-                report.show(n_known + n_done, text)
+                if self.of_others:
+                    text += f", {len(self.of_others)} by another run"
+                report.show(n_known + n_now, text)
         except KeyboardInterrupt:
-            n_cells = len(self._cells)
             raise Interrupted(
-                f"Stopped with {len(self._find(DONE))} of {n_cells} cells measured; "
-                "the same command goes on from here."
+                f"Stopped with {len(self._store.find(self._cells, DONE))} of "
+                f"{len(self._cells)} cells measured; the same command goes on from "
+                "here."
             ) from None
         except BrokenProcessPool as error:
             raise RuntimeError(
@@ -279,15 +363,15 @@ class _Run:
                 self._store.release(cell)
         if self._trouble is not None:
             raise self._trouble
-        return n_done > 0
+        return n_now > 0
 
-    def _claim(self, cells: list[Cell], time_left: TimeLeft) -> Iterator[Cell]:
+    def _claim(self, cells: list[Any], time_left: TimeLeft) -> Iterator[Any]:
         """Claim cells as they are handed out, which a thread of joblib may do."""
         for cell in cells:
             try:
                 if not self._store.claim(cell):
-                    self._of_others.add(cell)
-                    time_left.spare(self._work[cell])
+                    self.of_others.add(cell)
+                    time_left.spare(self._costs[cell])
                     continue
             except StoreError as error:  # joblib would wait for ever
                 self._trouble = error
@@ -295,22 +379,18 @@ class _Run:
             self._claimed.add(cell)
             yield cell
 
-    def _keep(self, cell: Cell, outcome: Outcome | str) -> None:
+    def _keep(self, cell: Any, outcome: Mapping[str, Any] | str) -> None:
         if isinstance(outcome, str):
             self._store.fail(cell, outcome)
             self._n_failed += 1
         else:
-            self._store.finish(cell, outcome._asdict(), current_version())
-            self._summary.n_done += 1
+            self._store.finish(cell, outcome, self._source)
+            self.n_done += 1
         self._claimed.discard(cell)
 
 
-def _name(cell: Cell) -> str:
-    return f"{cell.method} on {cell.data}, noise {cell.noise}%, repeat {cell.repeat}"
-
-
 @contextmanager
-def _backend(address: str | None, data: list[DataSet]) -> Iterator[None]:
+def _backend(address: str | None, data: Sequence[Any]) -> Iterator[None]:
     """Where the work is done; a cluster gets the data beforehand."""
     if address is None:
         yield
@@ -333,6 +413,6 @@ def _backend(address: str | None, data: list[DataSet]) -> Iterator[None]:
         ) from error
     with (
         client,
-        joblib.parallel_config(backend="dask", client=client, scatter=data),
+        joblib.parallel_config(backend="dask", client=client, scatter=list(data)),
     ):
         yield

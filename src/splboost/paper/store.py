@@ -1,8 +1,9 @@
-"""What long experiments keep of what they have measured: a row of SQLite for each cell.
+"""Results of long experiments in SQLite, a row for each cell.
 
-A cell is claimed before it is measured and written as soon as it is, so a run may be
-killed at any point and several may share the file. A claim ends with the process that
-made it. What changes the meaning of a figure (settings, versions) is part of the cell.
+A cell is what is measured in one go. It is claimed before it is measured and written as
+soon as it is, so a run may be killed at any point and several may share the file. A
+claim ends with the process that made it. What a result depends on (settings, versions)
+is part of the cell.
 
 A file that is no store, or a damaged one, is refused before anything is written to it.
 """
@@ -20,25 +21,31 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import pandas as pd
 import psutil
 
-from splboost._tools.whole_files import PART
+from splboost._tools.whole_files import PART, replacing
 
 CLAIMED, DONE, FAILED = "claimed", "done", "failed"
 SECONDS_OF_A_STRANGER = 2 * 3600  # after which the claim of another machine is void
 CLOCK_ERROR = 5.0  # seconds by which two readings of a process's start may differ
 SECONDS_TO_WAIT = 60.0  # while another process writes
 SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
+BOOKKEEPING = {  # columns beside those of cell and measures
+    "state": "TEXT NOT NULL",
+    "host": "TEXT NOT NULL",
+    "process": "INTEGER NOT NULL",
+    "process_start": "REAL NOT NULL",
+    "time": "REAL NOT NULL",
+}
 HEADER = b"SQLite format 3\0"
 ROLLBACK_JOURNAL = b"\1\1"  # bytes 18 and 19; merely reading other kinds leaves files
 DAMAGE = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
 REMEDIES = {
-    sqlite3.SQLITE_FULL: "make room on the disk",
-    sqlite3.SQLITE_BUSY: "wait until no other process writes to it",
-    sqlite3.SQLITE_READONLY: "make the file and its folder writable",
-    sqlite3.SQLITE_CANTOPEN: "make the file and its folder writable",
-    sqlite3.SQLITE_PERM: "make the file and its folder writable",
+    sqlite3.SQLITE_FULL: "Make room on the disk",
+    sqlite3.SQLITE_BUSY: "Wait until no other process writes to it",
 }
+WRITABLE = "Make the file, its folder and the disk writable"
 
 
 class StoreError(OSError):
@@ -49,17 +56,19 @@ def _start_of(process: int) -> float | None:
     """When a process of this machine began, or None if there is none."""
     try:
         own = psutil.Process(process)
-        if own.status() == psutil.STATUS_ZOMBIE:
-            return None
-        return float(own.create_time())
+        is_dead = own.status() == psutil.STATUS_ZOMBIE
+        return None if is_dead else float(own.create_time())
     except psutil.NoSuchProcess:
         return None
 
 
-def _sql_type(kind: Any) -> str:
-    """That of a field, which may also be None."""
-    (own,) = set(get_args(kind) or [kind]) - {type(None)}
-    return SQL_TYPES[own]
+def _columns_of(fields: Any, ending: str = "") -> dict[str, str]:
+    """Names and SQL types of a class of named tuples; a field may also be None."""
+    columns = {}
+    for name, hint in get_type_hints(fields).items():
+        (kind,) = set(get_args(hint) or [hint]) - {type(None)}
+        columns[name] = SQL_TYPES[kind] + ending
+    return columns
 
 
 def make_folder(folder: Path) -> None:
@@ -117,6 +126,13 @@ class Store:
     ) -> None:
         self.path = path
         self._cell, self._measures = cell, measures
+        self._columns = {
+            **_columns_of(cell, " NOT NULL"),
+            **BOOKKEEPING,
+            **_columns_of(measures),
+            "source": "TEXT",
+            "failure": "TEXT",
+        }
         self._is_cell = " AND ".join(f"{name} = ?" for name in cell._fields)
         self._lock = threading.RLock()
         if not read_only:
@@ -150,9 +166,13 @@ class Store:
         """Put a store without cells at its place, unless another process is first."""
         target = Path(os.path.realpath(self.path))
         part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.{PART}")
+        columns = ", ".join(" ".join(column) for column in self._columns.items())
         try:
             with closing(sqlite3.connect(part)) as connection:
-                connection.execute(self._schema())
+                connection.execute(
+                    f"CREATE TABLE cells ({columns}, "
+                    f"PRIMARY KEY ({', '.join(self._cell._fields)})) WITHOUT ROWID"
+                )
             try:
                 os.link(part, target)
             except FileExistsError:
@@ -168,44 +188,16 @@ class Store:
         finally:
             part.unlink(missing_ok=True)
 
-    def _columns(self) -> dict[str, str]:
-        """Names and SQL types, the cell's own first."""
-
-        def typed(fields: Any, ending: str = "") -> dict[str, str]:
-            hints = get_type_hints(fields)
-            return {name: _sql_type(kind) + ending for name, kind in hints.items()}
-
-        return {
-            **typed(self._cell, " NOT NULL"),
-            "state": "TEXT NOT NULL",
-            "host": "TEXT NOT NULL",
-            "process": "INTEGER NOT NULL",
-            "process_start": "REAL NOT NULL",
-            "time": "REAL NOT NULL",
-            **typed(self._measures),
-            "source": "TEXT",
-            "failure": "TEXT",
-        }
-
-    def _schema(self) -> str:
-        columns = ", ".join(" ".join(column) for column in self._columns().items())
-        return (
-            f"CREATE TABLE cells ({columns}, "
-            f"PRIMARY KEY ({', '.join(self._cell._fields)})) WITHOUT ROWID"
-        )
-
     def _check_contents(self) -> None:
         there = {row["name"] for row in self._run("PRAGMA table_info(cells)")}
-        if not there:
-            raise ValueError(
-                f"{self.path} is a database of something else, for it has no table "
-                "cells; name another file."
-            )
-        missing = self._columns().keys() - there
+        missing = sorted(self._columns.keys() - there)
         if missing:
+            what, lacks = "the store", f"column {', '.join(missing)}"
+            if not there:
+                what, lacks = "a database", "table cells"
             raise ValueError(
-                f"{self.path} is the store of something else, for it has no column "
-                f"{', '.join(sorted(missing))}; name another file."
+                f"{self.path} is {what} of something else, for it has no {lacks}; "
+                "name another file."
             )
         ((result,),) = self._run("PRAGMA quick_check(1)")
         if result != "ok":
@@ -228,11 +220,10 @@ class Store:
             )
         if code is None or code & 0xFF in DAMAGE:
             return self.damaged(error)
-        remedy = REMEDIES.get(code & 0xFF, "see to the disk")
         return StoreError(
             f"{self.path} could not be used ({error}); what was finished before is "
-            f"still in it. {remedy.capitalize()}, and the same command goes on from "
-            "there."
+            f"still in it. {REMEDIES.get(code & 0xFF, WRITABLE)}, and the same command "
+            "goes on from there."
         )
 
     def _run(self, statement: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
@@ -258,6 +249,8 @@ class Store:
                 raise
             self._run("COMMIT")
 
+    # ------------------------------------------------------------------------- writing
+
     def claim(self, cell: Any) -> bool:
         """Whether this process is now the one to measure the cell."""
         with self._transaction():
@@ -272,8 +265,7 @@ class Store:
         values = *cell, CLAIMED, *self._owner, time.time()
         self._run(
             f"INSERT OR REPLACE INTO cells ({', '.join(self._cell._fields)}, "
-            "state, host, process, process_start, time) "
-            f"VALUES ({', '.join('?' * len(values))})",
+            f"{', '.join(BOOKKEEPING)}) VALUES ({', '.join('?' * len(values))})",
             values,
         )
 
@@ -330,6 +322,8 @@ class Store:
         """Let cells that failed be tried again."""
         self._run("DELETE FROM cells WHERE state = ?", (FAILED,))
 
+    # ------------------------------------------------------------------------- reading
+
     def settings(self, state: str = DONE) -> dict[str, int]:
         """The settings of cells in the state, and how many each has."""
         found = self._run(
@@ -349,3 +343,33 @@ class Store:
             (state, *wanted),
         )
         return [dict(row) for row in found]
+
+    def find(self, cells: Iterable[Any], state: str = DONE) -> dict[Any, Any]:
+        """The rows of those of the cells that are in the state, in their order."""
+        cells = list(cells)
+        rows = {
+            self._cell(*(row[name] for name in self._cell._fields)): row
+            for row in self.rows({cell.settings for cell in cells}, state)
+        }
+        return {cell: rows[cell] for cell in cells if cell in rows}
+
+    # -------------------------------------------------------------------- as CSV files
+
+    def save(self, cells: Iterable[Any], path: Path) -> int:
+        """Write those of the cells that are finished as CSV; how many there are."""
+        found = pd.DataFrame(self.find(cells).values())
+        found = found.drop(columns=[*(set(BOOKKEEPING) - {"time"}), "failure"])
+        with replacing(path) as part:
+            found.to_csv(part, index=False)
+        return len(found)
+
+    def load(self, path: Path) -> int:
+        """Take the cells of such a file; how many the store did not have."""
+        hints = get_type_hints(self._cell)
+        texts = {name: str for name, kind in hints.items() if kind is str}
+        frame = pd.read_csv(path, dtype=texts)
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        return self.adopt(
+            (self._cell(*(row[n] for n in self._cell._fields)), row, row["source"])
+            for row in rows
+        )

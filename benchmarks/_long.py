@@ -1,0 +1,392 @@
+"""The benchmarks that take hours: their cells, their work and their command line.
+
+What is measured is kept in a store, a row for each set, level of noise, seed and
+method, and a run goes on where another was killed. Several runs may work on one store
+at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from _long_data import (
+    CHOSEN_ON,
+    CLEAN,
+    GENERATED,
+    GENERATORS,
+    GROUPS,
+    NOISE,
+    PROTOCOL,
+    UNUSED,
+    Problem,
+    available_sets,
+    draw,
+)
+from _long_methods import Method
+from _report import RESULTS, describe_run, progress, save_page
+from threadpoolctl import threadpool_limits
+
+from splboost.paper.runner import Interrupted, run_cells
+from splboost.paper.statistics import (
+    Comparison,
+    by_set,
+    complete_cells,
+    complete_repeats,
+)
+from splboost.paper.store import FAILED, Store
+
+WARM_UP_ROWS = 50  # of each class
+PARTS = {
+    "all data sets": [name for name in GROUPS if GROUPS[name] != GENERATED],
+    "unused sets": [name for name in GROUPS if GROUPS[name] == UNUSED],
+    # Its distribution is that of a generator that defaults were chosen on.
+    "unused sets but twonorm": [
+        name for name in GROUPS if GROUPS[name] == UNUSED and name != "twonorm"
+    ],
+    "sets that defaults were chosen on": [
+        name for name in GROUPS if GROUPS[name] == CHOSEN_ON
+    ],
+    "generators": [name for name in GROUPS if GROUPS[name] == GENERATED],
+}
+
+
+class Cell(NamedTuple):
+    """What is measured in one go."""
+
+    settings: str
+    data: str
+    noise: str
+    seed: int
+    method: str
+
+    def __str__(self) -> str:
+        place = f"noise {self.noise}, seed {self.seed}"
+        return f"{self.method} on {self.data}, {place}"
+
+
+# ------------------------------------------------------------------------------ results
+
+
+class Results:
+    """Finished cells, and those of them that every compared method has finished.
+
+    Parameters
+    ----------
+    finished : a row for each cell
+    methods : by name, the one of interest first
+    noise : levels of the benchmark
+    main_measure : the column that matters most; less is better
+    """
+
+    def __init__(
+        self,
+        finished: pd.DataFrame,
+        methods: Mapping[str, Method],
+        noise: Iterable[str],
+        main_measure: str,
+    ) -> None:
+        self.finished = finished
+        self.methods = [m for m in methods if m in set(finished["method"])]
+        # A variant of a method is next to it in every rank, and would push others away.
+        self.ranked = [m for m in self.methods if methods[m].variant_of is None]
+        self.noise = [level for level in NOISE if level in set(noise)]
+        self.wrong = [level for level in self.noise if level != CLEAN]
+        self.complete = complete_cells(finished, self.methods, repeat="seed")
+        self.averaged = complete_repeats(self.complete, self.wrong, repeat="seed")
+        self.main_measure = main_measure
+
+    def means(self, part: str, measure: str | None = None) -> pd.DataFrame:
+        """By set and method, over wrong labels of all levels and repeats."""
+        return self._means(self.averaged, part, measure)
+
+    def means_at(
+        self, level: str, part: str, measure: str | None = None
+    ) -> pd.DataFrame:
+        """By set and method, at one level."""
+        own = self.complete[self.complete["noise"] == level]
+        return self._means(own, part, measure)
+
+    def _means(
+        self, table: pd.DataFrame, part: str, measure: str | None
+    ) -> pd.DataFrame:
+        own = table[table["data"].isin(PARTS[part])]
+        return by_set(own, measure or self.main_measure, self.methods)
+
+    def cells(self, part: str) -> pd.DataFrame:
+        """By method, a row for each set, level of wrong labels and seed."""
+        own = self.averaged[self.averaged["data"].isin(PARTS[part])]
+        keys = ["data", "noise", "seed"]
+        return own.pivot(index=keys, columns="method", values=self.main_measure)
+
+    def parts(self) -> list[str]:
+        """Those that have a complete repeat."""
+        return [part for part in PARTS if len(self.means(part))]
+
+    def compare(self, part: str, measure: str | None = None) -> Comparison:
+        """Of all methods but variants of others."""
+        return Comparison.of(part, self.means(part, measure)[self.ranked])
+
+    def summary(self, measures: Sequence[str]) -> pd.DataFrame:
+        """One row for each set, noise and method: means over seeds, and how many."""
+        keys = ["data", "noise", "method"]
+        grouped = self.finished.groupby(keys)
+        table = grouped[list(measures)].mean()
+        table.insert(0, "seeds", grouped["seed"].nunique())
+        ordered = [*GROUPS, *NOISE, *self.methods]
+        position = {name: k for k, name in enumerate(ordered)}
+        table = table.reset_index().sort_values(
+            keys, key=lambda column: column.map(position)
+        )
+        table.insert(1, "group", table["data"].map(GROUPS))
+        return table
+
+
+# -------------------------------------------------------------------------- a benchmark
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a long benchmark compares, and how.
+
+    Parameters
+    ----------
+    name : of its store and its files
+    title : of its page
+    methods : by name, the one of interest first
+    fields : class of named tuples, of what is stored
+    measure : function of a method, a problem and a seed; gives these fields
+    tabulate : function of a frame of finished cells and the levels; gives `Results`
+    summarised : measures whose means are saved
+    make_page : function of the results, the most rows, the failures and the folder;
+        gives the pieces of the page, having saved a picture if there is a folder
+    full, quick : values of options that are not given
+    levels_first : whether all sets are done at one level before the next
+    """
+
+    name: str
+    title: str
+    methods: Mapping[str, Method]
+    fields: Any
+    measure: Callable[[Method, Problem, int], dict[str, Any]]
+    tabulate: Callable[[pd.DataFrame, Iterable[str]], Results]
+    summarised: Sequence[str]
+    make_page: Callable[[Results, int, list[dict[str, Any]], Path | None], list[str]]
+    full: dict[str, Any]
+    quick: dict[str, Any]
+    levels_first: bool = False
+
+    def open_store(self, path: Path) -> Store:
+        return Store(path, Cell, self.fields)
+
+    def plan(
+        self,
+        seeds: Iterable[int],
+        sets: Sequence[str],
+        noise: Sequence[str],
+        methods: Iterable[str],
+        rows: int,
+    ) -> list[Cell]:
+        """Cells in the order of work: one repeat of everything before the next."""
+        settings = {name: settings_of(self.methods[name], rows) for name in methods}
+        places = (
+            ((data, level) for level, data in itertools.product(noise, sets))
+            if self.levels_first
+            else itertools.product(sets, noise)
+        )
+        return [
+            Cell(settings[method], *place, seed, method)
+            for seed, place, method in itertools.product(seeds, list(places), settings)
+        ]
+
+    def run(self, path: Path, cells: list[Cell], rows: int, jobs: int) -> None:
+        """Measure what is not there yet, in processes of one thread each."""
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ[name] = "1"
+        store = self.open_store(path)
+        try:
+            summary = run_cells(
+                store,
+                cells,
+                measure_cell,
+                lambda cell: (self.measure, self.methods[cell.method], rows),
+                title=self.name,
+                source=code_state(),
+                n_jobs=jobs,
+            )
+        except Interrupted as interrupt:
+            raise SystemExit(str(interrupt)) from None
+        finally:
+            store.close()
+        for failure in summary.failures:
+            progress(f"Failed: {failure}")
+
+    def report(
+        self, path: Path, cells: list[Cell], rows: int, folder: Path | None
+    ) -> None:
+        """Print what is there, and write it into a folder."""
+        store = self.open_store(path)
+        done = pd.DataFrame(store.find(cells).values())
+        if done.empty:
+            raise SystemExit(f"{path} has no finished cell of these settings.")
+        results = self.tabulate(done, {cell.noise for cell in cells})
+        failures = list(store.find(cells, FAILED).values())
+        page = self.make_page(results, rows, failures, folder)
+        print("\n\n".join(page))
+        if folder is None:
+            return
+        save_page(folder, self.name, self.title, describe_run(), page)
+        table = results.summary(self.summarised)
+        table.to_csv(folder / f"{self.name}.csv", index=False, float_format="%.5g")
+
+    # ---------------------------------------------------------------- the command line
+
+    def make_parser(self, description: str | None) -> argparse.ArgumentParser:
+        """With the options that all of them have."""
+        parser = argparse.ArgumentParser(
+            description=description,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        add = parser.add_argument
+        add("--store", type=Path, help=f"default: {self.name}.sqlite")
+        add("--report", action="store_true", help="measure nothing")
+        add("--save", type=Path, help="CSV for the finished cells; measures nothing")
+        add("--load", type=Path, help="such a CSV, to go on from what it has")
+        add("--quick", action="store_true", help="small; prints a report")
+        add("--out", type=Path, help="folder of the report; --quick has none by itself")
+        add("--jobs", type=int, default=2, help="processes")
+        add("--rows", type=int, help="to train with, at most")
+        add("--sets", nargs="+", choices=GROUPS, metavar="SET")
+        add("--noise", nargs="+", choices=NOISE, metavar="LEVEL")
+        add("--methods", nargs="+", choices=self.methods, metavar="METHOD")
+        add("--retry", action="store_true", help="try again what failed before")
+        return parser
+
+    def parse(
+        self, parser: argparse.ArgumentParser, **defaults: Any
+    ) -> argparse.Namespace:
+        """What was given; for what was not, the values of a full or a quick run."""
+        given = parser.parse_args()
+        full = {
+            "sets": available_sets(),
+            "methods": list(self.methods),
+            **self.full,
+            **defaults,
+        }
+        for name, value in (self.quick if given.quick else full).items():
+            if getattr(given, name) is None:
+                setattr(given, name, value)
+        for name in given.sets:
+            if name not in available_sets():
+                parser.error(
+                    f"{name} comes from a file: let SPLBOOST_DATA name its folder"
+                )
+        given.sets = [name for name in GROUPS if name in given.sets]
+        if not set(given.sets) - set(GENERATORS):
+            progress(
+                "Generators only; SPLBOOST_DATA names the folder of the other sets."
+            )
+        return given
+
+    def perform(self, given: argparse.Namespace, seeds: Iterable[int]) -> None:
+        """Measure what is missing, or report what is there."""
+        present = present_methods(given.methods, self.methods)
+        cells = self.plan(seeds, given.sets, given.noise, present, given.rows)
+        with tempfile.TemporaryDirectory() as folder:
+            is_kept = given.report or not given.quick
+            path = (
+                given.store or Path("" if is_kept else folder) / f"{self.name}.sqlite"
+            )
+            if given.load:
+                n = self.open_store(path).load(given.load)
+                progress(f"{n} cells taken from {given.load}")
+            if given.save:
+                n = self.open_store(path).save(cells, given.save)
+                progress(f"{n} cells written to {given.save}")
+            elif given.report:
+                self.report(path, cells, given.rows, given.out or RESULTS)
+            else:
+                if given.retry:
+                    self.open_store(path).forget_failures()
+                self.run(path, cells, given.rows, given.jobs)
+                if given.quick:
+                    self.report(path, cells, given.rows, given.out)
+
+
+def settings_of(method: Method, rows: int) -> str:
+    """What a figure depends on, beside the cell; figures of others never mix."""
+    fixed = {"protocol": PROTOCOL, "rows": rows, "definition": method.definition}
+    return json.dumps({**fixed, **method.versions()}, sort_keys=True)
+
+
+def present_methods(
+    names: Iterable[str], methods: Mapping[str, Method]
+) -> dict[str, Method]:
+    """Those that can be fitted here; says which cannot, and what would help."""
+    present = {}
+    for name in names:
+        reason = methods[name].missing()
+        if reason is None:
+            present[name] = methods[name]
+        else:
+            progress(f"{name}: not there; {reason}")
+    return present
+
+
+def code_state() -> str:
+    """The commit that is measured, where there is one."""
+    how = ["git", "describe", "--always", "--dirty"]
+    folder = Path(__file__).parent
+    try:
+        said = subprocess.run(how, cwd=folder, capture_output=True, text=True)
+    except OSError:
+        return "unknown commit"
+    return said.stdout.strip() or "unknown commit"
+
+
+# ------------------------------------------------------------------- in its processes
+
+_warm: set[tuple[Any, bool]] = set()  # methods, with categories or without
+
+
+def measure_cell(
+    cell: Cell,
+    measure: Callable[[Method, Problem, int], dict[str, Any]],
+    method: Method,
+    rows: int,
+) -> dict[str, Any]:
+    """Draw the problem of a cell, and measure a method on it in one thread."""
+    problem = draw(cell.data, cell.noise, cell.seed, rows)
+    method.versions()  # imports the packages
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        categories = bool((problem.X.dtypes == "category").any())
+        if method.compiles and (cell.method, categories) not in _warm:
+            measure(method, _first_rows(problem), cell.seed)
+            _warm.add((cell.method, categories))
+        return measure(method, problem, cell.seed)
+
+
+def _first_rows(problem: Problem) -> Problem:
+    """A few rows of each class, to compile with before anything is timed."""
+    rows = np.concatenate(
+        [np.flatnonzero(problem.y == each)[:WARM_UP_ROWS] for each in (0, 1)]
+    )
+    return Problem(
+        problem.X.iloc[rows],
+        problem.y[rows],
+        problem.y_right[rows],
+        problem.X_test,
+        problem.y_test,
+    )

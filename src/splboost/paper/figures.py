@@ -1,0 +1,383 @@
+"""The pictures of the SPLBoost paper, with matplotlib."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from splboost import (
+    AdaBoostClassifier,
+    LogitBoostClassifier,
+    RBoostClassifier,
+    SavageBoostClassifier,
+)
+from splboost._tools.progress_bar import counted
+from splboost.datasets import UCI_CATALOGUE
+from splboost.display import LossDisplay, WeightDisplay
+from splboost.display.style import INK, tint
+from splboost.pace import Hard, Linear, Polynomial
+from splboost.paper.gaussians import draw_gaussians
+from splboost.paper.looks import BLUE, LOOKS, look_of, make_figure, tidy
+from splboost.paper.protocol import PAPER, SPL
+from splboost.paper.statistics import (
+    BEST_SPL,
+    CHOSEN_SPL,
+    Comparison,
+    Outcomes,
+    cliques,
+)
+
+AGES = 2.0, 3.0, 4.0, 5.0, 6.0
+AGE = 3.0  # where regularisers are compared
+LOSSES = {
+    "exponential": "exponential",
+    "logistic": "logistic",
+    "Savage": "savage",
+    "Savage2": "savage2",
+    "zero-one": "zero-one",
+}
+BOOSTER_OF = {
+    "exponential": "AdaBoost",
+    "logistic": "LogitBoost",
+    "Savage": "SavageBoost",
+    "Savage2": "RBoost",
+}
+SIZE = 10.5, 4.2  # inches
+
+
+def draw_weights() -> Any:
+    """Figure 1: (a) boosters, with SPLBoost at five ages; (b) regularisers at one."""
+    figure, (left, right) = _two_panels()
+    boosters = {
+        "AdaBoost": AdaBoostClassifier(),
+        # With its response clipped it would be another, robust booster.
+        "LogitBoost": LogitBoostClassifier(z_clip="gradient"),
+        "SavageBoost": SavageBoostClassifier(),
+        "RBoost": RBoostClassifier(),
+        **{
+            label: AdaBoostClassifier(pace=pace)
+            for label, pace in _linear_paces("SPLBoost").items()
+        },
+    }
+    WeightDisplay.from_estimators(boosters, ax=left)
+    _recolour(left, {name: LOOKS[name][0] for name in boosters if name in LOOKS})
+    WeightDisplay.from_losses([], paces=_regularisers(), ax=right)
+    left.set_title("(a) Boosters; SPLBoost with linear weighting")
+    right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
+    return figure
+
+
+def draw_losses() -> Any:
+    """Figure 2: (a) losses, and latent ones at five ages; (b) of four regularisers."""
+    figure, (left, right) = _two_panels()
+    LossDisplay.from_losses(LOSSES, paces=_linear_paces("SPLBoost"), ax=left)
+    _recolour(left, {loss: LOOKS[booster][0] for loss, booster in BOOSTER_OF.items()})
+    LossDisplay.from_losses([], paces=_regularisers(), ax=right)
+    left.set_title("(a) Losses; SPLBoost's with linear weighting")
+    right.set_title(f"(b) SPLBoost's with four regularisers, λ = {AGE:g}")
+    return figure
+
+
+def _two_panels() -> Any:
+    figure = make_figure(*SIZE)
+    return figure, figure.subplots(1, 2)
+
+
+def _recolour(axes: Any, colours: dict[str, str]) -> None:
+    """Colours as in the other figures; SPLBoost's are paler, the lower the age."""
+    ages = zip(_linear_paces("SPLBoost"), range(1, len(AGES) + 1), strict=True)
+    shades: dict[str, Any] = dict(colours)
+    shades |= {name: tint(BLUE, 0.35 + 0.13 * k) for name, k in ages}
+    legend = axes.get_legend()
+    keys = zip(legend.get_lines(), legend.get_texts(), strict=True)
+    lines = [(line, line.get_label()) for line in axes.get_lines()]
+    for line, label in [*lines, *((line, text.get_text()) for line, text in keys)]:
+        if label in shades:
+            line.set_color(shades[label])
+
+
+def _linear_paces(name: str) -> dict[str, Linear]:
+    return {f"{name}, λ = {age:g}": Linear(age=age) for age in AGES}
+
+
+def _regularisers() -> dict[str, Any]:
+    return {
+        "hard": Hard(age=AGE),
+        "linear": Linear(age=AGE),
+        "polynomial, t = 4": Polynomial(age=AGE, t=4.0),
+        "polynomial, t = 1.3": Polynomial(age=AGE, t=1.3),
+    }
+
+
+# --------------------------------------------------------------- errors against noise
+
+COLUMNS = 4, 3  # whichever leaves fewer places empty
+PANEL = 2.65, 2.15  # inches
+FAN = 1.6  # percent of noise over which the methods of a level are spread
+MARGIN, MARGIN_OF_ONE = 2.0, 10.0  # percent beside the levels, or the only one
+
+
+def draw_errors(results: pd.DataFrame) -> Any:
+    """Figure 4, of the cells that all methods have finished.
+
+    Parameters
+    ----------
+    results : frame
+        The table of results.
+
+    Returns
+    -------
+    matplotlib Figure
+        Means over the repeats of each method, with their standard errors.
+    """
+    outcomes = Outcomes.of(results)
+    table = outcomes.cells
+    present = set(table["data"])
+    sets = [name for name in UCI_CATALOGUE if name in present]
+    sets += sorted(present.difference(sets))
+    if not sets:
+        raise ValueError(
+            "results has no cell that all its methods of the paper have finished; run "
+            "more of them first."
+        )
+    n_panels = len(sets) + 1  # one for the legend
+    n_columns = min(n_panels, min(COLUMNS, key=lambda n: -n_panels % n))
+    n_rows = math.ceil(n_panels / n_columns)
+    figure = make_figure(max(n_columns, 2) * PANEL[0], n_rows * PANEL[1])
+    panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    low, high = min(outcomes.noise), max(outcomes.noise)
+    margin = MARGIN if low < high else MARGIN_OF_ONE
+    lines: dict[str, Any] = {}
+    for name, axes in zip(sets, panels, strict=False):
+        lines = _draw_set(axes, name, table[table["data"] == name], outcomes.methods)
+        axes.set_xlim(low - margin, high + margin)
+    for axes in panels[len(sets) :]:
+        axes.axis("off")
+    panels[len(sets)].legend(
+        lines.values(),
+        lines,
+        loc="center left",
+        frameon=False,
+        fontsize=8.5,
+        handlelength=3.2,
+    )
+    figure.supxlabel("wrong training labels (%)", fontsize=9)
+    figure.supylabel("test error (%)", fontsize=9)
+    return figure
+
+
+def _draw_set(
+    axes: Any, name: str, own: pd.DataFrame, methods: Sequence[str]
+) -> dict[str, Any]:
+    """The panel of a set; the line of each method."""
+    grouped = 100 * own.set_index(["method", "noise"])["error"]
+    means = grouped.groupby(level=[0, 1]).mean()
+    spreads = grouped.groupby(level=[0, 1]).sem().fillna(0.0)
+    shifts = np.linspace(-FAN / 2, FAN / 2, len(methods))
+    lines = {
+        method: axes.errorbar(
+            means[method].index.to_numpy(dtype=float) + shift,
+            means[method],
+            yerr=spreads[method],
+            elinewidth=0.8,
+            **look_of(method),
+        )
+        for method, shift in zip(methods, shifts, strict=True)
+    }
+    repeats = own.groupby(["method", "noise"])["repeat"].nunique()
+    least, most = repeats.min(), repeats.max()
+    count = counted(most, "repeat")
+    axes.set_title(
+        f"{name}, {count if least == most else f'{least} to {count}'}", fontsize=9
+    )
+    axes.set_xticks(sorted(set(own["noise"])))
+    tidy(axes)
+    return lines
+
+
+# ----------------------------------------------------------- how often among the best
+
+SIZE_OF_TOP = 11.0, 4.3  # inches
+
+
+def draw_top(results: pd.DataFrame) -> Any:
+    """Figure 5, of the cells that all methods have finished.
+
+    Beside the paper's nine methods, of which four are SPLBoost, stand two fairer views,
+    where there is any SPLBoost: one entry for it, which is the best regulariser of each
+    case or the one that cross-validation has chosen.
+
+    Parameters
+    ----------
+    results : frame
+        The table of results.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    outcomes = Outcomes.of(results)
+    n_cases, n_methods = outcomes.cases.shape
+    if not n_cases or n_methods < 2:
+        raise ValueError(
+            "results has no cell that two or more methods of the paper have finished; "
+            "run more of them first."
+        )
+    of_all = "all nine" if n_methods == len(PAPER) else f"{n_methods} of nine"
+    views = {f"(a) {of_all} methods": outcomes}
+    if set(outcomes.methods) & set(SPL):
+        views |= {
+            "(b) the best SPL of each case": outcomes.with_one_spl(BEST_SPL),
+            "(c) SPL chosen by cross-validation": outcomes.with_one_spl(CHOSEN_SPL),
+        }
+    figure = make_figure(*SIZE_OF_TOP)
+    widths = [3, 2, 2][: len(views)]
+    panels = figure.subplots(
+        1, len(views), sharey=True, width_ratios=widths, squeeze=False
+    )[0]
+    handles: dict[str, Any] = {}
+    for axes, (title, each) in zip(panels, views.items(), strict=True):
+        share = 100 * each.top_shares()
+        for method in share:
+            label = "SPL, one entry" if method in (BEST_SPL, CHOSEN_SPL) else method
+            (line,) = axes.plot(share.index, share[method], **look_of(method))
+            handles.setdefault(label, line)
+        axes.set_title(title, fontsize=10)
+        axes.set(xticks=share.index, ylim=(-2, 102))
+        axes.set_xlabel("n", fontsize=9)
+        tidy(axes)
+    share_of = f"ranked in the top n (% of {counted(n_cases, 'case')})"
+    panels[0].set_ylabel(share_of, fontsize=9)
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=5,
+        frameon=False,
+        fontsize=9,
+        handlelength=3.2,
+    )
+    return figure
+
+
+# ------------------------------------------------------------------------- mean ranks
+
+WIDTH = 9.0  # inches
+ROW = 0.24  # inches for each line of names
+BAR_GAP = 0.45  # rows between two bars
+HEAD = 2.6  # rows above the axis
+LEADER = "#777777"
+
+
+def draw_critical_differences(*comparisons: Comparison) -> Any:
+    """Draw mean ranks, and which of them differ, one comparison below the other.
+
+    Parameters
+    ----------
+    *comparisons : Comparison
+        Of methods over data sets, as `splboost.paper.statistics` makes them.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splboost.paper.figures import draw_critical_differences
+    >>> from splboost.paper.statistics import Comparison
+    >>> errors = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.2, 0.3]})
+    >>> figure = draw_critical_differences(Comparison.of("Errors", errors))
+    >>> figure.axes[0].get_title()
+    'Errors (2 data sets)'
+    """
+    rows = [HEAD + 2.2 + len(c.mean_ranks) / 2 + BAR_GAP * 4 for c in comparisons]
+    figure = make_figure(WIDTH, ROW * sum(rows))
+    panels = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows)
+    for axes, comparison in zip(panels[:, 0], comparisons, strict=True):
+        _draw(axes, comparison)
+    return figure
+
+
+def _draw(axes: Any, comparison: Comparison) -> None:
+    """One scale of ranks, the best on the left; a bar joins what does not differ."""
+    ordered = comparison.mean_ranks.sort_values(kind="stable")
+    k = len(ordered)
+    bars = cliques(ordered, comparison.critical_difference)
+    below = 0.6 + BAR_GAP * len(bars)  # rows between the axis and the first name
+    n_left = math.ceil(k / 2)
+    axes.set_xlim(1 - 0.35 * (k - 1), k + 0.35 * (k - 1))
+    axes.set_ylim(below + n_left, -HEAD)
+    axes.axis("off")
+
+    axes.plot([1, k], [0, 0], color=INK, linewidth=1)
+    for rank in range(1, k + 1):
+        axes.plot([rank, rank], [0, -0.25], color=INK, linewidth=1)
+        axes.text(rank, -0.4, str(rank), ha="center", va="bottom", fontsize=8)
+
+    for place, (name, rank) in enumerate(ordered.items()):
+        is_left = place < n_left
+        row = below + (place if is_left else k - 1 - place)
+        edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
+        axes.plot([rank, rank, edge], [0, row, row], color=LEADER, linewidth=0.8)
+        label = f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}"
+        side = "right" if is_left else "left"
+        nudge = -0.01 * (k - 1) if is_left else 0.01 * (k - 1)
+        axes.text(edge + nudge, row, label, ha=side, va="center", fontsize=9)
+
+    for n, bar in enumerate(bars):
+        row = 0.5 + BAR_GAP * n
+        ends = ordered[bar[0]] - 0.03, ordered[bar[-1]] + 0.03
+        axes.plot(ends, [row, row], color=INK, linewidth=3.5, solid_capstyle="butt")
+
+    ruler = 1.0, 1.0 + comparison.critical_difference
+    axes.plot(ruler, [-1.8, -1.8], color=INK, linewidth=1)
+    for end in ruler:
+        axes.plot([end, end], [-1.95, -1.65], color=INK, linewidth=1)
+    label = f"  critical difference {comparison.critical_difference:.2f}"
+    axes.text(ruler[1], -1.8, label, ha="left", va="center", fontsize=8)
+    axes.set_title(f"{comparison.title} ({comparison.n_sets} data sets)", fontsize=10)
+
+
+# -------------------------------------------------------------------------- by number
+
+ALONE = {1: draw_weights, 2: draw_losses, 3: draw_gaussians}  # that need no results
+OF_RESULTS = {4: draw_errors, 5: draw_top}
+
+
+def draw_figure(number: int, results: pd.DataFrame | None = None) -> Any:
+    """Draw a figure of the SPLBoost paper.
+
+    Parameters
+    ----------
+    number : int
+        1 is what samples weigh by their margin, 2 what they cost; 3 the sample weights
+        on the synthetic Gaussians; 4 the test errors against noise, and 5 how often
+        each method is among the best.
+    results : frame, default=None
+        The table of results, which 4 and 5 are drawn from. It need not be complete.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> from splboost.paper.figures import draw_figure
+    >>> [axes.get_ylabel() for axes in draw_figure(2).axes]
+    ['loss', 'loss']
+    """
+    if number in ALONE:
+        return ALONE[number]()
+    if number not in OF_RESULTS:
+        raise ValueError(f"number={number!r} is no figure of the paper; give 1 to 5.")
+    if results is None:
+        raise ValueError(
+            f"Figure {number} is drawn from results; run the protocol first, and give "
+            "its table."
+        )
+    return OF_RESULTS[number](results)

@@ -17,7 +17,7 @@ from lightgbm.basic import _ConfigAliases
 from splboost import engines
 from splboost.engines import SelfPacedObjective
 from splboost.engines.self_paced import ALIKE
-from splboost.engines.self_paced import OWN as PARAMETERS
+from splboost.engines.self_paced import OURS as PARAMETERS
 from splboost.pace import Hard
 from test_engines_classifiers import (
     OWN,

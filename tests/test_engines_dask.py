@@ -31,7 +31,7 @@ from splboost.engines import (
     DaskSPLXGBClassifier,
     SelfPacedObjective,
     SPLXGBClassifier,
-    dask_watch,
+    lost_workers,
 )
 from splboost.pace import Hard
 
@@ -446,7 +446,7 @@ def end(victim):
 @pytest.mark.parametrize("at_round", [None, 20])
 def test_a_lost_worker_ends_the_fit_with_a_clear_error(at_round, monkeypatch):
     """While training, and before it has begun, when others would wait for it."""
-    monkeypatch.setattr(dask_watch, "GRACE", 2.0)
+    monkeypatch.setattr(lost_workers, "GRACE", 2.0)
     X, y, _ = data()
     with nannies() as client:
         pids = client.run(os.getpid)
@@ -468,7 +468,7 @@ def test_a_lost_worker_ends_the_fit_with_a_clear_error(at_round, monkeypatch):
 
 def test_the_loss_of_an_idle_worker_is_none_of_the_fits(tmp_path, monkeypatch):
     """Nor if tasks of the user are bound to it; the user's own error is raised."""
-    monkeypatch.setattr(dask_watch, "GRACE", 2.0)
+    monkeypatch.setattr(lost_workers, "GRACE", 2.0)
     X, y, _ = data()
     with nannies() as client:
         pids = client.run(os.getpid)
@@ -476,7 +476,7 @@ def test_the_loss_of_an_idle_worker_is_none_of_the_fits(tmp_path, monkeypatch):
         whole = [da.from_array(a, chunks=-1) for a in (X, y)]
         dX, dy = client.persist(whole, workers=[busy])
         bound = client.submit(time.sleep, 600, workers=[idle], pure=False)
-        ended, seconds = tmp_path / "ended", dask_watch.GRACE + 4 * dask_watch.PAUSE
+        ended, seconds = tmp_path / "ended", lost_workers.GRACE + 4 * lost_workers.PAUSE
 
         def metric(y_true, y_pred):
             time.sleep(0.01)
@@ -497,7 +497,7 @@ def test_the_loss_of_an_idle_worker_is_none_of_the_fits(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("how", ["scattered", "bound"])
 def test_data_that_only_a_lost_worker_had(how, monkeypatch):
-    monkeypatch.setattr(dask_watch, "GRACE", 2.0)
+    monkeypatch.setattr(lost_workers, "GRACE", 2.0)
     X, y, _ = data()
     with nannies() as client:
         pids = client.run(os.getpid)
@@ -524,7 +524,7 @@ def end_and_pass(block, victim):
 
 
 def test_the_only_worker_is_lost_while_it_loads(monkeypatch):
-    monkeypatch.setattr(dask_watch, "GRACE", 2.0)
+    monkeypatch.setattr(lost_workers, "GRACE", 2.0)
     X, y, _ = data()
     with start_cluster(0) as cluster, Client(cluster) as client, lone_worker(client):
         [(lost, victim)] = client.run(os.getpid).items()
@@ -557,7 +557,7 @@ def test_what_is_seen_on_the_scheduler():
     class Task:
         def __init__(self, key, mark=None, workers=None, waiters=None):
             self.key, self.worker_restrictions, self.waiters = key, workers, waiters
-            self.annotations = {dask_watch.MARK: mark} if mark else None
+            self.annotations = {lost_workers.MARK: mark} if mark else None
 
     stuck = Task("stuck")
     bound = [Task(k, "ours", {"one"}) for k in "ab"]
@@ -569,10 +569,10 @@ def test_what_is_seen_on_the_scheduler():
     scheduler = SimpleNamespace(
         clients=clients, workers={"one": 1, "two": 2}, running={1, 2}, unrunnable={lost}
     )
-    seen = dask_watch.look(scheduler, client="we", mark="ours")
+    seen = lost_workers.look(scheduler, client="we", mark="ours")
     assert seen == ({"one", "two"}, {"one": {"a", "b"}}, {"stuck"})
     scheduler.running = {1}  # the other pauses, and may go on
-    assert not dask_watch.look(scheduler, client="we", mark="ours").stuck
+    assert not lost_workers.look(scheduler, client="we", mark="ours").stuck
 
 
 class FakeCluster:
@@ -590,11 +590,11 @@ class FakeCluster:
         return []
 
     async def run_on_scheduler(self, function, client, mark):
-        assert function is dask_watch.look and client == self.id
-        return dask_watch.View(set(self.there), dict(self.bound), set())
+        assert function is lost_workers.look and client == self.id
+        return lost_workers.View(set(self.there), dict(self.bound), set())
 
     async def run(self, function, workers, on_error):
-        assert function is dask_watch.list_running
+        assert function is lost_workers.list_running
         return {address: self.running[address] for address in workers}
 
     async def restart_workers(self, addresses):
@@ -607,21 +607,21 @@ def test_workers_that_cannot_be_restarted_are_named():
             raise ValueError("Restarting workers requires a nanny")
 
     cluster = Unable(one={"key"})
-    said = asyncio.run(dask_watch._free(cluster, cluster.bound, 0.0))
+    said = asyncio.run(lost_workers._free(cluster, cluster.bound, 0.0))
     assert "one may wait" in said and "client.restart()" in said and "nanny" in said
 
 
 def test_workers_that_train_no_more_are_left_alone():
     cluster = FakeCluster(one={"another"}, other=set())
     bound = {"one": {"key"}, "other": {"key of other"}}
-    assert not asyncio.run(dask_watch._free(cluster, bound, 0.0))
+    assert not asyncio.run(lost_workers._free(cluster, bound, 0.0))
     assert not cluster.restarted
 
 
 @pytest.mark.parametrize("next_seed_needs_it", [False, True])
 def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
-    monkeypatch.setattr(dask_watch, "PAUSE", 0.02)
-    monkeypatch.setattr(dask_watch, "GRACE", 0.2)
+    monkeypatch.setattr(lost_workers, "PAUSE", 0.02)
+    monkeypatch.setattr(lost_workers, "GRACE", 0.2)
     cluster = FakeCluster(one={"key"}, other={"key of other"})
 
     async def fit():
@@ -633,9 +633,9 @@ def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
 
     if next_seed_needs_it:
         with pytest.raises(RuntimeError, match=r"Lost .*\(other\).*Restarted one"):
-            asyncio.run(dask_watch.watch(cluster, fit, None))
+            asyncio.run(lost_workers.watch(cluster, fit, None))
     else:
-        asyncio.run(dask_watch.watch(cluster, fit, None))
+        asyncio.run(lost_workers.watch(cluster, fit, None))
     assert cluster.restarted == ["one"] * next_seed_needs_it
 
 
@@ -645,7 +645,7 @@ def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
 def test_dask_is_not_to_warn_of_our_mark():
     """By one filter, made once."""
     code = (
-        "import warnings; from splboost.engines import dask_watch as own; "
+        "import warnings; from splboost.engines import lost_workers as own; "
         "warnings.warn(f'Dask annotations {{{own.MARK!r}: 1}} detected.')"
     )
     given = {"capture_output": True, "text": True, "check": True}
@@ -657,5 +657,5 @@ def test_dask_is_not_to_warn_of_our_mark():
 
     with warnings.catch_warnings():
         before = list(warnings.filters)
-        asyncio.run(dask_watch.watch(FakeCluster(one=set()), fit, None))
+        asyncio.run(lost_workers.watch(FakeCluster(one=set()), fit, None))
         assert warnings.filters == before

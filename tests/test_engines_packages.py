@@ -12,9 +12,7 @@ import xgboost
 from sklearn.utils.estimator_checks import check_estimator
 
 from splboost.engines import SPLLGBMClassifier, SPLXGBClassifier
-from splboost.engines.lightgbm_metrics import name_metrics
-from splboost.engines.lightgbm_rounds import KeepsDraws
-from splboost.engines.xgboost_rounds import start_score
+from splboost.engines.xgboost import start_score
 from test_engines_classifiers import OWN, data, eval_arguments, margin, parent_of
 
 both = pytest.mark.parametrize("package", OWN)

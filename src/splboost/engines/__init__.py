@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from splboost.engines.objective import SelfPacedObjective
 
 if TYPE_CHECKING:
-    from splboost.engines.dask_xgboost import DaskSPLXGBClassifier
-    from splboost.engines.lightgbm_classifier import SPLLGBMClassifier
-    from splboost.engines.xgboost_classifier import SPLXGBClassifier
+    from splboost.engines.dask import DaskSPLXGBClassifier
+    from splboost.engines.lightgbm import SPLLGBMClassifier
+    from splboost.engines.xgboost import SPLXGBClassifier
 
 __all__ = [
     "DaskSPLXGBClassifier",
@@ -27,9 +27,9 @@ __all__ = [
 
 # Where each class is, and the packages that it needs
 _HOMES = {
-    "SPLXGBClassifier": ("xgboost_classifier", ["xgboost"]),
-    "SPLLGBMClassifier": ("lightgbm_classifier", ["lightgbm"]),
-    "DaskSPLXGBClassifier": ("dask_xgboost", ["xgboost", "dask", "distributed"]),
+    "SPLXGBClassifier": ("xgboost", ["xgboost"]),
+    "SPLLGBMClassifier": ("lightgbm", ["lightgbm"]),
+    "DaskSPLXGBClassifier": ("dask", ["xgboost", "dask", "distributed"]),
 }
 _REMEDIES = {
     "xgboost": "pip install 'splboost[xgboost]', or pip install xgboost-cpu, a "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -24,28 +23,32 @@ class Package(NamedTuple):
     ----------
     name : str
     only_pandas : whether it takes categories of pandas alone
-    no_name_has : characters that names of columns may not have
+    not_in_names : characters that names of columns may not have
     """
 
     name: str
     only_pandas: bool
-    no_name_has: str
+    not_in_names: str
 
 
-XGBOOST = Package("XGBoost", only_pandas=False, no_name_has="[]<")
-LIGHTGBM = Package("LightGBM", only_pandas=True, no_name_has='",:[]{}')
+XGBOOST = Package("XGBoost", only_pandas=False, not_in_names="[]<")
+LIGHTGBM = Package("LightGBM", only_pandas=True, not_in_names='",:[]{}')
 
 
 def check_training(
-    package: Package, X: Any, y: Any, sample_weight: Any, *, own_names: bool = True
+    package: Package, X: Any, y: Any, sample_weight: Any, *, check_names: bool = True
 ) -> Any:
     """Refuse what a package cannot be fitted to; the weights as floats, or None.
 
-    ``own_names`` says whether the names of X are those of the features.
+    ``check_names`` says whether the names of X are those of the features.
     """
     check_columns(package, X, "X")
-    if own_names:
-        _check_names(package, X)
+    for name in map(str, getattr(X, "columns", ()) if check_names else ()):
+        if any(character in package.not_in_names for character in name):
+            raise ValueError(
+                f"X has a column named {name!r}, and in a name {package.name} takes "
+                f"none of {package.not_in_names}; rename it."
+            )
     n = _num_samples(X)
     if n == 0:
         raise ValueError(
@@ -62,7 +65,7 @@ def check_training(
 
 def check_total(total: float) -> None:
     """Refuse weights of which nothing is left in the packages."""
-    if not FLOAT32.tiny <= total <= FLOAT32.max:
+    if not float(FLOAT32.tiny) <= total <= float(FLOAT32.max):
         raise ValueError(
             f"Sample weights sum to {total:g}, which is beyond what 32-bit floats can "
             "work with; rescale sample_weight, say to a mean of 1."
@@ -71,11 +74,13 @@ def check_total(total: float) -> None:
 
 def check_evaluation(package: Package, eval_set: Any) -> None:
     """Refuse what a package cannot be evaluated on."""
-    for k, pair in _pairs(eval_set):
-        X, y = pair
-        name = f"X of eval_set[{k}]"
-        check_columns(package, X, name)
-        _check_labels(y, _num_samples(X), name, f"y of eval_set[{k}]")
+    pairs = [eval_set] if isinstance(eval_set, tuple) else eval_set
+    for k, pair in enumerate(pairs or ()):
+        if isinstance(pair, tuple | list) and len(pair) == 2:  # else the package speaks
+            X, y = pair
+            name = f"X of eval_set[{k}]"
+            check_columns(package, X, name)
+            _check_labels(y, _num_samples(X), name, f"y of eval_set[{k}]")
 
 
 def check_columns(package: Package, X: Any, argument: str) -> None:
@@ -84,7 +89,11 @@ def check_columns(package: Package, X: Any, argument: str) -> None:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{argument} is a lazy frame; call .collect() on it first.")
     if not isinstance(frame, nw.DataFrame):
-        _check_cells(X)
+        cells = np.array(X, dtype=object) if isinstance(X, list) else X
+        is_array = isinstance(cells, np.ndarray) and cells.ndim == 2
+        if is_array and cells.dtype.kind in "OUS":
+            for j, column in enumerate(cells.T):
+                object_numbers(column, j)  # which refuses texts and other objects
         return
     of_pandas = frame.implementation.is_pandas_like()
     for name, dtype in frame.schema.items():
@@ -110,23 +119,6 @@ def check_columns(package: Package, X: Any, argument: str) -> None:
         )
 
 
-def _check_cells(X: Any) -> None:
-    """Refuse texts and other objects that are no numbers."""
-    cells = np.array(X, dtype=object) if isinstance(X, list) else X
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "OUS" and cells.ndim == 2:
-        for j, column in enumerate(cells.T):
-            object_numbers(column, j)
-
-
-def _check_names(package: Package, X: Any) -> None:
-    for name in getattr(X, "columns", ()):
-        if any(each in package.no_name_has for each in str(name)):
-            raise ValueError(
-                f"X has a column named {str(name)!r}, and in a name {package.name} "
-                f"takes none of {package.no_name_has}; rename it."
-            )
-
-
 def _check_labels(y: Any, n_rows: int, rows: str, argument: str) -> None:
     if y is None or hasattr(y, "__cuda_array_interface__"):
         return
@@ -137,12 +129,3 @@ def _check_labels(y: Any, n_rows: int, rows: str, argument: str) -> None:
             "each row."
         )
     refuse_rounded(np.asarray(y), argument)
-
-
-def _pairs(eval_set: Any) -> Iterator[tuple[int, Any]]:
-    """Those of the evaluation sets that are pairs; the package speaks of others."""
-    if isinstance(eval_set, tuple):
-        eval_set = [eval_set]
-    for k, pair in enumerate(eval_set or ()):
-        if isinstance(pair, tuple | list) and len(pair) == 2:
-            yield k, pair

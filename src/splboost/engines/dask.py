@@ -1,8 +1,8 @@
 """XGBoost's classifier for Dask with a pace.
 
-A pace with a fixed cut looks at one sample at a time, so workers need not talk. Only
-the weights of the classes are summed up over the pieces of the data, before the fit, and
-the record of the rounds over the workers, at its end.
+A pace with a fixed cut looks at one sample at a time, so workers need not talk. Summed
+up are only the weights of the classes before the fit, and the record of the rounds
+after it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from xgboost import dask as xgboost_dask
 from xgboost.callback import TrainingCallback
 
 from splboost._tools.user_warnings import keeping_advice, warn
-from splboost.engines.input_checks import XGBOOST, check_columns, check_total
+from splboost.engines.input_checks import check_columns, check_total
 from splboost.engines.lost_workers import watch
 from splboost.engines.self_paced import PacedRounds, documented, never_called
 from splboost.engines.xgboost import (
     BORROWED,
+    NOT_PASSED_ON,
     SelfPacedXGB,
     average,
     count_rounds,
@@ -99,22 +100,11 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         -------
         self
         """
+        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
-        check_columns(XGBOOST, getattr(X, "_meta", X), "X")
+        check_columns("XGBoost", getattr(X, "_meta", X), "X")
         with keeping_advice() as kept:  # another thread does the fit
-            fitted = self._client_sync(
-                self._fit_async,
-                X=X,
-                y=y,
-                sample_weight=sample_weight,
-                base_margin=base_margin,
-                eval_set=eval_set,
-                verbose=verbose,
-                xgb_model=xgb_model,
-                sample_weight_eval_set=sample_weight_eval_set,
-                base_margin_eval_set=base_margin_eval_set,
-                feature_weights=feature_weights,
-            )
+            fitted = self._client_sync(self._fit_async, X=X, y=y, **arguments)
         for advice in kept:
             warn(*advice)
         return fitted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -14,40 +14,25 @@ from splboost._data.table import as_frame
 
 WIDE = nw.Int128, nw.UInt128
 FLOAT32 = np.finfo(np.float32)  # of which both packages make weights
-
-
-class Package(NamedTuple):
-    """What a package takes of a frame.
-
-    Attributes
-    ----------
-    name : str
-    only_pandas : whether it takes categories of pandas alone
-    not_in_names : characters that names of columns may not have
-    """
-
-    name: str
-    only_pandas: bool
-    not_in_names: str
-
-
-XGBOOST = Package("XGBoost", only_pandas=False, not_in_names="[]<")
-LIGHTGBM = Package("LightGBM", only_pandas=True, not_in_names='",:[]{}')
+# Characters that names of columns may not have
+NOT_IN_NAMES = {"XGBoost": "[]<", "LightGBM": '",:[]{}'}
+PANDAS_CATEGORIES_ONLY = ("LightGBM",)
 
 
 def check_training(
-    package: Package, X: Any, y: Any, sample_weight: Any, *, check_names: bool = True
+    package: str, X: Any, y: Any, sample_weight: Any, *, check_names: bool = True
 ) -> Any:
-    """Refuse what a package cannot be fitted to; the weights as floats, or None.
+    """Refuse what "XGBoost" or "LightGBM" cannot be fitted to.
 
-    ``check_names`` says whether the names of X are those of the features.
+    Returns the weights as floats, or None. ``check_names`` says whether the names of X
+    are those of the features.
     """
     check_columns(package, X, "X")
     for name in map(str, getattr(X, "columns", ()) if check_names else ()):
-        if any(character in package.not_in_names for character in name):
+        if any(character in NOT_IN_NAMES[package] for character in name):
             raise ValueError(
-                f"X has a column named {name!r}, and in a name {package.name} takes "
-                f"none of {package.not_in_names}; rename it."
+                f"X has a column named {name!r}, and in a name {package} takes "
+                f"none of {NOT_IN_NAMES[package]}; rename it."
             )
     n = _num_samples(X)
     if n == 0:
@@ -72,7 +57,7 @@ def check_total(total: float) -> None:
         )
 
 
-def check_evaluation(package: Package, eval_set: Any) -> None:
+def check_evaluation(package: str, eval_set: Any) -> None:
     """Refuse what a package cannot be evaluated on."""
     pairs = [eval_set] if isinstance(eval_set, tuple) else eval_set
     for k, pair in enumerate(pairs or ()):
@@ -83,7 +68,7 @@ def check_evaluation(package: Package, eval_set: Any) -> None:
             _check_labels(y, _num_samples(X), name, f"y of eval_set[{k}]")
 
 
-def check_columns(package: Package, X: Any, argument: str) -> None:
+def check_columns(package: str, X: Any, argument: str) -> None:
     """Refuse data with a column that a package cannot take."""
     frame = as_frame(X, argument)
     if isinstance(frame, nw.LazyFrame):
@@ -98,25 +83,19 @@ def check_columns(package: Package, X: Any, argument: str) -> None:
     of_pandas = frame.implementation.is_pandas_like()
     for name, dtype in frame.schema.items():
         if isinstance(dtype, nw.Categorical | nw.Enum):
-            if of_pandas or not package.only_pandas:
-                continue
-            remedy = f"Convert {argument} with .to_pandas(), or encode the column."
-        elif dtype == nw.Boolean or (of_pandas and dtype == nw.Unknown):
-            continue  # also sparse columns of pandas
-        elif dtype.is_numeric() and not dtype.is_decimal() and dtype not in WIDE:
-            continue
-        elif dtype.is_temporal():
-            remedy = "Make numbers of it, such as days since a date or the weekday."
+            is_known = of_pandas or package not in PANDAS_CATEGORIES_ONLY
         elif dtype.is_numeric():
-            remedy = "Convert it to floats."
-        else:
-            remedy = "Make numbers or a pandas category of it, or drop it."
-        native = frame[name].to_native()
-        raise ValueError(
-            f"Column {name!r} of {argument} has dtype "
-            f"{getattr(native, 'dtype', None) or native.type}, which {package.name} "
-            f"cannot take. {remedy}"
-        )
+            is_known = not dtype.is_decimal() and dtype not in WIDE
+        else:  # sparse columns of pandas are of an unknown type
+            is_known = dtype == nw.Boolean or (of_pandas and dtype == nw.Unknown)
+        if not is_known:
+            column = frame[name].to_native()
+            raise ValueError(
+                f"Column {name!r} of {argument} has dtype "
+                f"{getattr(column, 'dtype', None) or column.type}, which "
+                f"{package} cannot take. Convert it to floats (dates to days "
+                "since one of them, say) or to a category of pandas, or drop it."
+            )
 
 
 def _check_labels(y: Any, n_rows: int, rows: str, argument: str) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from splboost._tools.user_warnings import warn
 from splboost.engines.input_checks import (
-    LIGHTGBM,
     check_columns,
     check_evaluation,
     check_training,
@@ -34,6 +33,8 @@ from splboost.pace import Pace
 OBJECTIVES = "binary", "multiclass", "softmax"
 DEPTH = 3  # by default, unlike LightGBM's
 BAGGING = {"subsample": 0.5, "subsample_freq": 1}  # by default
+# Of the arguments of fit
+NOT_PASSED_ON = "self", "X", "y", "eval_metric", "callbacks", "__class__"
 LEAST_SHARE = 1e-15  # of a class, as in LightGBM
 
 
@@ -151,28 +152,19 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         -------
         self
         """
+        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
         check_names = isinstance(feature_name, str)  # else the columns get other names
-        weight = check_training(LIGHTGBM, X, y, sample_weight, check_names=check_names)
-        check_evaluation(LIGHTGBM, eval_set)
-        arguments = {
-            "sample_weight": weight,
-            "init_score": init_score,
-            "eval_set": eval_set,
-            "eval_names": eval_names,
-            "eval_sample_weight": eval_sample_weight,
-            "eval_class_weight": eval_class_weight,
-            "eval_init_score": eval_init_score,
-            "feature_name": feature_name,
-            "categorical_feature": categorical_feature,
-            "init_model": init_model,
-        }
-        if eval_X is not None or eval_y is not None:  # younger than the others
-            arguments |= {"eval_X": eval_X, "eval_y": eval_y}
+        arguments["sample_weight"] = check_training(
+            "LightGBM", X, y, sample_weight, check_names=check_names
+        )
+        check_evaluation("LightGBM", eval_set)
+        if eval_X is None and eval_y is None:  # younger than the others
+            del arguments["eval_X"], arguments["eval_y"]
+        elif eval_X is not None and eval_y is not None:
             several = isinstance(eval_X, tuple)
             pairs = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
-            if eval_X is not None and eval_y is not None:
-                check_evaluation(LIGHTGBM, list(pairs))
+            check_evaluation("LightGBM", list(pairs))
         with self._borrowed("random_state"):
             fits = []
             for seed in self._list_seeds():
@@ -193,12 +185,12 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
 
     @wraps(lightgbm.LGBMClassifier.predict)
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns(LIGHTGBM, X, "X")
+        check_columns("LightGBM", X, "X")
         return super().predict(X, *args, **kwargs)
 
     @wraps(lightgbm.LGBMClassifier.predict_proba)
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns(LIGHTGBM, X, "X")
+        check_columns("LightGBM", X, "X")
         return super().predict_proba(X, *args, **kwargs)
 
     def to_plain(self) -> lightgbm.LGBMClassifier:

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, softmax
 from sklearn.base import clone
 
 from splboost._tools.user_warnings import restate
@@ -102,12 +102,15 @@ def _softmax(scores: NDArray[Any], y: NDArray[Any]) -> Terms:
         return Terms(nothing[:, 0], nothing, nothing)
     n, k = scores.shape
     label = np.arange(n), y.astype(np.intp)
-    log_p = log_softmax(scores, axis=1)
-    p = np.exp(log_p)
+    ahead = scores - scores.max(axis=1, keepdims=True)
+    p = np.exp(ahead)
+    total = p.sum(axis=1, keepdims=True)
+    loss = np.log(total[:, 0]) - ahead[label]
+    p /= total
     factor = 2.0 if scores.dtype == np.float32 else k / (k - 1)
     hessian = np.maximum(factor * p * (1 - p), LEAST_HESSIAN)
     p[label] -= 1
-    return Terms(-log_p[label], p, hessian)
+    return Terms(loss, p, hessian)
 
 
 _TERMS = {"logistic": _logistic, "exponential": _exponential, "softmax": _softmax}

@@ -312,7 +312,7 @@ class SelfPacedMixin:
 
         A fit that fails or is interrupted leaves all of the estimator as it was.
         """
-        with all_or_nothing(self):  # type: ignore[arg-type]
+        with all_or_nothing(self):
             lent = {name: getattr(self, name) for name in names}
             yield lent
             vars(self).update(lent)

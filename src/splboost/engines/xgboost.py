@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from xgboost.callback import EarlyStopping, TrainingCallback
 
 from splboost.engines.input_checks import (
-    XGBOOST,
     check_columns,
     check_evaluation,
     check_training,
@@ -32,6 +31,7 @@ from splboost.pace import Pace
 
 OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
 BORROWED = "objective", "callbacks", "early_stopping_rounds", "random_state"
+NOT_PASSED_ON = "self", "X", "y", "__class__"  # of the arguments of fit
 LEAST_SHARE = 1e-6  # of a class that is not there
 
 
@@ -201,18 +201,10 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         -------
         self
         """
+        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
-        arguments = {
-            "sample_weight": check_training(XGBOOST, X, y, sample_weight),
-            "base_margin": base_margin,
-            "eval_set": eval_set,
-            "verbose": verbose,
-            "xgb_model": xgb_model,
-            "sample_weight_eval_set": sample_weight_eval_set,
-            "base_margin_eval_set": base_margin_eval_set,
-            "feature_weights": feature_weights,
-        }
-        check_evaluation(XGBOOST, eval_set)
+        arguments["sample_weight"] = check_training("XGBoost", X, y, sample_weight)
+        check_evaluation("XGBoost", eval_set)
         with self._borrowed(*BORROWED) as borrowed:
             fits: list[SeedFit] = []
             matrices: list[Any] = []
@@ -232,12 +224,12 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
 
     @wraps(xgboost.XGBClassifier.predict)
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns(XGBOOST, X, "X")
+        check_columns("XGBoost", X, "X")
         return super().predict(X, *args, **kwargs)
 
     @wraps(xgboost.XGBClassifier.predict_proba)
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns(XGBOOST, X, "X")
+        check_columns("XGBoost", X, "X")
         return super().predict_proba(X, *args, **kwargs)
 
     def to_plain(self) -> xgboost.XGBClassifier:

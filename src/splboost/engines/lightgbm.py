@@ -248,6 +248,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             _drop(params, "num_class")
         fit = vars(self).get("_fit_now")
         if stage != "fit" or fit is None:
+            _drop(params, "metric")  # one that is known here may be wrong there
             return params
         if params["objective"] not in OBJECTIVES:
             raise ValueError(

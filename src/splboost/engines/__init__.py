@@ -54,12 +54,11 @@ def __getattr__(name: str) -> Any:
         package = (why.name or "splboost").partition(".")[0]
         if package == "splboost":
             raise
-        raise ImportError(
-            f"{name} cannot be imported ({why}); run pip install '{extra}'. For "
-            "XGBoost on a machine without a GPU xgboost-cpu does as well, a twentieth "
-            "of the size.",
-            name=package,
-        ) from why
+        remedy = f"run pip install '{extra}'."
+        if "xgboost" in extra:
+            remedy += " Without a GPU xgboost-cpu does, a twentieth of the size."
+        message = f"{name} cannot be imported ({why}); {remedy}"
+        raise ImportError(message, name=package) from why
 
 
 def __dir__() -> list[str]:

@@ -174,7 +174,7 @@ def test_attributes_of_the_display_of_a_search():
     "cls", [SPLXGBClassifier, SPLLGBMClassifier, DaskSPLXGBClassifier]
 )
 def test_attributes_of_engines(cls):
-    """What they have beside the parent's; on Dask see test_engines_dask.py."""
+    """What they have beside the parent's; on Dask see engines/test_dask.py."""
     assert in_docstring(cls) == in_page(cls)
     if cls is not DaskSPLXGBClassifier:
         X, y = iris()

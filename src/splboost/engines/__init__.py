@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from splboost.engines.objective import SelfPacedObjective
 
 if TYPE_CHECKING:
-    from splboost.engines.dask_xgboost import DaskSPLXGBClassifier
-    from splboost.engines.lightgbm_classifier import SPLLGBMClassifier
-    from splboost.engines.xgboost_classifier import SPLXGBClassifier
+    from splboost.engines.dask import DaskSPLXGBClassifier
+    from splboost.engines.lightgbm import SPLLGBMClassifier
+    from splboost.engines.xgboost import SPLXGBClassifier
 
 __all__ = [
     "DaskSPLXGBClassifier",
@@ -25,18 +25,15 @@ __all__ = [
     "SelfPacedObjective",
 ]
 
-# Where each class is, and the packages that it needs
+# Where each class is, the packages that it needs, and how to get these
 _HOMES = {
-    "SPLXGBClassifier": ("xgboost_classifier", ["xgboost"]),
-    "SPLLGBMClassifier": ("lightgbm_classifier", ["lightgbm"]),
-    "DaskSPLXGBClassifier": ("dask_xgboost", ["xgboost", "dask", "distributed"]),
-}
-_REMEDIES = {
-    "xgboost": "pip install 'splboost[xgboost]', or pip install xgboost-cpu, a "
-    "twentieth of the size, for a machine without a GPU",
-    "lightgbm": "pip install 'splboost[lightgbm]'",
-    "dask": "pip install 'splboost[dask]'",
-    "distributed": "pip install 'splboost[dask]'",
+    "SPLXGBClassifier": ("xgboost", ["xgboost"], "splboost[xgboost]"),
+    "SPLLGBMClassifier": ("lightgbm", ["lightgbm"], "splboost[lightgbm]"),
+    "DaskSPLXGBClassifier": (
+        "dask",
+        ["xgboost", "dask", "distributed"],
+        "splboost[xgboost,dask]",
+    ),
 }
 
 
@@ -50,18 +47,18 @@ __all__[:] = filter(_can_be_had, __all__)  # import * asks for each of these
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home, needed = _HOMES[name]
+    home, _, extra = _HOMES[name]
     try:
         return getattr(import_module(f"{__name__}.{home}"), name)
-    except ImportError as missing:
-        package = (missing.name or "").partition(".")[0]
-        if package in ("", "splboost"):
+    except ImportError as why:
+        package = (why.name or "splboost").partition(".")[0]
+        if package == "splboost":
             raise
-        why = f"{name} cannot be imported ({missing})"
-        if isinstance(missing, ModuleNotFoundError) and missing.name == package:
-            why = f"{name} needs {package}, which is not installed"
-        remedy = _REMEDIES[package if package in needed else needed[-1]]
-        raise ImportError(f"{why}; run {remedy}.", name=package) from missing
+        remedy = f"run pip install '{extra}'."
+        if "xgboost" in extra:
+            remedy += " Without a GPU xgboost-cpu does, a twentieth of the size."
+        message = f"{name} cannot be imported ({why}); {remedy}"
+        raise ImportError(message, name=package) from why
 
 
 def __dir__() -> list[str]:

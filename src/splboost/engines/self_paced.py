@@ -1,28 +1,170 @@
-"""What the classifiers of both packages have of a pace: checks, a record, warnings."""
+"""What the classifiers of both packages share: rounds, parameters and a record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.labels import all_or_nothing
+from splboost._tools.docstrings import documented_by
 from splboost._tools.user_warnings import warn
-from splboost.engines.objective import check_rounds
-from splboost.engines.strength import check_p_min
+from splboost.engines.objective import PacedLoss, check_p_min, check_whole, find_paces
 from splboost.pace import Pace
 from splboost.pace.classes import describe_lost_classes
 from splboost.pace.resolve import given_paces
 
 # Parameters of ours, which the packages must not see
-OWN = "p_min", "pace", "warm_rounds", "n_seeds"
+OURS = "p_min", "pace", "warm_rounds", "n_seeds"
 LEARNED = "sample_pace_", "n_selected_", "latent_objective_", "paces_"
 OF_PACE = "pace__"
-UNNAMED = "kwargs", "_other_params"  # where the packages keep parameters by name
+BY_NAME = "kwargs", "_other_params"  # where the packages keep parameters by name
 ALIKE = 0.8  # of two names, from which on one is taken for a slip in the other
+RATES = "learning_rate", "eta", "shrinkage_rate"  # as the packages name one thing
+
+documented = documented_by(
+    {
+        "{pace}": """\
+    p_min : float or None, default=None
+        Labels to which the model gives a lower probability have weight 0, whatever the
+        pace. 0 is off. None is 0.37 for two classes, 0.74 / K for K; or what the pace
+        says, if it has an age or plateau of its own.
+    pace : Pace, str, dict or None, default="hard"
+        How belief falls until then: an object of ``splboost.pace``, or the name of one.
+        "hard" believes all or nothing; with "linear" choose a smaller ``p_min``, such
+        as 0.2. ``Hard(prior_corrected=True)`` is for rare classes, where the share of a
+        class is that of the weights, whatever they come from. A dict has one for each
+        label; None believes all.
+    warm_rounds : int or None, default=None
+        Rounds before the pace sets in, which do not count for early stopping either.
+        None is 1.5 / ``learning_rate``.
+    n_seeds : int, default=1
+        Models to fit one after the other, each with a seed of its own, and to average
+        into one, which has the trees of all. 5 did better than 1, at five times the
+        cost. Metrics of evaluation sets are then those of the first seed, and there is
+        no best round.
+    n_estimators : int, default=100
+        Rounds.
+    max_depth : int, default=3
+        Depth of the trees.
+""",
+        "{step}": """\
+    learning_rate : float, default=0.1
+        Factor of every step.
+    subsample : float in (0, 1], default=0.5
+        Share of the samples that each tree is fitted on. Below 1 it adds much to what a
+        pace does.
+""",
+        "{sample pace}": """\
+    sample_pace_ : array of shape (n_samples,)
+        v of each training sample at the final scores, which one more round would use:
+        0 means dropped as an outlier. NaN for samples of weight zero.
+""",
+        "{record}": """\
+    n_selected_ : array of shape (n_rounds,)
+        Number of samples with v > 0 in each round; a list of such arrays, one for each
+        seed, if there are several.
+    latent_objective_ : array of shape (n_rounds,)
+        Summed latent loss after each round; a list likewise.
+    paces_ : dict
+        The pace of each class by its label, in units of the logistic loss; None where
+        it has none.
+""",
+    }
+)
+
+
+class PacedRounds:
+    """The rounds of one fit: warm ones first, then paced; with a record of each.
+
+    Parameters
+    ----------
+    paces : dict
+        The pace of each class by its label, in units of the loss.
+    warm_rounds : int
+        Rounds before the pace sets in.
+    n_done : int
+        Rounds that were done before this fit.
+
+    Attributes
+    ----------
+    latent : list of float
+        The summed latent loss before each round; after each, when finished.
+    n_selected : list of int
+        Samples of positive weight with v > 0 in each round.
+    """
+
+    def __init__(
+        self, paces: dict[Any, Pace | None], *, warm_rounds: int, n_done: int
+    ) -> None:
+        self.paces = paces
+        self.warm_rounds = warm_rounds
+        self.n_done = n_done
+        self.loss = PacedLoss(
+            "softmax" if len(paces) > 2 else "logistic", list(paces.values())
+        )
+
+    def start(self, y: NDArray[Any], weight: NDArray[Any] | None) -> Self:
+        """Begin with these numbers of classes and weights, or None for all 1."""
+        self.y = y
+        self.codes = y.astype(np.intp)
+        self.weight = weight
+        self.latent: list[float] = []
+        self.n_selected: list[int] = []
+        return self
+
+    def step(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The next round's gradient and Hessian, at the scores before it."""
+        self.y = self.y.astype(scores.dtype, copy=False)  # once for all rounds
+        terms = self.loss.terms(scores, self.y)
+        factor = self.weight
+        is_warm = self.n_done + len(self.latent) < self.warm_rounds
+        if not is_warm and not self.loss.is_plain:
+            v = self.loss.weight(terms.loss, self.codes)
+            factor = v if factor is None else v * factor
+        self.latent.append(self._sum_latent(terms.loss))
+        n = terms.loss.size if factor is None else np.count_nonzero(factor)
+        self.n_selected.append(int(n))
+        return terms.times(factor)
+
+    def finish(self, scores: NDArray[Any], n_kept: int) -> None:
+        """Keep the record of so many rounds; ``scores`` are those after the last."""
+        self.latent = [*self.latent[1:], self.latent_loss(scores)][:n_kept]
+        self.n_selected = self.n_selected[:n_kept]
+
+    def latent_loss(self, scores: NDArray[Any]) -> float:
+        """The summed latent loss at these scores."""
+        return self._sum_latent(self.loss.terms(scores, self.y).loss)
+
+    def final_weight(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """v at these scores; NaN for samples of weight zero."""
+        v = self.loss.weight(self.loss.terms(scores, self.y).loss, self.codes)
+        if self.weight is not None:
+            v[self.weight == 0] = np.nan
+        return v
+
+    def count_dropped(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each class its weight, and weight and number of what is dropped."""
+        codes, k, dropped = self.codes, len(self.paces), v == 0
+        mass = np.ones(len(v)) if self.weight is None else self.weight
+        return np.array(
+            [
+                np.bincount(codes, mass, minlength=k),
+                np.bincount(codes[dropped], mass[dropped], minlength=k),
+                np.bincount(codes[dropped], minlength=k),
+            ],
+            dtype=np.float64,
+        )
+
+    def _sum_latent(self, loss: NDArray[Any]) -> float:
+        latent = self.loss.latent(loss, self.codes)
+        weight = self.weight
+        return float(latent.sum() if weight is None else np.dot(latent, weight))
 
 
 class SelfPacedMixin:
@@ -32,6 +174,7 @@ class SelfPacedMixin:
     up from the first base that has one.
     """
 
+    _default_rate: ClassVar[float]  # learning rate of the package
     p_min: float | None
     pace: Pace | str | dict[Any, Any] | None
     warm_rounds: int | None
@@ -64,20 +207,24 @@ class SelfPacedMixin:
         check_p_min(self.p_min)
         given_paces(self.pace)
         if self.warm_rounds is not None:
-            check_rounds("warm_rounds", self.warm_rounds)
-        n = self.n_seeds
-        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-            raise (TypeError if not isinstance(n, Integral) else ValueError)(
-                f"n_seeds must be a whole number of 1 or more, got n_seeds={n!r}."
-            )
-        params = self.get_params(deep=False)
-        for name in without_own(params):
-            meant = get_close_matches(name, OWN, n=1, cutoff=ALIKE)
+            check_whole("warm_rounds", self.warm_rounds)
+        check_whole("n_seeds", self.n_seeds, least=1)
+        for name in without_ours(self.get_params(deep=False)):  # type: ignore[attr-defined]
+            meant = get_close_matches(name, OURS, n=1, cutoff=ALIKE)
             if meant:
                 raise TypeError(
                     f"{type(self).__name__} has no parameter {name!r}; did you mean "
                     f"{meant[0]!r}?"
                 )
+
+    def _count_warm_rounds(self) -> int:
+        """Rounds before the pace sets in, given or from the learning rate."""
+        if self.warm_rounds is not None:
+            return int(self.warm_rounds)
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        rates = [params[name] for name in RATES if params.get(name) is not None]
+        rate = float(rates[-1]) if rates else self._default_rate
+        return 0 if rate <= 0 else math.ceil(1.5 / rate - 1e-9)
 
     def _list_seeds(self) -> list[Any]:
         """A seed for each model; the first is the given one."""
@@ -90,48 +237,62 @@ class SelfPacedMixin:
             seed = int(seed.integers(2**30))
         return [seed, *((seed or 0) + number for number in range(1, n))]
 
+    def _make_rounds(
+        self, labels: Sequence[Any], mass: NDArray[np.float64], n_done: int
+    ) -> PacedRounds:
+        """The rounds of a fit, before they start.
+
+        ``mass`` is the weight of each class in the loss, whatever has been multiplied
+        into it: without features, the model would find a class as probable as its share
+        of it.
+        """
+        shares = dict(zip(labels, (mass / mass.sum()).tolist(), strict=True))
+        paces = find_paces(self.pace, self.p_min, shares, "logistic")
+        return PacedRounds(paces, warm_rounds=self._count_warm_rounds(), n_done=n_done)
+
     def _keep_record(
         self,
-        paces: dict[Any, Pace | None],
+        rounds: PacedRounds,
         sample_pace: Any,
-        latent: Sequence[Sequence[float]],
-        n_selected: Sequence[Sequence[int]],
+        records: Sequence[tuple[list[float], list[int]]],
+        dropped: NDArray[Any],
     ) -> None:
-        """Learn what the fit of each seed has done."""
-        self.paces_ = paces
+        """Learn what the fits have done, and warn of it where it makes no sense.
+
+        Parameters
+        ----------
+        rounds : those of a fit, for the paces and the warm rounds
+        sample_pace : v of each sample
+        records : ``latent`` and ``n_selected`` of each seed
+        dropped : as counted by ``PacedRounds.count_dropped``
+        """
+        self.paces_ = rounds.paces
         self.sample_pace_ = sample_pace
-        losses = [np.array(each, dtype=np.float64) for each in latent]
-        counts = [np.array(each, dtype=np.intp) for each in n_selected]
+        losses = [np.array(latent, dtype=np.float64) for latent, _ in records]
+        counts = [np.array(selected, dtype=np.intp) for _, selected in records]
         self.latent_objective_ = losses if len(losses) > 1 else losses[0]
         self.n_selected_ = counts if len(counts) > 1 else counts[0]
-
-    def _warn_of_fit(
-        self, n_done: int, warm_rounds: int, dropped: NDArray[Any], *, is_plain: bool
-    ) -> None:
-        """Warn of what the record says, and of classes, by ``count_dropped``."""
         mass, lost, n_lost = dropped
-        labels = list(self.paces_)
+        labels = list(rounds.paces)
         if np.count_nonzero(mass) < 2:
-            there = labels[int(np.argmax(mass))]
+            label = labels[int(np.argmax(mass))]
             warn(
-                f"y contains only one class, {there!r}, among the samples of positive "
+                f"y contains only one class, {label!r}, among the samples of positive "
                 "weight, so that the model gives it to every row; give samples of "
                 "another class."
             )
-        if is_plain:
+        if rounds.loss.is_plain:
             return
-        records = self.n_selected_
-        records = records if isinstance(records, list) else [records]
-        n_rounds = n_done + max(map(len, records))
-        if n_rounds <= warm_rounds:
+        n_rounds = rounds.n_done + max(map(len, counts))
+        if n_rounds <= rounds.warm_rounds:
             warn(
                 f"The pace has had no effect: all {n_rounds} rounds were among the "
-                f"{warm_rounds} warm ones before it sets in, and sample_pace_ only "
-                "says what a further one would believe. Give fewer warm_rounds, a "
+                f"{rounds.warm_rounds} warm ones before it sets in, and sample_pace_ "
+                "only says what a further one would believe. Give fewer warm_rounds, a "
                 "larger n_estimators or a larger learning_rate."
             )
             return
-        n_empty = sum(int((each == 0).sum()) for each in records)
+        n_empty = sum(int((of_seed == 0).sum()) for of_seed in counts)
         if n_empty:
             warn(
                 f"The pace has left no sample in {n_empty} rounds, which have added "
@@ -140,43 +301,44 @@ class SelfPacedMixin:
         corrected = any(
             getattr(pace, "prior_corrected", False) for pace in given_paces(self.pace)
         )
-        if corrected or len(labels) < 2 or not n_lost.any():
-            return
-        message = describe_lost_classes(mass, lost, n_lost, labels)
-        if message is not None:
-            warn(message.replace("a larger age or plateau", "a smaller p_min"))
+        if not corrected and len(labels) > 1 and n_lost.any():
+            message = describe_lost_classes(mass, lost, n_lost, labels)
+            if message is not None:
+                warn(message.replace("a larger age or plateau", "a smaller p_min"))
+
+    @contextmanager
+    def _borrowed(self, *names: str) -> Iterator[dict[str, Any]]:
+        """Parameters that a fit may change; they are put back when it ends.
+
+        A fit that fails or is interrupted leaves all of the estimator as it was.
+        """
+        with all_or_nothing(self):
+            lent = {name: getattr(self, name) for name in names}
+            yield lent
+            vars(self).update(lent)
 
     def _as_parent(self, parent: Any) -> Any:
         """The same as an object of the parent's class, without what is ours."""
         plain = parent.__new__(parent)
         for name, value in vars(self).items():
-            if name not in OWN and name not in LEARNED:
-                held = without_own(value) if name in UNNAMED else value
-                vars(plain)[name] = held
+            if name not in OURS and name not in LEARNED:
+                vars(plain)[name] = without_ours(value) if name in BY_NAME else value
         return plain
 
 
-def without_own(params: dict[str, Any]) -> dict[str, Any]:
+def without_ours(params: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a package is to see; those of a pace are none of them."""
     return {
         name: value
         for name, value in params.items()
-        if name.partition("__")[0] not in OWN
+        if name.partition("__")[0] not in OURS
     }
 
 
-def count_dropped(
-    v: NDArray[np.float64], codes: NDArray[Any], weight: NDArray[Any] | None, k: int
-) -> NDArray[np.float64]:
-    """Of each class: its weight, the weight of what is dropped, and how many are."""
-    codes = codes.astype(np.intp)
-    mass = np.ones(len(v)) if weight is None or not weight.size else weight
-    dropped = v == 0
-    return np.array(
-        [
-            np.bincount(codes, mass, minlength=k),
-            np.bincount(codes[dropped], mass[dropped], minlength=k),
-            np.bincount(codes[dropped], minlength=k),
-        ],
-        dtype=np.float64,
+def never_called(package: Any) -> RuntimeError:
+    """What to raise where a package has gone its own way."""
+    return RuntimeError(
+        f"{package.__name__} {package.__version__} did not call the self-paced "
+        "objective, so this would be a plain model; install an older version, or use "
+        "splboost.engines.SelfPacedObjective."
     )

@@ -1,9 +1,9 @@
 """A fit on a cluster ends when a worker is lost, instead of waiting for it.
 
-XGBoost notices a lost worker when it next talks to it. One that dies before training
-has begun is waited for, minutes long, by those that are left, and these could do
-nothing else meanwhile: they are restarted. Dask waits for ever for what only a lost
-worker could make.
+XGBoost notices that a worker is lost when it next exchanges data with it. If a worker
+dies before training begins, the others wait for it for minutes and can do nothing else
+meanwhile: they are restarted. Dask waits for ever for data that only a lost worker had
+or could make.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import contextlib
 import time
 import uuid
 import warnings
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from typing import Any, NamedTuple
 
@@ -108,7 +108,7 @@ async def watch(client: Any, work: Callable[[], Awaitable[None]], data: Any) -> 
         await _stop(task)
         left = {address: bound[address] for address in bound.keys() & there}
         raise RuntimeError(
-            f"Lost workers during fit ({_list(lost)}), and "
+            f"Lost workers during fit ({', '.join(sorted(lost))}), and "
             f"{OF_ROWS if lost & bound.keys() else OF_DATA} "
             f"{await _free(client, left, GRACE + (noticed or time.monotonic()))}"
             "Fit again when the cluster is whole; if workers were short of memory, "
@@ -123,10 +123,6 @@ def _find_lost(
 ) -> set[str]:
     """The workers that the fit waits for: those that train, or that alone had data."""
     return bound.keys() - there or (known - there if stuck or not there else set())
-
-
-def _list(workers: Iterable[str]) -> str:
-    return ", ".join(sorted(workers))
 
 
 async def _stop(task: Any) -> None:
@@ -146,14 +142,15 @@ async def _free(client: Any, bound: dict[str, set[Any]], until: float) -> str:
         if time.monotonic() > until:
             break
         await asyncio.sleep(PAUSE)
+    listed = ", ".join(waiting)
     try:
         await client.restart_workers(waiting)
     except Exception as why:
         return (
-            f"{_list(waiting)} may wait for them for minutes, and could not be "
+            f"{listed} may wait for them for minutes, and could not be "
             f"restarted ({why}): call client.restart(), or start them anew. "
         )
     return (
-        f"Restarted {_list(waiting)}, which waited for them; what was held there, such "
+        f"Restarted {listed}, which waited for them; what was held there, such "
         "as scattered data and results, is lost. "
     )

@@ -1,0 +1,389 @@
+"""XGBoost's classifier for Dask with a pace.
+
+A pace with a fixed cut looks at one sample at a time, so workers need not talk. Summed
+up are only the weights of the classes before the fit, and the record of the rounds
+after it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import xgboost
+from dask import array, delayed
+from dask.base import is_dask_collection, unpack_collections
+from distributed import wait
+from numpy.typing import NDArray
+from xgboost import collective
+from xgboost import dask as xgboost_dask
+from xgboost.callback import TrainingCallback
+
+from splboost._tools.user_warnings import keeping_advice, warn
+from splboost.engines.input_checks import check_columns, check_total
+from splboost.engines.lost_workers import watch
+from splboost.engines.self_paced import PacedRounds, documented, never_called
+from splboost.engines.xgboost import (
+    BORROWED,
+    NOT_PASSED_ON,
+    SelfPacedXGB,
+    average,
+    count_rounds,
+    start_score,
+    weigh,
+)
+
+FloatArray = NDArray[np.float64]
+WEIGHT, MARGIN = "sample_weight", "base_margin"
+NO_DATA = "verbose", "xgb_model"  # among the arguments of fit
+EVALS = "sample_weight_eval_set", "base_margin_eval_set"
+ATTRIBUTE = "splboost_rounds"
+
+
+@documented
+class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
+    """XGBoost on a Dask cluster that is not fooled by wrong labels.
+
+    It is ``xgboost.dask.DaskXGBClassifier`` with what ``SPLXGBClassifier`` adds on one
+    machine, for dask arrays and dataframes. A pace looks at one sample at a time, so
+    workers exchange no more than XGBoost has them exchange; with the same bins the
+    model is that of one machine. If a worker that trains is lost, ``fit`` ends with an
+    error.
+
+    Parameters
+    ----------
+    {pace}
+    {step}
+    **kwargs
+        Those of ``xgboost.dask.DaskXGBClassifier``.
+
+    Attributes
+    ----------
+    sample_pace_ : dask array of shape (n_samples,)
+        v of each training sample at the final scores: 0 means dropped as an outlier.
+        NaN for samples of weight zero. It is held by the workers, and not pickled.
+    {record}
+
+    See Also
+    --------
+    SPLXGBClassifier : The same on one machine.
+
+    Examples
+    --------
+    >>> from splboost.engines import DaskSPLXGBClassifier
+    >>> clf = DaskSPLXGBClassifier(p_min=0.3, n_seeds=5)
+    >>> clf.get_params()["subsample"]
+    0.5
+    """
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        eval_set: Any = None,
+        verbose: int | bool | None = True,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Any = None,
+        base_margin_eval_set: Any = None,
+        feature_weights: Any = None,
+    ) -> DaskSPLXGBClassifier:
+        """Fit the model; all arguments are those of ``DaskXGBClassifier.fit``.
+
+        Returns
+        -------
+        self
+        """
+        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
+        self._check_settings()
+        check_columns("XGBoost", getattr(X, "_meta", X), "X")
+        with keeping_advice() as kept:  # another thread does the fit
+            fitted = self._client_sync(self._fit_async, X=X, y=y, **arguments)
+        for advice in kept:
+            warn(*advice)
+        return fitted
+
+    async def _fit_async(self, X: Any, y: Any, **arguments: Any) -> Any:
+        X, y, arguments = _persist(self.client, X, y, arguments)
+        with self._borrowed(*BORROWED, "base_score") as borrowed:
+            await watch(
+                self.client,
+                lambda: self._fit_seeds(X, y, arguments, borrowed),
+                (X, y, arguments),
+            )
+        return self
+
+    async def _fit_seeds(
+        self, X: Any, y: Any, arguments: dict[str, Any], borrowed: dict[str, Any]
+    ) -> None:
+        X, y, arguments = await _drop_empty(self.client, X, y, arguments)
+        mass = await self._weigh_labels(y, arguments[WEIGHT])
+        softmax = len(mass) > 2
+        positive = 1.0 if softmax else float(self.scale_pos_weight or 1.0)
+        factors = np.where(np.arange(len(mass)) == 1, positive, 1.0)
+        n_done = count_rounds(arguments["xgb_model"])
+        rounds = self._make_rounds(range(len(mass)), mass * factors, n_done)
+        objective = "multi:softprob" if softmax else "binary:logistic"
+        if self.base_score is None and arguments["xgb_model"] is None:
+            # XGBoost knows the classes by their weights alone
+            params = {"objective": objective, "nthread": 1}
+            params |= {"scale_pos_weight": self.scale_pos_weight}
+            params |= {"num_class": len(mass)} if softmax else {}
+            self.base_score = start_score(params, np.arange(len(mass)), mass)
+        boosters, records, metrics = [], [], []
+        for seed in self._list_seeds():
+            worker = WorkerRounds(rounds, positive)
+            self._set_up(seed, worker, borrowed, n_done)
+            await super()._fit_async(X, y, **arguments)
+            before, selected = take_report(self._Booster)
+            if not before and self._Booster.num_boosted_rounds() > n_done:
+                raise never_called(xgboost)
+            v, last, dropped = await self._close(X, y, arguments, rounds, positive)
+            n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
+            kept = slice(n - n_done)
+            records.append(([*before[1:], last][kept], selected[kept]))
+            boosters.append((self._Booster, n))
+            metrics.append(vars(self).get("evals_result_"))
+            arguments = {**arguments, "verbose": False}
+        borrowed["objective"] = objective
+        if len(boosters) > 1:
+            self._Booster = average([booster[:n] for booster, n in boosters])
+            self.evals_result_ = metrics[0]
+            v, _, dropped = await self._close(X, y, arguments, rounds, positive)
+        self._keep_record(rounds, v, records, dropped)
+
+    async def _weigh_labels(self, y: Any, weight: Any) -> FloatArray:
+        """The weight of each class, from 0 on."""
+        masses = await _gather(
+            self.client, [delayed(weigh_labels)(*piece) for piece in _align(y, weight)]
+        )
+        labels = sorted({label for mass in masses for label in mass})
+        if not labels:
+            raise ValueError(
+                "y has no rows in any partition; give at least one sample of each "
+                "class."
+            )
+        if labels != list(range(len(labels))):
+            raise ValueError(
+                f"y must hold the classes 0 to {len(labels) - 1}, got "
+                f"{labels[:10]}; encode them, as sklearn's LabelEncoder does."
+            )
+        total = np.array([sum(mass.get(k, 0.0) for mass in masses) for k in labels])
+        if not total.sum() > 0:
+            raise ValueError(
+                "Sample weights are all zero: sample_weight leaves no row to learn "
+                "from. Give at least one sample of each class a positive weight."
+            )
+        check_total(float(total.sum()))
+        return total
+
+    async def _close(
+        self,
+        X: Any,
+        y: Any,
+        arguments: dict[str, Any],
+        rounds: PacedRounds,
+        positive: float,
+    ) -> tuple[Any, float, FloatArray]:
+        """v of all samples, the summed latent loss, and what is dropped of classes."""
+        margin = arguments[MARGIN]
+        if isinstance(margin, array.Array) and margin.ndim == 1:
+            # XGBoost would pair its pieces with the columns of X
+            margin = margin[:, None]
+        scores = await super()._predict_async(
+            X,
+            output_margin=True,
+            validate_features=True,
+            base_margin=margin,
+            iteration_range=None,
+        )
+        closed = self.client.compute(
+            [
+                delayed(close_piece)(*piece, rounds, positive)
+                for piece in _align(scores, y, arguments[WEIGHT])
+            ]
+        )
+        sums = await _gather(
+            self.client, [delayed(itemgetter(1, 2, 3))(piece) for piece in closed]
+        )
+        parts = [
+            array.from_delayed(delayed(itemgetter(0))(piece), (n,), dtype=np.float64)
+            for piece, (n, _, _) in zip(closed, sums, strict=True)
+        ]
+        latent = sum(of_piece for _, of_piece, _ in sums)
+        return array.concatenate(parts), latent, sum(of_piece for *_, of_piece in sums)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("sample_pace_", None)
+        return state
+
+
+# ------------------------------------------------------------------------- on a worker
+
+
+class WorkerRounds(TrainingCallback):
+    """The objective of a fit on the rows of one worker, and a report of its rounds.
+
+    Reports are summed up over all workers, and travel with the booster, as an attribute
+    of it.
+
+    Parameters
+    ----------
+    rounds : PacedRounds
+        Not started.
+    positive : float
+        Factor of the weights of the second class.
+    """
+
+    def __init__(self, rounds: PacedRounds, positive: float) -> None:
+        super().__init__()
+        self._rounds = copy.copy(rounds)
+        self._positive = positive
+        self._is_started = False
+
+    def before_training(self, model: Any) -> Any:
+        self._is_started = False  # a worker may have kept the object of another fit
+        return model
+
+    def __call__(
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        if not self._is_started:
+            weight = weigh(y_true, sample_weight, self._positive)
+            self._rounds.start(np.asarray(y_true), weight)
+            self._is_started = True
+        return self._rounds.step(y_pred)
+
+    def after_training(self, model: Any) -> Any:
+        rounds = self._rounds
+        record = [rounds.latent, rounds.n_selected] if self._is_started else [[], []]
+        total = collective.allreduce(
+            np.array(record, dtype=np.float64).ravel(), collective.Op.SUM
+        )
+        model.set_attr(**{ATTRIBUTE: json.dumps(total.tolist())})
+        return model
+
+
+def take_report(booster: Any) -> tuple[list[float], list[int]]:
+    """Latent loss before each round and number of samples, taken from a booster."""
+    total = json.loads(booster.attr(ATTRIBUTE) or "[]")
+    booster.set_attr(**{ATTRIBUTE: None})
+    half = len(total) // 2
+    return total[:half], [int(n) for n in total[half:]]
+
+
+def weigh_labels(y: Any, weight: Any) -> dict[float, float]:
+    """The weight of each label in a piece."""
+    labels, codes = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64).ravel()
+        wrong = ~((weight >= 0) & np.isfinite(weight))
+        if wrong.any():
+            raise ValueError(
+                f"sample_weight must be finite and not negative, got "
+                f"{weight[wrong][0]:g}; give a number, zero or positive, for each row."
+            )
+    mass = np.bincount(codes, weight, minlength=len(labels))
+    return dict(zip(labels.tolist(), mass.tolist(), strict=True))
+
+
+def close_piece(
+    scores: Any, y: Any, weight: Any, rounds: PacedRounds, positive: float
+) -> tuple[FloatArray, int, float, FloatArray]:
+    """v and number of a piece's samples, latent loss, and what it drops of classes."""
+    scores, y = np.asarray(scores), np.asarray(y).ravel()
+    of_piece = copy.copy(rounds).start(y, weigh(y, weight, positive))
+    v = of_piece.final_weight(scores)
+    return v, v.size, of_piece.latent_loss(scores), of_piece.count_dropped(v)
+
+
+# ------------------------------------------------------------------ data of the cluster
+
+
+def _persist(client: Any, X: Any, y: Any, arguments: dict[str, Any]) -> Any:
+    """The same data, which the workers begin to load, all at once, and hold."""
+    for name, collection in _name_data(X, y, arguments):
+        if not is_dask_collection(collection):
+            raise TypeError(
+                f"{name} must be a dask array, dataframe or series, got "
+                f"{type(collection).__name__}; dask.array.from_array makes one, and "
+                "SPLXGBClassifier takes the data of one machine."
+            )
+    data = {name: arguments[name] for name in arguments if name not in NO_DATA}
+    lazy, put_back = unpack_collections(X, y, data)
+    X, y, data = put_back(client.persist(lazy))
+    return X, y, {**arguments, **data}
+
+
+def _name_data(X: Any, y: Any, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All that must be dask collections, by the names of arguments."""
+    yield from (("X", X), ("y", y))
+    for k, pair in enumerate(arguments["eval_set"] or ()):
+        yield from ((f"eval_set[{k}][{j}]", each) for j, each in enumerate(pair))
+    optional = {name: arguments[name] for name in (WEIGHT, MARGIN)}
+    for name in EVALS:
+        for k, collection in enumerate(arguments[name] or ()):
+            optional[f"{name}[{k}]"] = collection
+    yield from (item for item in optional.items() if item[1] is not None)
+
+
+async def _drop_empty(client: Any, X: Any, y: Any, arguments: dict[str, Any]) -> Any:
+    """The same data without empty pieces, when they are loaded.
+
+    XGBoost fails on a piece without rows that has come over the network.
+    """
+    data = dict(arguments)
+    n_rows = await _count_rows(client, y)
+    for name in (WEIGHT, MARGIN):
+        data[name] = _without_empty(data[name], n_rows)
+    if data["eval_set"]:
+        counts = [await _count_rows(client, y_set) for _, y_set in data["eval_set"]]
+        data["eval_set"] = [
+            tuple(_without_empty(collection, n) for collection in pair)
+            for pair, n in zip(data["eval_set"], counts, strict=True)
+        ]
+        for name in EVALS:
+            if data[name]:
+                pairs = zip(data[name], counts, strict=True)
+                data[name] = [_without_empty(each, n) for each, n in pairs]
+    return _without_empty(X, n_rows), _without_empty(y, n_rows), data
+
+
+async def _count_rows(client: Any, y: Any) -> list[int]:
+    return await _gather(client, [delayed(len)(piece) for (piece,) in _align(y)])
+
+
+def _without_empty(collection: Any, n_rows: list[int]) -> Any:
+    if collection is None or all(n_rows) or not any(n_rows):
+        return collection
+    return collection.partitions[[k for k, n in enumerate(n_rows) if n]]
+
+
+def _align(*collections: Any) -> list[tuple[Any, ...]]:
+    """The pieces of arrays or series with the same partitions; None stays None."""
+    cut = [
+        None if each is None else np.ravel(each.to_delayed()).tolist()
+        for each in collections
+    ]
+    lengths = {len(pieces) for pieces in cut if pieces is not None}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"y and sample_weight have {sorted(lengths)} partitions; they must be cut "
+            "like X, as repartition and rechunk do."
+        )
+    n = lengths.pop()
+    return list(zip(*([None] * n if p is None else p for p in cut), strict=True))
+
+
+async def _gather(client: Any, tasks: list[Any]) -> Any:
+    """What tasks give, when they are done."""
+    futures = client.compute(tasks)
+    await wait(futures)  # which can be cancelled, and leaves no errors behind
+    return await client.gather(futures, asynchronous=True)

@@ -1,0 +1,495 @@
+"""LightGBM's classifier with a pace."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import partial, wraps
+from numbers import Real
+from typing import Any
+
+import lightgbm
+import numpy as np
+from lightgbm.basic import _ConfigAliases
+from numpy.typing import NDArray
+
+from splboost._tools.user_warnings import warn
+from splboost.engines.input_checks import (
+    check_columns,
+    check_evaluation,
+    check_training,
+)
+from splboost.engines.lightgbm_corrections import Metrics, complete_model
+from splboost.engines.objective import probability
+from splboost.engines.self_paced import (
+    PacedRounds,
+    SelfPacedMixin,
+    documented,
+    never_called,
+    without_ours,
+)
+from splboost.pace import Pace
+
+OBJECTIVES = "binary", "multiclass", "softmax"
+DEPTH = 3  # by default, unlike LightGBM's
+BAGGING = {"subsample": 0.5, "subsample_freq": 1}  # by default
+# Of the arguments of fit
+NOT_PASSED_ON = "self", "X", "y", "eval_metric", "callbacks", "__class__"
+LEAST_SHARE = 1e-15  # of a class, as in LightGBM
+
+
+@documented
+class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
+    """LightGBM that is not fooled by wrong labels.
+
+    It is ``lightgbm.LGBMClassifier``, with other defaults and four parameters more:
+    from a certain round on, samples whose label the model finds improbable no longer
+    count. Everything else is the parent's, before and after ``fit``: early stopping,
+    SHAP, saving, callbacks, categories. A saved model is an ordinary one of LightGBM.
+
+    Where it differs: metrics are computed here, because LightGBM gets its own wrong
+    under an objective that it does not know, and a few (``auc_mu`` and those of other
+    tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
+    count would crash LightGBM; ``boosting_type="rf"``, ``sigmoid`` and shares of rows
+    to draw from a class (``pos_bagging_fraction``) are refused; GOSS, which
+    allows no other draws of rows, is without ``subsample``. The trees of several seeds
+    follow in turn, so that the mean of their first r rounds is what ``predict`` gives
+    with ``num_iteration=n_seeds * r``.
+
+    Parameters
+    ----------
+    {pace}
+    num_leaves : int, default=8
+        Most leaves of a tree, which ``max_depth`` bounds too: for more than 8 set both,
+        with ``max_depth=-1`` for any depth.
+    {step}
+    subsample_freq : int, default=1
+        Rounds until the next draw. LightGBM's own default of 0 ignores ``subsample``.
+    **kwargs
+        Those of ``lightgbm.LGBMClassifier``.
+
+    Attributes
+    ----------
+    {sample pace}
+    {record}
+
+    See Also
+    --------
+    SPLXGBClassifier : The same of XGBoost.
+
+    Examples
+    --------
+    >>> from splboost.datasets import flip_labels, make_twonorm
+    >>> from splboost.engines import SPLLGBMClassifier
+    >>> X, y = make_twonorm(1000, random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
+    >>> clf = SPLLGBMClassifier(random_state=0, verbose=-1).fit(X, y_noisy)
+    >>> dropped = clf.sample_pace_ == 0
+    >>> bool(dropped[flipped].mean() > 0.6), bool(dropped[~flipped].mean() < 0.05)
+    (True, True)
+    """
+
+    _default_rate = 0.1
+    _fit_now: SeedFit
+    _Booster: Any
+    _best_score: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        p_min: float | None = None,
+        pace: Pace | str | dict[Any, Any] | None = "hard",
+        warm_rounds: int | None = None,
+        n_seeds: int = 1,
+        n_estimators: int = 100,
+        max_depth: int = DEPTH,
+        num_leaves: int = 8,
+        learning_rate: float = 0.1,
+        subsample: float = 0.5,
+        subsample_freq: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            max_depth=max_depth,
+            num_leaves=num_leaves,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            subsample_freq=subsample_freq,
+            **kwargs,
+        )
+        self.p_min = p_min
+        self.pace = pace
+        self.warm_rounds = warm_rounds
+        self.n_seeds = n_seeds
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        eval_set: Any = None,
+        eval_names: list[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_class_weight: Any = None,
+        eval_init_score: Any = None,
+        eval_metric: Any = None,
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: list[Any] | None = None,
+        init_model: Any = None,
+        *,
+        eval_X: Any = None,
+        eval_y: Any = None,
+    ) -> SPLLGBMClassifier:
+        """Fit the model; all arguments are those of ``LGBMClassifier.fit``.
+
+        With ``init_model`` the rounds of that model count as done, so that no warm
+        rounds may be left.
+
+        Returns
+        -------
+        self
+        """
+        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
+        self._check_settings()
+        check_names = isinstance(feature_name, str)  # else the columns get other names
+        arguments["sample_weight"] = check_training(
+            "LightGBM", X, y, sample_weight, check_names=check_names
+        )
+        check_evaluation("LightGBM", eval_set)
+        if eval_X is None and eval_y is None:  # younger than the others
+            del arguments["eval_X"], arguments["eval_y"]
+        elif eval_X is not None and eval_y is not None:
+            several = isinstance(eval_X, tuple)
+            pairs = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
+            check_evaluation("LightGBM", list(pairs))
+        with self._borrowed("random_state"):
+            fits = []
+            for seed in self._list_seeds():
+                fit = self._fit_now = SeedFit(self, init_model, init_score, eval_metric)
+                self.random_state = seed
+                super().fit(
+                    X,
+                    y,
+                    eval_metric=fit.metrics,
+                    callbacks=fit.callbacks(callbacks),
+                    **arguments,
+                )
+                fit.end(self, X, init_score)
+                fits.append(fit)
+            del self._fit_now
+            self._conclude(fits)
+        return self
+
+    @wraps(lightgbm.LGBMClassifier.predict)
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns("LightGBM", X, "X")
+        return super().predict(X, *args, **kwargs)
+
+    @wraps(lightgbm.LGBMClassifier.predict_proba)
+    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns("LightGBM", X, "X")
+        return super().predict_proba(X, *args, **kwargs)
+
+    def to_plain(self) -> lightgbm.LGBMClassifier:
+        """The fitted model as a plain ``LGBMClassifier``.
+
+        For tools that go by the class, such as converters to ONNX.
+        """
+        plain = self._as_parent(lightgbm.LGBMClassifier)
+        if self._n_classes <= 2:
+            _drop(vars(plain), "num_class")
+            _drop(plain._other_params, "num_class")
+        return plain
+
+    def _check_settings(self) -> None:
+        """Refuse what would crash LightGBM, or mean something else than it says."""
+        super()._check_settings()
+        params = self.get_params()
+        for name, least in _named(params, "min_sum_hessian_in_leaf"):
+            number = isinstance(least, Real)
+            if not number or not least > 0:
+                raise (ValueError if number else TypeError)(
+                    f"{name} must be a number above 0 for a self-paced LightGBM, got "
+                    f"{name}={least!r}: a leaf of rows that no longer count would "
+                    "crash it. The default is 0.001."
+                )
+        for name, kind in _named(params, "boosting"):
+            if kind in ("rf", "random_forest"):
+                raise ValueError(
+                    f"{name}={kind!r} takes no objective but LightGBM's own; use "
+                    'boosting_type="gbdt".'
+                )
+        for name, share in _named(
+            params, "pos_bagging_fraction", "neg_bagging_fraction"
+        ):
+            if share != 1:
+                raise ValueError(
+                    f"{name}={share!r} would be ignored: LightGBM draws rows by class "
+                    "under its own objective alone. Leave it out; subsample draws from "
+                    "both classes, and class_weight makes one count for more."
+                )
+        if params.get("sigmoid", 1.0) != 1:
+            raise ValueError(f"sigmoid must be 1, got sigmoid={params['sigmoid']!r}.")
+        for name, leaves in _named(params, "num_leaves"):
+            if self.max_depth == DEPTH and leaves > 2**DEPTH:
+                warn(
+                    f"{name}={leaves!r} cannot be reached: with max_depth={DEPTH} a "
+                    f"tree has at most {2**DEPTH} leaves. Give max_depth=-1 for trees "
+                    "of any depth, or fewer leaves."
+                )
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        """What LightGBM is to see; in a fit of ours, with the paced objective."""
+        params = without_ours(super()._process_params(stage))
+        if self._n_classes <= 2:  # of more, LightGBM itself puts their number right
+            _drop(params, "num_class")
+        fit = vars(self).get("_fit_now")
+        if stage != "fit" or fit is None:
+            _drop(params, "metric")  # one that is known here may be wrong there
+            return params
+        if params["objective"] not in OBJECTIVES:
+            raise ValueError(
+                "SPLLGBMClassifier has a logistic or softmax loss; leave objective as "
+                f"it is, or give one of {', '.join(map(repr, OBJECTIVES))}, got "
+                f"objective={params['objective']!r}."
+            )
+        self._objective = "multiclass" if self._n_classes > 2 else "binary"
+        params["objective"] = self._objective
+        fit.take_params(self._classes.tolist(), dict(params))
+        _drop(params, "early_stopping_round", "metric")
+        params |= {"objective": fit, "metric": "None"}
+        kinds = [kind for _, kind in _named(params, "boosting", "data_sample_strategy")]
+        if "goss" in kinds and BAGGING.items() <= params.items():
+            for name in BAGGING:  # GOSS draws rows in a way of its own
+                del params[name]
+        return params
+
+    def _conclude(self, fits: list[SeedFit]) -> None:
+        """Keep the record of the fits, and one model of all, made complete."""
+        first = fits[0]
+        rounds = [fit.rounds for fit in fits if fit.rounds is not None]
+        v = rounds[0].final_weight(np.mean([fit.scores for fit in fits], axis=0))
+        k = len(first.labels)
+        kept = -1 if len(fits) == 1 else None  # None are those of the best round
+        text = complete_model(
+            [fit.booster.model_to_string(num_iteration=kept) for fit in fits],
+            f"multiclass num_class:{k}" if k > 2 else "binary sigmoid:1",
+            first.start.tolist(),
+            add_start=first.adds_start,
+        )
+        self._Booster = lightgbm.Booster(model_str=text)
+        if len(fits) == 1:
+            self._Booster.best_iteration = first.booster.best_iteration
+            self._Booster.best_score = first.booster.best_score
+        else:
+            self._evals_result = first.evals_result
+            self._best_iteration, self._best_score = -1, {}
+        records = [(of_seed.latent, of_seed.n_selected) for of_seed in rounds]
+        self._keep_record(rounds[0], v, records, rounds[0].count_dropped(v))
+
+
+class SeedFit:
+    """The fit of one seed: its objective, as ``lightgbm.train`` calls it.
+
+    LightGBM lets the scores of an objective that it does not know start at 0. So the
+    start score is added here, and put into the finished model.
+
+    Parameters
+    ----------
+    estimator : SPLLGBMClassifier
+    init_model : a model to go on from, or None
+    init_score : scores to start from, or None
+    eval_metric : metrics that the user asks ``fit`` for
+
+    Attributes
+    ----------
+    n_done : rounds of that model
+    adds_start, start : whether there is a start score, and which
+    metrics : those of the evaluation sets
+    rounds : what the fit has done
+    booster, evals_result : the model without its start score, and its metrics
+    scores : those before the last round, and in the end the final ones
+    """
+
+    labels: list[Any]
+    booster: Any
+    evals_result: Any
+    scores: NDArray[np.float64]
+
+    def __init__(
+        self, estimator: Any, init_model: Any, init_score: Any, eval_metric: Any
+    ) -> None:
+        self.n_done = count_rounds(init_model)
+        self.adds_start = not self.n_done and init_score is None
+        self.start: NDArray[np.float64] = np.zeros(1)
+        self.metrics = Metrics(eval_metric, self._probability)
+        self.rounds: PacedRounds | None = None
+        self._estimator = estimator
+        self._params = estimator.get_params()
+
+    def callbacks(self, callbacks: list[Any] | None) -> list[Any]:
+        """The user's callbacks, with early stopping that leaves out the warm rounds."""
+        params = self._params
+        patience = [rounds for _, rounds in _named(params, "early_stopping_round")]
+        callbacks = list(callbacks or ())
+        if patience and patience[0] > 0:
+            callbacks.append(
+                lightgbm.early_stopping(
+                    patience[0],
+                    first_metric_only=params.get("first_metric_only", False),
+                    min_delta=params.get("early_stopping_min_delta", 0.0),
+                    verbose=params.get("verbosity", params.get("verbose", 1)) > 0,
+                )
+            )
+        n_warm = max(self._estimator._count_warm_rounds() - self.n_done, 0)
+        return [
+            AfterWarmRounds(each, n_warm)
+            if type(each).__name__ == "_EarlyStoppingCallback"
+            else each
+            for each in callbacks
+        ] + [KeepsDraws()]
+
+    def take_params(self, labels: list[Any], params: dict[str, Any]) -> None:
+        """Take the labels of the classes and the parameters of LightGBM."""
+        self.labels = labels
+        self._params = params
+        self.adds_start &= bool(params.get("boost_from_average", True))
+        top_k = int(params.get("multi_error_top_k", 1))
+        told = params["metric"] or params["objective"]
+        self.metrics.prepare(told, len(labels), top_k)
+
+    def __deepcopy__(self, memo: Any) -> SeedFit:
+        return self  # ``lightgbm.train`` copies its parameters
+
+    def __call__(
+        self, scores: NDArray[np.float64], data: Any
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self.rounds is None:
+            self.rounds = self._start(np.asarray(data.get_label()), data.get_weight())
+        self.scores = self._with_start(scores)
+        return self.rounds.step(self.scores)
+
+    def end(self, estimator: Any, X: Any, init_score: Any) -> None:
+        """Work out the final scores: those of the round that early stopping has chosen.
+
+        As a rule the trees of the last round are added to the scores before it; all
+        trees would take a fifth to a half of the time of the fit.
+        """
+        booster = self.booster = estimator._Booster
+        self.evals_result = estimator._evals_result
+        rounds = self.rounds
+        if rounds is None:
+            raise never_called(lightgbm)
+        n_asked, n_trees = len(rounds.latent), booster.current_iteration()
+        best = booster.best_iteration
+        n_kept = n_asked if best is None or best <= 0 else best - self.n_done
+        kinds = {kind for _, kind in _named(self._params, "boosting")}
+        # Other kinds of boosting change the trees of earlier rounds
+        if n_kept == n_asked == n_trees - self.n_done and kinds <= {"gbdt"}:
+            options = {"start_iteration": n_trees - 1, "num_iteration": 1}
+            before = self.scores
+        else:
+            options = {"num_iteration": -1 if n_kept == n_asked else best}
+            before = self.start if self.start.size > 1 else self.start[0]
+            if init_score is not None:
+                before = before + np.reshape(init_score, self.scores.shape, order="F")
+        with warnings.catch_warnings():
+            # Names given to fit, where X itself has none
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            predict = lightgbm.LGBMModel.predict
+            self.scores = before + predict(estimator, X, raw_score=True, **options)
+        rounds.finish(self.scores, n_kept)
+
+    def _start(self, y: NDArray[Any], weight: Any) -> PacedRounds:
+        k = len(self.labels)
+        codes = y.astype(np.intp)
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        mass = np.bincount(codes, weight, minlength=max(k, 2))
+        share = np.clip(mass / mass.sum(), LEAST_SHARE, 1 - LEAST_SHARE)
+        self.start = np.log(share) if k > 2 else np.log(share[1:2] / share[0])
+        self.start *= self.adds_start
+        factors = None if k > 2 else self._weigh_classes(mass=np.bincount(codes))
+        if factors is not None:
+            weight = factors[codes] * (1.0 if weight is None else weight)
+        mass = np.bincount(codes, weight, minlength=k)
+        rounds = self._estimator._make_rounds(self.labels, mass, self.n_done)
+        return rounds.start(y, weight)
+
+    def _weigh_classes(self, mass: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Factors of the two classes by ``is_unbalance`` or ``scale_pos_weight``."""
+        unbalanced = any(value for _, value in _named(self._params, "is_unbalance"))
+        if unbalanced and mass.all() and mass.size == 2:
+            return mass.max() / mass
+        positive = float(self._params.get("scale_pos_weight", 1.0))
+        return None if positive == 1 else np.array([1.0, positive])
+
+    def _with_start(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """The scores that the finished model will give."""
+        return scores + (self.start if scores.ndim > 1 else self.start[0])
+
+    def _probability(self, scores: NDArray[Any]) -> NDArray[Any]:
+        return probability(self._with_start(np.asarray(scores)))
+
+
+class AfterWarmRounds:
+    """Early stopping whose patience begins when the pace has set in.
+
+    Parameters
+    ----------
+    early_stopping : callback of LightGBM
+    warm_rounds : rounds of this fit that do not count
+    """
+
+    def __init__(self, early_stopping: Any, warm_rounds: int) -> None:
+        self._inner = early_stopping
+        self._warm_rounds = warm_rounds
+        self.order = getattr(early_stopping, "order", 30)
+        self.before_iteration = getattr(early_stopping, "before_iteration", False)
+
+    def __call__(self, env: Any) -> None:
+        first = env.begin_iteration + self._warm_rounds
+        if env.iteration >= first:
+            change = getattr(env, "_replace", None) or partial(replace, env)
+            self._inner(change(begin_iteration=first))
+
+
+class KeepsDraws:
+    """Spares LightGBM a reset before the first round, which would shift its draws.
+
+    A booster with an objective of its own is told so once more when it first meets one,
+    though it was made without any; that draws columns once more.
+    """
+
+    order = 0
+    before_iteration = True
+
+    def __call__(self, env: Any) -> None:
+        flag = "_Booster__set_objective_to_none"
+        if hasattr(env.model, flag):
+            setattr(env.model, flag, True)
+
+
+def count_rounds(init_model: Any) -> int:
+    """The rounds of a model to go on from."""
+    if init_model is None:
+        return 0
+    if isinstance(init_model, lightgbm.LGBMModel):
+        init_model = init_model.booster_
+    if not isinstance(init_model, lightgbm.Booster):
+        init_model = lightgbm.Booster(model_file=init_model)
+    return init_model.current_iteration()
+
+
+def _named(params: dict[str, Any], *names: str) -> list[tuple[str, Any]]:
+    """Parameters under all names that LightGBM has for them, where they are set."""
+    known = [alias for name in names for alias in _ConfigAliases.get_sorted(name)]
+    return [(name, params[name]) for name in known if params.get(name) is not None]
+
+
+def _drop(params: dict[str, Any], *names: str) -> None:
+    """Take out parameters under all names that LightGBM has for them."""
+    for name in _ConfigAliases.get(*names):
+        params.pop(name, None)

@@ -1,0 +1,509 @@
+"""XGBoost's classifier with a pace, and what it shares with the one for Dask."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from itertools import pairwise, zip_longest
+from typing import Any
+
+import numpy as np
+import xgboost
+from numpy.typing import ArrayLike, NDArray
+from xgboost.callback import EarlyStopping, TrainingCallback
+
+from splboost.engines.input_checks import (
+    check_columns,
+    check_evaluation,
+    check_training,
+)
+from splboost.engines.objective import probability
+from splboost.engines.self_paced import (
+    PacedRounds,
+    SelfPacedMixin,
+    documented,
+    never_called,
+    without_ours,
+)
+from splboost.pace import Pace
+
+OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
+BORROWED = "objective", "callbacks", "early_stopping_rounds", "random_state"
+NOT_PASSED_ON = "self", "X", "y", "__class__"  # of the arguments of fit
+LEAST_SHARE = 1e-6  # of a class that is not there
+
+
+class SelfPacedXGB(SelfPacedMixin):
+    """A classifier of XGBoost with a pace, to be named before XGBoost's own."""
+
+    _default_rate = 0.3
+    objective: Any
+    base_score: Any
+    booster: Any
+    multi_strategy: Any
+    scale_pos_weight: Any
+    callbacks: Any
+    early_stopping_rounds: Any
+    evals_result_: Any
+    _Booster: Any
+
+    def __init__(
+        self,
+        *,
+        p_min: float | None = None,
+        pace: Pace | str | dict[Any, Any] | None = "hard",
+        warm_rounds: int | None = None,
+        n_seeds: int = 1,
+        n_estimators: int | None = 100,
+        max_depth: int | None = 3,
+        learning_rate: float | None = 0.1,
+        subsample: float | None = 0.5,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(  # type: ignore[call-arg]
+            n_estimators=n_estimators,
+            max_depth=max_depth,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            **kwargs,
+        )
+        self.p_min = p_min
+        self.pace = pace
+        self.warm_rounds = warm_rounds
+        self.n_seeds = n_seeds
+
+    def get_xgb_params(self) -> dict[str, Any]:
+        """The parameters that XGBoost is to see; classes it counts by itself."""
+        params = without_ours(super().get_xgb_params())  # type: ignore[misc]
+        params.pop("num_class", None)
+        return params
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if callable(self.objective) or self.objective not in OBJECTIVES:
+            raise ValueError(
+                f"{type(self).__name__} has a logistic or softmax loss; leave "
+                "objective as it is, or give one of "
+                f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
+                f"objective={self.objective!r}."
+            )
+        if self.n_seeds > 1:
+            several = self.multi_strategy == "multi_output_tree"
+            check_can_be_averaged(self.booster, several_outputs=several)
+
+    def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
+        """What the parent's ``fit`` asks for first; a metric is to see probabilities.
+
+        XGBoost gives it scores where the objective is one that it does not know.
+        """
+        model, metric, *rest = super()._configure_fit(*args, **kwargs)  # type: ignore[misc]
+        if metric is not None:
+            metric = partial(_metric_of_scores, metric)
+        return model, metric, *rest
+
+    def _set_up(
+        self,
+        seed: Any,
+        objective: Any,
+        borrowed: dict[str, Any],
+        n_done: int,
+    ) -> None:
+        """Set the parameters that the fit of one seed borrows.
+
+        The objective is a callback, too.
+        """
+        self.objective = objective
+        self.random_state = seed
+        self.early_stopping_rounds = None
+        n_warm = self._count_warm_rounds() - n_done
+        patience = borrowed["early_stopping_rounds"]
+        callbacks = list(borrowed["callbacks"] or ())
+        if patience:
+            callbacks.append(EarlyStopping(rounds=patience))
+        self.callbacks = [
+            AfterWarmRounds(each, n_warm) if isinstance(each, EarlyStopping) else each
+            for each in callbacks
+        ]
+        self.callbacks.append(objective)
+
+
+@documented
+class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
+    """XGBoost that is not fooled by wrong labels.
+
+    It is ``xgboost.XGBClassifier``, with other defaults and four parameters more: from
+    a certain round on, samples whose label the model finds improbable no longer count.
+    Everything else is the parent's, before and after ``fit``: early stopping, SHAP,
+    ``save_model``, GPUs, callbacks. A saved model is an ordinary one of XGBoost.
+
+    It makes a given XGBoost more robust. One whose depth, ``min_child_weight`` and
+    rounds are tuned well is as good in many cases, and a pace does harm with stumps
+    (``docs/engines.md`` has figures). Labels are 0 to K - 1, one for each row.
+
+    Parameters
+    ----------
+    {pace}
+    {step}
+    **kwargs
+        Those of ``xgboost.XGBClassifier``.
+
+    Attributes
+    ----------
+    {sample pace}
+    {record}
+
+    See Also
+    --------
+    SPLLGBMClassifier : The same of LightGBM.
+    DaskSPLXGBClassifier : The same on a Dask cluster.
+
+    Examples
+    --------
+    >>> from splboost.datasets import flip_labels, make_twonorm
+    >>> from splboost.engines import SPLXGBClassifier
+    >>> X, y = make_twonorm(1000, random_state=0)
+    >>> y_noisy, flipped = flip_labels((y > 0).astype(int), 0.2, random_state=0)
+    >>> clf = SPLXGBClassifier(random_state=0).fit(X, y_noisy)
+    >>> dropped = clf.sample_pace_ == 0
+    >>> bool(dropped[flipped].mean() > 0.6), bool(dropped[~flipped].mean() < 0.05)
+    (True, True)
+    """
+
+    _fit_now: SeedFit
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        base_margin: ArrayLike | None = None,
+        eval_set: Any = None,
+        verbose: bool | int | None = True,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Any = None,
+        base_margin_eval_set: Any = None,
+        feature_weights: ArrayLike | None = None,
+    ) -> SPLXGBClassifier:
+        """Fit the model; all arguments are those of ``XGBClassifier.fit``.
+
+        With ``xgb_model`` the rounds of that model count as done, so that no warm
+        rounds may be left.
+
+        Returns
+        -------
+        self
+        """
+        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
+        self._check_settings()
+        arguments["sample_weight"] = check_training("XGBoost", X, y, sample_weight)
+        check_evaluation("XGBoost", eval_set)
+        with self._borrowed(*BORROWED) as borrowed:
+            fits: list[SeedFit] = []
+            matrices: list[Any] = []
+            for seed in self._list_seeds():
+                fit = SeedFit(self, borrowed["objective"], xgb_model, matrices)
+                self._fit_now = fit
+                self._set_up(seed, fit, borrowed, fit.n_done)
+                super().fit(X, y, **arguments)
+                fit.booster = self._Booster
+                fit.metrics = vars(self).get("evals_result_")
+                fits.append(fit)
+                arguments["verbose"] = False
+            del self._fit_now
+            borrowed["objective"] = fits[0].params["objective"]
+            self._conclude(fits)
+        return self
+
+    @wraps(xgboost.XGBClassifier.predict)
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns("XGBoost", X, "X")
+        return super().predict(X, *args, **kwargs)
+
+    @wraps(xgboost.XGBClassifier.predict_proba)
+    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        check_columns("XGBoost", X, "X")
+        return super().predict_proba(X, *args, **kwargs)
+
+    def to_plain(self) -> xgboost.XGBClassifier:
+        """The fitted model as a plain ``XGBClassifier``.
+
+        For tools that go by the class, such as converters to ONNX.
+
+        Examples
+        --------
+        >>> from splboost.engines import SPLXGBClassifier
+        >>> X, y = [[0.0], [1.0]] * 9, [0, 1] * 9
+        >>> model = SPLXGBClassifier(n_estimators=20).fit(X, y)
+        >>> type(model.to_plain()).__name__
+        'XGBClassifier'
+        """
+        return self._as_parent(xgboost.XGBClassifier)
+
+    def _conclude(self, fits: list[SeedFit]) -> None:
+        """Keep the record of the fits, and one model of all."""
+        first = fits[0]
+        scores = first.scores
+        if len(fits) > 1:
+            scores = np.mean([fit.scores for fit in fits], axis=0)
+            self._Booster = average([fit.kept_booster() for fit in fits])
+            self.evals_result_ = first.metrics
+        v = first.rounds.final_weight(scores)
+        records = [(fit.rounds.latent, fit.rounds.n_selected) for fit in fits]
+        self._keep_record(first.rounds, v, records, first.rounds.count_dropped(v))
+
+    def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
+        """What the parent's ``fit`` asks for first; it trains with these parameters."""
+        model, metric, params, *rest = super()._configure_fit(*args, **kwargs)
+        self._fit_now.take_params(params)
+        return model, metric, params, *rest
+
+    def _create_dmatrix(self, ref: Any, **kwargs: Any) -> Any:
+        """What the parent makes for training, evaluation and some predictions."""
+        fit = vars(self).get("_fit_now")
+        make = partial(super()._create_dmatrix, ref, **kwargs)
+        return make() if fit is None else fit.next_matrix(make)
+
+
+class SeedFit(TrainingCallback):
+    """The fit of one seed: its objective, and a callback when it ends.
+
+    Parameters
+    ----------
+    estimator : SPLXGBClassifier
+    objective : the objective that the user has named
+    xgb_model : a model to go on from, or None
+    matrices : the data, kept for the next seed
+
+    Attributes
+    ----------
+    n_done : rounds of that model
+    params : those that XGBoost trains with
+    rounds, scores : what the fit has done, and its final scores
+    booster, metrics : the model, and the metrics of the evaluation sets
+    """
+
+    params: dict[str, Any]
+    rounds: PacedRounds
+    scores: NDArray[Any]
+    booster: Any
+    metrics: Any
+
+    def __init__(
+        self, estimator: Any, objective: Any, xgb_model: Any, matrices: list[Any]
+    ) -> None:
+        super().__init__()
+        self.n_done = count_rounds(xgb_model)
+        self._goes_on = xgb_model is not None
+        self._estimator = estimator
+        self._objective = objective
+        self._matrices = matrices
+        self._n_asked = 0
+
+    def take_params(self, params: dict[str, Any]) -> None:
+        """Take the parameters of XGBoost, which a start score is still missing from."""
+        if self._objective == "multi:softmax" and params.get("num_class"):
+            params["objective"] = "multi:softmax"
+        self.params = params
+
+    def next_matrix(self, make: Callable[[], Any]) -> Any:
+        """The next of the parent's matrices; the first is that of the training data."""
+        if self._n_asked == len(self._matrices):
+            self._matrices.append(make())
+        data = self._matrices[self._n_asked]
+        self._n_asked += 1
+        if self._n_asked == 1:
+            self._start(data)
+        return data
+
+    def _start(self, data: Any) -> None:
+        y, weight = data.get_label(), data.get_weight()
+        if y.size != data.num_row():
+            raise ValueError(
+                f"y has {y.size} labels for {data.num_row()} rows; SPLXGBClassifier "
+                "takes one label for each row. Fit a model for each column."
+            )
+        k = int(self.params.get("num_class") or 1)
+        if self.params.get("base_score") is None and not self._goes_on:
+            self.params["base_score"] = start_score(self.params, y, weight)
+        if k == 1:
+            weight = weigh(y, weight, self.params.get("scale_pos_weight"))
+        weight = weight if weight is not None and weight.size else None
+        labels = list(range(max(k, int(self._estimator.n_classes_))))
+        mass = np.bincount(y.astype(np.intp), weight, minlength=len(labels))
+        rounds = self._estimator._make_rounds(labels, mass, self.n_done)
+        self.rounds = rounds.start(y, weight)
+
+    def __call__(
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.rounds.step(y_pred)
+
+    def after_training(self, model: Any) -> Any:
+        """Note the final scores: those of the round that early stopping has chosen.
+
+        In training those of all rounds are at hand; to work them out afterwards takes a
+        tenth of the time of the fit. (dart leaves trees out of them.)
+        """
+        n_rounds = model.num_boosted_rounds()
+        best = model.attr("best_iteration")
+        n_kept = n_rounds if best is None else int(best) + 1
+        if n_rounds > self.n_done and not self.rounds.latent:
+            raise never_called(xgboost)
+        options: dict[str, Any] = {"iteration_range": (0, n_kept)}
+        if n_kept == n_rounds:
+            options = {"training": self.params.get("booster") != "dart"}
+        data = self._matrices[0]
+        self.scores = model.predict(data, output_margin=True, **options)
+        self.rounds.finish(self.scores, n_kept - self.n_done)
+        return model
+
+    def kept_booster(self) -> Any:
+        """The booster up to the round that early stopping has chosen."""
+        best = self.booster.attr("best_iteration")
+        return self.booster if best is None else self.booster[: int(best) + 1]
+
+
+# --------------------------------------------------------- also for the one on clusters
+
+
+class AfterWarmRounds(TrainingCallback):
+    """Early stopping whose patience begins when the pace has set in.
+
+    A pace changes the course of a fit; what the warm rounds have reached says nothing
+    of what the rounds after them will.
+
+    Parameters
+    ----------
+    early_stopping : EarlyStopping
+        It is copied, for XGBoost's keeps what it has seen in an earlier fit.
+    warm_rounds : int
+        Rounds of this fit that do not count.
+    """
+
+    def __init__(self, early_stopping: EarlyStopping, warm_rounds: int) -> None:
+        super().__init__()
+        self._inner = copy.deepcopy(early_stopping)
+        self._warm_rounds = warm_rounds
+
+    def before_training(self, model: Any) -> Any:
+        return self._inner.before_training(model)
+
+    def after_training(self, model: Any) -> Any:
+        return self._inner.after_training(model)
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        if epoch < self._warm_rounds:
+            return False
+        return self._inner.after_iteration(model, epoch, evals_log)
+
+
+def _metric_of_scores(metric: Any, scores: NDArray[Any], data: Any) -> Any:
+    return metric(probability(np.asarray(scores)), data)
+
+
+def count_rounds(xgb_model: Any) -> int:
+    """The rounds of a model to go on from."""
+    if xgb_model is None:
+        return 0
+    if isinstance(xgb_model, xgboost.XGBModel):
+        xgb_model = xgb_model.get_booster()
+    if not isinstance(xgb_model, xgboost.Booster):
+        xgb_model = xgboost.Booster(model_file=xgb_model)
+    return xgb_model.num_boosted_rounds()
+
+
+def weigh(y: Any, weight: Any, positive: float | None) -> NDArray[np.float32] | None:
+    """The weights of samples of two classes, with ``scale_pos_weight``; None is all 1.
+
+    XGBoost applies neither under an objective that it does not know.
+    """
+    weight = None if weight is None or not np.size(weight) else np.asarray(weight)
+    if positive is not None and positive != 1:
+        factor = np.where(np.asarray(y) > 0, positive, 1.0)
+        weight = factor if weight is None else weight * factor
+    return None if weight is None else weight.astype(np.float32)
+
+
+def start_score(params: dict[str, Any], label: NDArray[Any], weight: Any) -> Any:
+    """The ``base_score`` that XGBoost itself would start from.
+
+    It works it out from labels and weights, in ways that differ between versions, but
+    not for an objective that it does not know. So it is asked to, on a column of zeros.
+    """
+    names = ("objective", "num_class", "scale_pos_weight", "seed", "nthread", "n_jobs")
+    known = {name: params[name] for name in names if params.get(name) is not None}
+    zeros = np.zeros((len(label), 1), dtype=np.float32)
+    weight = weight if weight is not None and weight.size else None
+    data = xgboost.DMatrix(zeros, label, weight=weight)
+    try:
+        booster = xgboost.train({**known, "max_depth": 1}, data, 1)
+    except xgboost.core.XGBoostError:  # of one class, in versions before 3.1
+        return float(np.clip(np.mean(label), LEAST_SHARE, 1 - LEAST_SHARE))
+    config = json.loads(booster.save_config())
+    score = json.loads(config["learner"]["learner_model_param"]["base_score"])
+    return score[0] if isinstance(score, list) and len(score) == 1 else score
+
+
+def check_can_be_averaged(booster: str | None, *, several_outputs: bool) -> None:
+    """Raise an error where models of several seeds cannot be averaged."""
+    if booster not in (None, "gbtree"):
+        raise ValueError(
+            f"n_seeds above 1 needs booster='gbtree', got booster={booster!r}; set "
+            "n_seeds=1."
+        )
+    if several_outputs:
+        raise ValueError(
+            "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
+            "multi_strategy as it is."
+        )
+
+
+def average(boosters: Sequence[Any]) -> Any:
+    """One booster with the trees of all, whose score is the mean of theirs.
+
+    Each of its rounds has the trees that the others have in that round, so that the
+    first rounds of it are the mean of their first rounds.
+    """
+    whole, *_ = learners = [json.loads(each.save_raw("json")) for each in boosters]
+    kinds = [each["learner"]["gradient_booster"] for each in learners]
+    check_can_be_averaged(kinds[0]["name"], several_outputs=False)
+    models = [each["model"] for each in kinds]
+    trees: list[Any] = []
+    classes: list[int] = []
+    ends = [0]
+    spans = [pairwise(model["iteration_indptr"]) for model in models]
+    for of_round in zip_longest(*spans, fillvalue=(0, 0)):
+        for model, (begin, end) in zip(models, of_round, strict=True):
+            trees += model["trees"][begin:end]
+            classes += model["tree_info"][begin:end]
+        ends.append(len(trees))
+    for number, tree in enumerate(trees):
+        _divide(tree, len(boosters))
+        tree["id"] = number
+    models[0] |= {"trees": trees, "tree_info": classes, "iteration_indptr": ends}
+    models[0]["gbtree_model_param"]["num_trees"] = str(len(trees))
+    whole["learner"]["attributes"] = {}
+    merged = xgboost.Booster()
+    merged.load_model(bytearray(json.dumps(whole), "utf-8"))
+    return merged
+
+
+def _divide(tree: dict[str, Any], n: int) -> None:
+    """Divide what a tree says; cuts of inner nodes stay as they are."""
+    outputs = tree["tree_param"].get("size_leaf_vector", "1")
+    check_can_be_averaged(None, several_outputs=outputs not in ("0", "1"))
+    tree["base_weights"] = [value / n for value in tree["base_weights"]]
+    tree["split_conditions"] = [
+        value / n if left == -1 else value
+        for value, left in zip(
+            tree["split_conditions"], tree["left_children"], strict=True
+        )
+    ]

@@ -1,0 +1,104 @@
+"""What is particular to XGBoost with a pace."""
+
+import numpy as np
+import pytest
+import xgboost
+
+from engine_models import PACED, data, margin, parent_of, unequal
+from splboost import engines
+from splboost.engines.xgboost import start_score
+
+
+def test_a_fit_that_xgboost_does_by_itself_is_noticed(monkeypatch):
+    X, y, _ = data(100)
+    original = xgboost.XGBClassifier.fit
+
+    def blind(self, *args, **kwargs):
+        self.objective = "binary:logistic"
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(xgboost.XGBClassifier, "fit", blind)
+    with pytest.raises(RuntimeError, match="did not call the self-paced objective"):
+        PACED["xgboost"](n_estimators=5).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"scale_pos_weight": 2.5},
+        {"base_score": 0.3},
+        {"booster": "dart", "rate_drop": 0.2},
+        {"tree_method": "exact"},
+        {"num_parallel_tree": 2},
+        {"colsample_bytree": 0.5, "grow_policy": "lossguide", "max_leaves": 5},
+        {"max_depth": None, "learning_rate": None, "subsample": None},
+    ],
+    ids=str,
+)
+def test_xgboost_with_other_parameters_is_the_parent(given):
+    X, y = unequal()
+    model = PACED["xgboost"](p_min=0, n_estimators=25, **given).fit(X, y)
+    plain = parent_of(model).fit(X, y)
+    assert np.abs(margin(model, X) - margin(plain, X)).max() <= 3e-6
+    assert model.intercept_ == pytest.approx(plain.intercept_, abs=1e-6)
+    paced = PACED["xgboost"](n_estimators=25, warm_rounds=4, **given).fit(X, y)
+    assert np.abs(margin(paced, X) - margin(plain, X)).max() > 0.02
+
+
+def test_multi_softmax_gives_classes():
+    X, y, _ = data(400, n_classes=3)
+    model = PACED["xgboost"](p_min=0, n_estimators=10, objective="multi:softmax")
+    plain = parent_of(model).fit(X, y)
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), plain.predict(X))
+    assert model.objective == plain.objective == "multi:softmax"
+
+
+def test_several_labels_of_a_row_are_refused():
+    X, y, _ = data(100)
+    with pytest.raises(ValueError, match="one label for each row"):
+        PACED["xgboost"]().fit(X, np.column_stack([y, 1 - y]))
+
+
+@pytest.mark.parametrize("name", ["SPLXGB", "DaskSPLXGB"])
+@pytest.mark.parametrize(
+    "given, match",
+    [
+        ({"booster": "dart"}, "booster='gbtree', got booster='dart'; set n_seeds=1"),
+        (
+            {"multi_strategy": "multi_output_tree", "tree_method": "hist"},
+            "trees of one output; set n_seeds=1",
+        ),
+    ],
+)
+def test_what_cannot_be_averaged_is_refused_before_any_fit(
+    name, given, match, monkeypatch
+):
+    def not_yet(*args, **kwargs):
+        raise AssertionError("something was fitted")
+
+    monkeypatch.setattr("xgboost.XGBClassifier.fit", not_yet)
+    X, y, _ = data(60, n_classes=3)
+    model = getattr(engines, f"{name}Classifier")(n_seeds=2, **given)
+    with pytest.raises(ValueError, match=match):  # and no cluster is asked for
+        model.fit(X, y)
+
+
+def test_the_users_early_stopping_of_xgboost_is_patient_and_not_worn_out():
+    X, y, _ = data(600)
+    stop = xgboost.callback.EarlyStopping(rounds=4, save_best=True)
+    model = PACED["xgboost"](n_estimators=200, callbacks=[stop])
+    given = {"eval_set": [(X[:200], y[:200])], "verbose": False}
+    n_rounds = [
+        model.fit(X[200:], y[200:], **given).get_booster().num_boosted_rounds()
+        for _ in range(2)
+    ]
+    assert n_rounds[0] == n_rounds[1] == len(model.latent_objective_)
+    assert 15 < n_rounds[0] < 200 and model.callbacks == [stop]
+
+
+def test_the_start_score_is_that_of_xgboost():
+    """Counted for the classes, as on a cluster, or for the samples."""
+    y = np.repeat([0.0, 1.0, 2.0], [10, 20, 70])
+    params = {"objective": "multi:softprob", "num_class": 3}
+    counted = start_score(params, np.arange(3), np.array([10.0, 20.0, 70.0]))
+    np.testing.assert_allclose(counted, start_score(params, y, None), atol=1e-6)

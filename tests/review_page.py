@@ -5,7 +5,8 @@ import io
 import re
 from dataclasses import replace
 
-from splboost.audit.cleaning import locate_decisions, write_cleaned
+from splboost.audit.cleaning import write_cleaned
+from splboost.audit.decisions import locate_decisions
 from splboost.audit.decisions import digest_row
 
 HOSTILE = [

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from review_page import put_right
-from splboost.audit.cleaning import locate_decisions, write_cleaned
-from splboost.audit.csv_text import (
+from splboost.audit.cleaning import write_cleaned
+from splboost.audit.decisions import locate_decisions
+from splboost.audit.table_files import (
     change_rows,
     find_separator,
     is_open,
@@ -23,7 +24,7 @@ from splboost.audit.csv_text import (
     write_field,
 )
 from splboost.audit.decisions import Decision, read_decisions
-from splboost.audit.files import (
+from splboost.audit.table_files import (
     Column,
     FileError,
     TableFile,

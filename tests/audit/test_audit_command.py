@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 
 from review_page import HOSTILE, Visit
 from splboost import cli
-from splboost.audit import terminal
+from splboost.audit import commands as terminal
 from splboost.audit.decisions import digest_row
-from splboost.audit.files import read_file
+from splboost.audit.table_files import read_file
 from splboost.audit.label_audit import LabelAudit
 
 N_ROWS = 150

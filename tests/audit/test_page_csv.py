@@ -8,7 +8,7 @@ import pytest
 
 from review_page import make_report, put_right
 from splboost.audit.decisions import Decision
-from splboost.audit.files import read_file
+from splboost.audit.table_files import read_file
 
 
 def of_source(source, labels, *, classes=("no", "yes"), target="label"):

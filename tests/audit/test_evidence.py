@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from splboost.audit import LabelAudit, evidence
-from splboost.audit.copies import join_copies
+from splboost.audit.evidence import join_copies
 from splboost.audit.evidence import split
 from splboost.datasets import flip_labels, make_gaussians
 

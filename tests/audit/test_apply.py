@@ -25,7 +25,7 @@ from splboost import cli
 from splboost._tools.whole_files import WriteError, replacing, write_whole
 from splboost.audit import LabelAudit
 from splboost.audit.decisions import digest_row
-from splboost.audit.files import read_file
+from splboost.audit.table_files import read_file
 
 HEAD = "row,id,given,decision,new_label,id_column,digest,format\n"
 TEXT = "name,age,rich\nann,31,yes\nbob,32,no\ncai,33,yes\ndee,34,no\neve,35,yes\n"

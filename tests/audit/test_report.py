@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from splboost.audit import report as module
-from splboost.audit.files import labels_of, make_table, read_file
+from splboost.audit import page as module
+from splboost.audit.table_files import labels_of, make_table, read_file
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.page import write_page
 from splboost.audit.reasons import Reason
-from splboost.audit.report import brief, make_report, say
+from splboost.audit.page import brief, make_report, say
 
 
 def write_table(path, n=120):

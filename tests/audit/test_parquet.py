@@ -11,8 +11,8 @@ import pytest
 
 from review_page import put_right
 from splboost.audit.decisions import Decision
-from splboost.audit.files import FileError, labels_of, numbers_of, read_file
-from splboost.audit.parquet import change_parquet
+from splboost.audit.table_files import FileError, labels_of, numbers_of, read_file
+from splboost.audit.table_files import change_parquet
 
 
 def kinds_of(file):

@@ -88,7 +88,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"{folder} cannot be made a folder ({error.strerror or error}); give --out "
+            f"{folder} cannot be a folder ({error.strerror or error}); give --out "
             "another place."
         ) from None
     if not os.access(folder, os.W_OK):
@@ -119,7 +119,7 @@ def check_outputs(
         and _sha256(suspects.read_bytes()) != list_digest
         and (list_digest is not None or _is_list(suspects))
     ):
-        raise FileError(f"{suspects} is not as an audit wrote it, {remedy}")
+        raise FileError(f"{suspects} is not as the audit wrote it, {remedy}")
     is_ours: dict[str, Callable[[Path], bool]] = {
         SUMMARY: _is_summary,
         SUSPECTS: _is_list,

@@ -24,7 +24,6 @@ import _audit_methods as methods  # noqa: E402
 import _audit_report  # noqa: E402
 import _audit_work as work  # noqa: E402
 import _robustness_data as data  # noqa: E402
-import audit  # noqa: E402
 from _audit_results import (  # noqa: E402
     cleaned_errors,
     results_of,
@@ -35,6 +34,7 @@ from _audit_results import (  # noqa: E402
 )
 from _cells import Cell, load_cells, save_cells, settings_of  # noqa: E402
 
+import audit  # noqa: E402
 from splboost.audit import LabelAudit  # noqa: E402
 
 SECONDS = 240

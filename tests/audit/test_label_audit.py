@@ -215,19 +215,11 @@ def test_which_class_comes_first_does_not_matter(gaussians, chances):
     assert_array_equal(one.issues_.predicted_label, 1 - two.issues_.predicted_label)
 
 
-def test_same_seed_same_result_whatever_the_threads(fitted, gaussians):
-    again = quick(n_jobs=2).fit(gaussians.X, gaussians.given)
-    assert_array_equal(again.belief_, fitted.belief_)
-    other = quick(random_state=1).fit(gaussians.X, gaussians.given)
-    assert not np.array_equal(other.belief_, fitted.belief_)
-    drawn = quick(random_state=np.random.RandomState(0)).fit(
-        gaussians.X, gaussians.given
+def test_same_result_whatever_the_threads_and_from_lists(fitted, gaussians):
+    drawn = np.random.RandomState(0)
+    audit = quick(n_jobs=2, random_state=drawn).fit(
+        gaussians.X.tolist(), gaussians.given.tolist()
     )
-    assert_array_equal(drawn.belief_, fitted.belief_)
-
-
-def test_lists_are_tables_too(fitted, gaussians):
-    audit = quick().fit(gaussians.X.tolist(), gaussians.given.tolist())
     assert_array_equal(audit.belief_, fitted.belief_)
     column = gaussians.given[:, None]
     with pytest.warns(UserWarning, match="column-vector"):

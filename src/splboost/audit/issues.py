@@ -18,23 +18,14 @@ NO_SHARE = "0.0%"  # to one digit
 MOST_ROWS_NAMED = 10
 
 
-def count_suspects(wrong: FloatArray, top: int | None, precision: float | None) -> int:
-    """Number of suspects, by how likely the labels are wrong that may be suspect."""
-    if top is not None:
-        return min(top, wrong.size)
-    if precision is None:
-        return int(np.count_nonzero(wrong > MORE_LIKELY_THAN_NOT))
-    mean = np.cumsum(np.sort(wrong)[::-1]) / np.arange(1, wrong.size + 1)
-    return int(np.count_nonzero(mean >= precision))
-
-
 def make_issues(
     classes: NDArray[Any],
     codes: NDArray[np.integer],
     belief: FloatArray,
     wrong: FloatArray,
     asked: NDArray[np.bool_],
-    n_suspects: int,
+    top: int | None,
+    precision: float | None,
 ) -> Any:
     """The frame ``LabelAudit.issues_``.
 
@@ -44,13 +35,21 @@ def make_issues(
     belief : probabilities of the labels, by models that have not seen the row; or NaN
     wrong : how likely each is wrong; or NaN
     asked : whether a label may be suspect
-    n_suspects : how many of these are
+    top, precision : how many of these are, as for ``LabelAudit``
     """
     every = np.arange(codes.size)
     quality = belief[every, codes]
     order = np.lexsort((np.nan_to_num(quality, nan=1), -np.nan_to_num(wrong), ~asked))
     rank = np.empty(codes.size, dtype=int)
     rank[order] = every + 1
+    worst = wrong[order[: np.count_nonzero(asked)]]
+    if top is not None:
+        n_suspects = min(top, worst.size)
+    elif precision is not None:
+        mean = np.cumsum(worst) / np.arange(1, worst.size + 1)
+        n_suspects = int(np.count_nonzero(mean >= precision))
+    else:
+        n_suspects = int(np.count_nonzero(worst > MORE_LIKELY_THAN_NOT))
     is_issue = rank <= n_suspects
     doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
     options = np.nan_to_num(belief)

@@ -35,7 +35,6 @@ from splboost.audit.evidence import (
 )
 from splboost.audit.issues import (
     MORE_LIKELY_THAN_NOT,
-    count_suspects,
     make_issues,
     summarise,
 )
@@ -308,13 +307,12 @@ class LabelAudit(BaseEstimator):
             wrong[asked] = chance_wrong(belief[asked], codes[asked], model)
             self.noise_rate_ = float(wrong[is_judged].mean())
             self.noise_rate_std_ = std * float(asked.sum() / is_judged.sum())
-        n_suspects = count_suspects(wrong[asked], self.top, self.precision)
         self.issues_ = make_issues(
-            self.classes_, codes, belief, wrong, asked, n_suspects
+            self.classes_, codes, belief, wrong, asked, self.top, self.precision
         )
         suspects = np.asarray(self.issues_["is_label_issue"])
         self.expected_precision_ = (
-            float(wrong[suspects].mean()) if n_suspects else float("nan")
+            float(wrong[suspects].mean()) if suspects.any() else float("nan")
         )
 
     def clean(

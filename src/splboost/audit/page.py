@@ -67,11 +67,9 @@ def make_report(
 
     Parameters
     ----------
-    audit : LabelAudit
-        Fitted to the features of the file.
+    audit : LabelAudit, fitted to the features of the file
     file : TableFile
-    target : name of the column of labels
-    features : names of the columns that the audit has seen
+    target, features : names of the columns of labels, and of those that were audited
     id_column : name of the column that tells what people call a row, or None
     ids : by row of the file: what people call it; None for the cells of ``id_column``
     rows : by row of the audit: its number in the file; None if it is the same

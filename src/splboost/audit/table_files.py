@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gc
 import gzip
 import io
 import math
@@ -259,10 +260,10 @@ def read_records(
     start = 0
     for fields in reader:
         is_blank = len(fields) < 2 and not "".join(fields).strip(" \t")
-        yield Record(
-            "".join(lines[start : reader.line_num]), [] if is_blank else fields
-        )
-        start = reader.line_num
+        end = reader.line_num
+        record = lines[start] if end == start + 1 else "".join(lines[start:end])
+        yield Record(record, [] if is_blank else fields)
+        start = end
 
 
 def find_separator(text: str) -> str:
@@ -286,6 +287,8 @@ def _read_csv(path: Path, categorical: Sequence[str], encoding: str) -> TableFil
             f"{path} starts with a line for Excel (sep=); delete that line."
         )
     separator, records, last = find_separator(text), [], ""
+    was_on = gc.isenabled()
+    gc.disable()  # so many lists that stay make its searches half of the time
     try:
         for record in read_records(text.removeprefix(MARK), separator):
             if record.fields:
@@ -295,6 +298,9 @@ def _read_csv(path: Path, categorical: Sequence[str], encoding: str) -> TableFil
         raise FileError(
             f"{path} is no readable CSV ({error}); save it as CSV in UTF-8."
         ) from None
+    finally:
+        if was_on:
+            gc.enable()
     if not records:
         raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
     if has_open_quotes(last, separator):

@@ -5,8 +5,8 @@ import io
 import re
 from dataclasses import replace
 
-from splboost.audit.cleaning import locate_decisions, write_cleaned
-from splboost.audit.decisions import digest_row
+from splboost.audit.cleaning import write_cleaned
+from splboost.audit.decisions import digest_row, locate_decisions
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -136,6 +136,52 @@ def hostile_report():
         suspect["similar"][0]["id"] = text
         suspect["cells"] = [None, *suspect["cells"][1:]]
     return report
+
+
+# CSV files, and what they are with row 0 flipped and row 2 dropped
+CSV_FILES = {
+    "plain": ("a,label\n1,no\n2,yes\n3,no\n4,no\n", "a,label\n1,yes\n2,yes\n4,no\n"),
+    "CRLF": (
+        "a,label\r\n1,no\r\n2,yes\r\n3,no\r\n4,no\r\n",
+        "a,label\r\n1,yes\r\n2,yes\r\n4,no\r\n",
+    ),
+    "BOM": (
+        "\ufefflabel,a\nno,1\nyes,2\nno,3\nno,4",
+        "\ufefflabel,a\nyes,1\nyes,2\nno,4",
+    ),
+    "semicolon": (
+        "a;b,c;label\n1,5;x;no\n2;y;yes\n3;z;no\n4;;no\n",
+        "a;b,c;label\n1,5;x;yes\n2;y;yes\n4;;no\n",
+    ),
+    "tab": (
+        "a\tlabel\tb\n1\tno\tx\n2\tyes\ty\n3\tno\tz\n4\tno\t\n",
+        "a\tlabel\tb\n1\tyes\tx\n2\tyes\ty\n4\tno\t\n",
+    ),
+    "quotes": (
+        'a,"label"\n"1,""no""\n,",no\n2,"yes"\n"3\r\n\r\n",no\n5",no\n',
+        'a,"label"\n"1,""no""\n,",yes\n2,"yes"\n5",no\n',
+    ),
+    "quoted labels": (
+        '"label","a"\n"no","1"\n"yes","2"\n"no","3"\n"no","4"\n',
+        '"label","a"\n"yes","1"\n"yes","2"\n"no","4"\n',
+    ),
+    "blank lines": (
+        "a,label\n\n1,no\n2,yes\n\n3,no\n4,no\n\n",
+        "a,label\n\n1,yes\n2,yes\n\n4,no\n\n",
+    ),
+    "lines of spaces": (
+        ' \t\na,label\n  \n1,no\n2,yes\n" "\n3,no\n4,no\n   ',
+        ' \t\na,label\n  \n1,yes\n2,yes\n" "\n4,no\n   ',
+    ),
+    "own spelling": (
+        "a,label\n1,NO\n2, Yes\n3,no\n4,no\n",
+        'a,label\n1," Yes"\n2, Yes\n4,no\n',
+    ),
+    "name in a cell": (
+        "b,label,a\nlabel,no,1\nno,yes,2\n,no,3\nyes,no,4\n",
+        "b,label,a\nlabel,yes,1\nno,yes,2\nyes,no,4\n",
+    ),
+}
 
 
 LONGEST = 120_000  # milliseconds to wait for the browser; machines may be busy

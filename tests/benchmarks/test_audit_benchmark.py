@@ -20,7 +20,6 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import _audit_methods as methods  # noqa: E402
 import _long_data as data  # noqa: E402
-import audit  # noqa: E402
 from _audit_results import (  # noqa: E402
     cleaned_errors,
     tabulate,
@@ -30,6 +29,7 @@ from _audit_results import (  # noqa: E402
 )
 from _long import Cell, settings_of  # noqa: E402
 
+import audit  # noqa: E402
 from splboost.audit import LabelAudit  # noqa: E402
 
 SECONDS = 240

@@ -26,7 +26,7 @@ from fuzz.fits import refuses
 from fuzz.tables import make_data, numpy_rng
 from splboost import AdaBoostClassifier
 from splboost.audit import LabelAudit
-from splboost.audit.files import FileError, read_file
+from splboost.audit.table_files import FileError, read_file
 
 CELLS = (
     *("", " ", "NA", "?", "1", "-0", "1.5", "1,5", "1e400", "inf", "0x1", "1_000", "١"),

@@ -1,210 +1,34 @@
-"""The data with a reviewer's decisions applied.
-
-A decision is applied to the row that it was made on, as that row was then: where the
-file has changed there, nothing is written.
-"""
+"""The data with a reviewer's decisions applied; all else stays as it was."""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
 
 from splboost._tools.whole_files import replacing, write_whole
-from splboost.audit.csv_text import change_rows
-from splboost.audit.decisions import KEEP, Decision, digest_row
-from splboost.audit.files import (
-    CATEGORY,
-    NUMBER,
+from splboost.audit.decisions import KEEP, Decision
+from splboost.audit.table_files import (
+    MARK,
     PARQUET,
     FileError,
     TableFile,
+    as_text,
     labels_of,
-    spell_number,
+    read_records,
 )
-from splboost.audit.parquet import change_parquet
-
-MOST_ROWS_NAMED = 10  # rows, in an error
-
-
-def as_reviewed(
-    file: TableFile, target: str, decisions: Iterable[Decision]
-) -> TableFile:
-    """The file with labels read as they were when the decisions were made.
-
-    An audit with ``--categorical`` tells 1 from 01. Decisions on such labels name cells
-    that are no number in its usual spelling.
-    """
-    column = file.column(target, "--target")
-    if column.kind != NUMBER:
-        return file
-    cells = {cell.strip() for cell in column.cells if cell is not None}
-    named = {text for each in decisions for text in (each.given, each.label)}
-    if named & (cells - {label for label in labels_of(file, target)}):
-        texts = replace(column, kind=CATEGORY)
-        return replace(file, columns={**file.columns, target: texts})
-    return file
-
-
-def locate_decisions(
-    decisions: Iterable[Decision], file: TableFile, target: str, *, force: bool = False
-) -> dict[int, Decision]:
-    """Decisions by the rows of a file that they were made on, or an error.
-
-    A row is where it was if its digest says so, else where its id is. With ``force``,
-    what has no such row goes by its id, else by its number, and only labels are
-    compared. A flip to the label that the row has is a decision to keep it.
-    """
-    decisions = list(decisions)
-    if not force:
-        unproven = [each for each in decisions if each.digest is None]
-        if unproven:
-            raise FileError(
-                f"The decision on {unproven[0]} has no digest of the row it was made "
-                "on, or no format. Nothing is changed; save the decisions once more on "
-                "the page of a new audit, or use --force to go by id or row number "
-                "alone."
-            )
-    search = _RowSearch(file)
-    rows = [search.find(each, force=force) for each in decisions]
-    changed = [each for each, row in zip(decisions, rows, strict=True) if row is None]
-    if changed:
-        raise FileError(_describe_changed(changed, len(decisions), file, force))
-    located: dict[int, Decision] = {}
-    labels = labels_of(file, target)
-    known = sorted({label for label in labels if label is not None})
-    for each, row in zip(decisions, rows, strict=True):
-        assert row is not None
-        if row in located:
-            raise FileError(
-                f"The decisions on {located[row]} and {each} are both on row {row} of "
-                f"{file.path}; leave one of them out."
-            )
-        located[row] = _with_known_labels(each, row, labels[row], known, file)
-    return located
-
-
-class _RowSearch:
-    """Finds rows of a file by digest, id and number."""
-
-    def __init__(self, file: TableFile) -> None:
-        self._file = file
-        self._rows_by_id: dict[str, dict[str | None, list[int]]] = {}
-        self._digests: dict[int, str] = {}
-
-    def find(self, decision: Decision, *, force: bool) -> int | None:
-        """The row of a decision; None if the file does not have it."""
-        is_there = 0 <= decision.row < self._file.n_rows
-        by_id = self._rows_with_id(decision)
-        places = [decision.row] if is_there else []
-        for row in (*places, *by_id):
-            if self._digest(row) == decision.digest:
-                same = [at for at in by_id if self._digest(at) == decision.digest]
-                return row if row in places or len(same) == 1 else None
-        if not force:
-            return None
-        name = decision.id_column
-        if decision.digest is None and name is None and decision.id is not None:
-            # of an old file, so that the id may be in any column
-            return decision.row if is_there and self._holds(decision) else None
-        if decision.id is None or name not in self._file.columns:
-            return decision.row if is_there else None
-        if decision.row in by_id:
-            return decision.row
-        return by_id[0] if len(by_id) == 1 else None
-
-    def _rows_with_id(self, decision: Decision) -> list[int]:
-        name = decision.id_column
-        if name is None or decision.id is None or name not in self._file.columns:
-            return []
-        if name not in self._rows_by_id:
-            rows: dict[str | None, list[int]] = {}
-            for row, cell in enumerate(self._file.columns[name].cells):
-                rows.setdefault(cell, []).append(row)
-            self._rows_by_id[name] = rows
-        return self._rows_by_id[name].get(decision.id, [])
-
-    def _digest(self, row: int) -> str:
-        if row not in self._digests:
-            self._digests[row] = digest_row(self._file, row)
-        return self._digests[row]
-
-    def _holds(self, decision: Decision) -> bool:
-        columns = self._file.columns.values()
-        return any(column.cells[decision.row] == decision.id for column in columns)
-
-
-def _describe_changed(
-    changed: Sequence[Decision], n_decisions: int, file: TableFile, force: bool
-) -> str:
-    some = ", ".join(map(str, changed[:MOST_ROWS_NAMED]))
-    some += ", …" if len(changed) > MOST_ROWS_NAMED else ""
-    if force:
-        return (
-            f"{file.path} does not have {some}, or has the same id several times. "
-            "Nothing is changed; give the file that was audited."
-        )
-    hint = ""
-    named = {each.id_column for each in changed} - {None, *file.columns}
-    if named:
-        hint = (
-            f" There is no column {min(map(str, named))!r}, by which rows were known."
-        )
-    elif len(changed) == n_decisions > 1:
-        hint = " These are all rows that were decided on: has a column been changed?"
-    return (
-        f"{file.path} is not as it was audited in {some}: a cell has changed, or the "
-        f"row is elsewhere or gone.{hint} Nothing is changed; give the file that was "
-        "audited, audit this one, or use --force to go by id or row number and compare "
-        "labels alone."
-    )
-
-
-def _with_known_labels(
-    decision: Decision,
-    row: int,
-    label: str | None,
-    known: Sequence[str],
-    file: TableFile,
-) -> Decision:
-    """A decision that fits the label of its row, which is one of the known."""
-    if label is None or _spelled(decision.given, known, file.separator) != label:
-        raise FileError(
-            f"Row {row} of {file.path} is labelled {label!r}, and was "
-            f"{decision.given!r} when it was reviewed; give the file that was audited."
-        )
-    if decision.label is None:
-        return decision
-    new = _spelled(decision.label, known, file.separator)
-    if new is None:
-        raise FileError(
-            f"Row {row} of {file.path} is to be flipped to {decision.label!r}, which "
-            f"no row has; the labels are {', '.join(map(repr, known))}."
-        )
-    if new == label:
-        return replace(decision, kind=KEEP, label=None)
-    return replace(decision, label=new)
-
-
-def _spelled(text: str, known: Sequence[str], separator: str) -> str | None:
-    """The label that a text stands for: spreadsheets make TRUE of true, 1 of 1.0."""
-    if text in known:
-        return text
-    for decimal in (separator, ";"):  # with which a comma may be a decimal one
-        with suppress(ValueError, ArithmeticError):
-            number = spell_number(text, decimal)
-            if number in known:
-                return number
-    alike = [label for label in known if label.casefold() == text.strip().casefold()]
-    return alike[0] if len(alike) == 1 else None
 
 
 def write_cleaned(
     file: TableFile, target: str, decisions: Mapping[int, Decision], path: Path
 ) -> None:
-    """Write a file again with decisions applied; all else stays as it was.
+    """Write a file again with decisions applied.
 
     Labels are spelled as the file spells them. A CSV is compressed if its new name ends
     in ``.gz``.
@@ -213,7 +37,7 @@ def write_cleaned(
     ----------
     file : TableFile
     target : name of the column of labels
-    decisions : by row, as `locate_decisions` finds them
+    decisions : by row, as `splboost.audit.decisions.locate_decisions` finds them
     path : where to write
     """
     text, is_parquet = file.text, file.text is None
@@ -237,8 +61,7 @@ def write_cleaned(
             change_parquet(file.table, file.path, part, target, changes)
         return
     position = list(file.columns).index(target)
-    changed = change_rows(text, file.separator, position, changes)
-    content = changed.encode(file.encoding)
+    content = change_csv(text, file.separator, position, changes).encode(file.encoding)
     is_packed = path.suffix.lower() == ".gz"
     write_whole(path, gzip.compress(content) if is_packed else content, file.path)
 
@@ -253,19 +76,106 @@ def differs_only_in(
     """
     if list(cleaned.columns) != list(file.columns):
         return False
-    decided, names = set(rows), [name for name in file.columns if name != target]
+    decided, names = set(rows), [*(file.columns.keys() - {target}), target]
     after, before = (
-        list(
-            zip(*(table.columns[name].cells for name in (*names, target)), strict=True)
-        )
+        list(zip(*(table.columns[name].cells for name in names), strict=True))
         for table in (cleaned, file)
     )
-    ends = {0}  # rows of the cleaned file that those of the source so far may have made
+    # Numbers of rows of the cleaned file that the rows of the source so far may be in
+    ends = {0}
     for row, cells in enumerate(before):
-        if row not in decided:
+        if row in decided:
+            ends |= {
+                at + 1
+                for at in ends
+                if at < len(after) and after[at][:-1] == cells[:-1]
+            }
+        else:
             ends = {at + 1 for at in ends if after[at : at + 1] == [cells]}
-            continue
-        ends |= {
-            at + 1 for at in ends if at < len(after) and after[at][:-1] == cells[:-1]
-        }
     return len(after) in ends
+
+
+# ---------------------------------------------------------------------------------- CSV
+
+
+def change_csv(
+    text: str, separator: str, position: int, changes: Mapping[int, str | None]
+) -> str:
+    """A CSV with other values in one column, and without some rows.
+
+    Parameters
+    ----------
+    text : str
+        With a header.
+    separator : str
+    position : int
+        Of the column.
+    changes : by row, from 0: the new value, or None to leave the row out
+    """
+    mark = MARK if text.startswith(MARK) else ""
+    parts, row = [mark], -2  # the header comes first
+    for record in read_records(text[len(mark) :], separator):
+        row += bool(record.fields)
+        if not record.fields or row not in changes:
+            parts.append(record.text)
+        elif (value := changes[row]) is not None:
+            parts.append(_replace_field(record.text, separator, position, value))
+    return "".join(parts)
+
+
+def _replace_field(record: str, separator: str, position: int, value: str) -> str:
+    """A record with another value in a field, in quotes if it needs or had them."""
+    field = rf'(?:"(?:[^"]|"")*+")?+[^{re.escape(separator)}\r\n]*+'
+    before = rf"(?:{field}{re.escape(separator)}){{{position}}}"
+    found = re.match(f"({before})({field})", record)
+    assert found is not None
+    is_quoted = found[2].startswith('"') or re.search(r'["\r\n]|^\s|\s$', value)
+    if is_quoted or separator in value:
+        value = '"' + value.replace('"', '""') + '"'
+    return found[1] + value + record[found.end() :]
+
+
+# ------------------------------------------------------------------------------ Parquet
+
+
+def change_parquet(
+    table: Any,
+    source: Path,
+    path: Path,
+    target: str,
+    changes: Mapping[int, str | None],
+) -> None:
+    """Write a Parquet file again, with other labels and without some rows.
+
+    Parameters
+    ----------
+    table : what pyarrow or polars has read from the file
+    source : the file
+    path : where to
+    target : name of the column of labels
+    changes : by row: the text of the new label, which another row has, or None to
+        leave the row out
+    """
+    labels = nw.from_native(table, eager_only=True)[target].to_list()
+    row_of = {as_text(label): row for row, label in enumerate(labels)}
+    kept = np.array([changes.get(row, "") is not None for row in range(len(labels))])
+    origin = np.arange(len(labels))  # each row gets the label of this one, of any type
+    for row, text in changes.items():
+        if text is not None:
+            origin[row] = row_of[text]
+    if hasattr(table, "write_parquet"):
+        changed = table.with_columns(table[target].gather(origin)).filter(kept)
+        try:
+            changed.write_parquet(path)
+        except Exception as error:  # of polars' own, also where the disk is full
+            raise OSError(str(error)) from error
+        return
+    parquet = import_module("pyarrow.parquet")
+    whole = table.unify_dictionaries()
+    at = whole.schema.get_field_index(target)
+    changed = whole.set_column(at, whole.schema.field(at), whole[target].take(origin))
+    metadata, packing = parquet.ParquetFile(source).metadata, "snappy"
+    if metadata.num_row_groups and metadata.num_columns:
+        packing = metadata.row_group(0).column(0).compression
+    packing = "none" if packing == "UNCOMPRESSED" else packing
+    parquet.write_table(changed.filter(kept), path, compression=packing)

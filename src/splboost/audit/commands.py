@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,28 +12,45 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from splboost._tools.interrupts import EXIT_CODE
 from splboost._tools.whole_files import check_replaceable, is_device
-from splboost.audit.cleaning import (
-    as_reviewed,
-    differs_only_in,
+from splboost.audit.cleaning import differs_only_in, write_cleaned
+from splboost.audit.decisions import (
+    DROP,
+    FLIP,
+    KEEP,
+    digest_row,
     locate_decisions,
-    write_cleaned,
+    read_as_reviewed,
+    read_decisions,
 )
-from splboost.audit.decisions import DROP, FLIP, KEEP, digest_row, read_decisions
-from splboost.audit.files import UTF_8, FileError, read_file
+from splboost.audit.file_audit import FileAudit, plan_audit
+from splboost.audit.issues import summarise
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.noise_model import MOST_CERTAIN
-from splboost.audit.outputs import check_folder, check_outputs, write_findings
-from splboost.audit.plan import Plan
-from splboost.audit.terminal import show_columns, show_findings, showing_warnings
+from splboost.audit.outputs import (
+    PAGE,
+    SUSPECTS,
+    check_outputs,
+    first_reason,
+    make_folder,
+    write_findings,
+)
+from splboost.audit.page import brief
+from splboost.audit.table_files import CATEGORY, NUMBER, UTF_8, FileError, read_file
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE = 2, 1
 MOST_SEEDS = 2**32
 RUN = "run"
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+NUMERAL = re.compile(r"(?<![\w.])\d[\d.]*(?!\w)")  # and no part of a name
+N_SHOWN = 10  # suspects
+LONGEST_LINE = 300  # characters of what comes from data
 
 
 class _FileFirst(TyperGroup):
@@ -64,32 +83,6 @@ EncodingOption = Annotated[
 ]
 
 
-def _split_name(path: Path) -> tuple[str, str]:
-    """Name of a file without its ending, and that, as ``.csv`` or ``.csv.gz``."""
-    ending = path.suffix
-    if ending.lower() == ".gz":
-        ending = path.with_suffix("").suffix + ending
-    return path.name.removesuffix(ending), ending
-
-
-def _split(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-def _check_numbers(top: int | None, precision: float | None, jobs: int) -> None:
-    if top is not None and precision is not None:
-        raise typer.BadParameter("--top and --precision both say how many; give one.")
-    if precision is not None and not 0 < precision <= MOST_CERTAIN:
-        raise typer.BadParameter(
-            f"--precision {precision:g} is no share that can be stated; give one "
-            f"above 0 and up to {MOST_CERTAIN}, as 0.9."
-        )
-    if jobs == 0:
-        raise typer.BadParameter(
-            "--jobs 0 has no meaning; give the number of threads, or -1 for all cores."
-        )
-
-
 @app.command(
     RUN,
     cls=_Unnamed,
@@ -114,11 +107,14 @@ def audit(
         typer.Option("--groups", help="Column of what rows belong to, as a person."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="So many suspects, the worst.")
+        int | None,
+        typer.Option("--top", min=1, help="Number of suspects to list."),
     ] = None,
     precision: Annotated[
         float | None,
-        typer.Option("--precision", help="Suspects of whom so many are wrong: 0.9."),
+        typer.Option(
+            "--precision", help="Wanted share of wrong labels among them: 0.9."
+        ),
     ] = None,
     reviewed: Annotated[
         list[Path] | None,
@@ -136,10 +132,14 @@ def audit(
         ),
     ] = False,
     encoding: EncodingOption = UTF_8,
-    quick: Annotated[bool, typer.Option("--quick", help="Faster, less sharp.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Faster, but ranks less well.")
+    ] = False,
     seed: Annotated[
         int,
-        typer.Option("--seed", min=0, max=MOST_SEEDS - 1, help="Of all that is drawn."),
+        typer.Option(
+            "--seed", min=0, max=MOST_SEEDS - 1, help="Seed of all random draws."
+        ),
     ] = 0,
     jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all.")] = -1,
     as_json: Annotated[
@@ -165,13 +165,15 @@ def audit(
         file = read_file(data, categories, encoding)
         file.column(target, "--target")  # is there
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
-        check_folder(folder)
         reviews = reviewed or []
         decided = read_decisions(reviews)
         inputs = [data, *reviews]
         check_outputs(folder, inputs, data, target, force=force)
-        plan = Plan.of(file, target, id_column, ignored, groups, decided, force=force)
-        show_columns(console, plan)
+        plan = plan_audit(
+            file, target, id_column, ignored, groups, decided, force=force
+        )
+        make_folder(folder)
+        _show_columns(console, plan)
         found = LabelAudit(
             top=top,
             precision=precision,
@@ -180,12 +182,12 @@ def audit(
             random_state=seed,
             verbose=0 if quiet else 1,
         )
-        with showing_warnings(console):
+        with _showing_warnings(console):
             plan.fit(found)
             report = plan.report(found)
         check_outputs(folder, inputs, data, target, force=force)  # time has passed
         summary = write_findings(report, data, folder)
-        show_findings(console, found, report, folder, plan.rows)
+        _show_findings(console, found, report, folder, plan)
         if as_json:
             typer.echo(summary)
 
@@ -220,7 +222,7 @@ def apply_command(
         file = read_file(data, encoding=encoding)
         file.column(target, "--target")  # is there
         found = read_decisions(decisions)
-        file = as_reviewed(file, target, found)
+        file = read_as_reviewed(file, target, found)
         name, ending = _split_name(data)
         path = out or data.with_name(f"{name}-cleaned{ending}")
         if path.exists() and any(path.samefile(each) for each in (data, *decisions)):
@@ -233,8 +235,6 @@ def apply_command(
                 f"the column decision ({KEEP}, {FLIP} or {DROP}), or save decisions "
                 "on the review page."
             )
-        if not is_device(path):
-            check_folder(path.parent)
         located = locate_decisions(found, file, target, force=force)
 
         def is_own(earlier: Path) -> bool:
@@ -242,27 +242,54 @@ def apply_command(
             return differs_only_in(located, there, file, target)
 
         check_replaceable(path, is_own, force=force)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not is_device(path):
+            make_folder(path.parent)
         write_cleaned(file, target, located, path)
-        kinds = [each.kind for each in located.values()]
-        n_changed = sum(
-            digest_row(file, row) != each.digest for row, each in located.items()
-        )
-        if n_changed and not quiet:
+        if quiet:
+            return
+        rows = located.items()
+        n_changed = sum(digest_row(file, row) != each.digest for row, each in rows)
+        if n_changed:
             _say(
                 f"--force: {n_changed} of these rows are not known to be as they were "
                 "audited; they went by id or row number."
             )
-        if not quiet:
-            _say(
-                f"{path}: {kinds.count(FLIP)} labels changed, {kinds.count(DROP)} "
-                f"rows dropped, {kinds.count(KEEP)} kept as they were"
-            )
+        kinds = [each.kind for each in located.values()]
+        _say(
+            f"{path}: {kinds.count(FLIP)} labels changed, {kinds.count(DROP)} rows "
+            f"dropped, {kinds.count(KEEP)} kept as they were"
+        )
+
+
+def _split_name(path: Path) -> tuple[str, str]:
+    """Name of a file without its ending, and that, as ``.csv`` or ``.csv.gz``."""
+    ending = path.suffix
+    if ending.lower() == ".gz":
+        ending = path.with_suffix("").suffix + ending
+    return path.name.removesuffix(ending), ending
+
+
+def _split(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def _check_numbers(top: int | None, precision: float | None, jobs: int) -> None:
+    if top is not None and precision is not None:
+        raise typer.BadParameter("--top and --precision both say how many; give one.")
+    if precision is not None and not 0 < precision <= MOST_CERTAIN:
+        raise typer.BadParameter(
+            f"--precision {precision:g} is no share that can be stated; give one "
+            f"above 0 and up to {MOST_CERTAIN}, as 0.9."
+        )
+    if jobs == 0:
+        raise typer.BadParameter(
+            "--jobs 0 has no meaning; give the number of threads, or -1 for all cores."
+        )
 
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Sentences for what a user can mend."""
+    """Print a sentence for what a user can mend."""
     try:
         yield
     except KeyboardInterrupt:
@@ -272,9 +299,90 @@ def _plain_errors() -> Iterator[None]:
         raise
     except (ValueError, OSError, ImportError) as error:
         _say(f"Error: {error}")
-        is_given = isinstance(error, ValueError)
-        raise typer.Exit(MISUSE if is_given else FAILURE) from None
+        is_misuse = isinstance(error, ValueError)
+        raise typer.Exit(MISUSE if is_misuse else FAILURE) from None
 
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)
+
+
+# ----------------------------------------------------------------------------- terminal
+
+
+def _show_columns(console: Console, plan: FileAudit) -> None:
+    """What is taken for what, and what is left out."""
+    file, skipped = plan.file, plan.unlabelled
+    console.print(_plain(f"{file.path.name}: {file.n_rows} rows", style="bold"))
+    lines = []
+    for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
+        names = [name for name in plan.features if file.columns[name].kind == kind]
+        if names:
+            lines.append(f"  {title}: {', '.join(map(brief, names))}")
+    if skipped:
+        first = f"row {skipped[0]}" + (" is the first" if len(skipped) > 1 else "")
+        lines.append(f"  skipped: {len(skipped)} without a label ({first})")
+    for name, why in plan.left_out.items():
+        lines.append(f"  left out: {brief(name)} ({why})")
+    for line in lines:
+        console.print(_plain(line))
+
+
+def _show_findings(
+    console: Console,
+    audit: LabelAudit,
+    report: dict[str, Any],
+    folder: Path,
+    plan: FileAudit,
+) -> None:
+    """In numbers, the worst suspects, and where all of them are."""
+    console.print()
+    for line in summarise(audit, plan.rows).split("\n"):
+        console.print(_plain(brief(line, LONGEST_LINE)))
+    suspects, names = report["suspects"][:N_SHOWN], report["classes"]
+    if suspects:
+        table = RichTable(title="The worst", title_justify="left")
+        ids = ["id"] if any(each["id"] for each in suspects) else []
+        for name in ("row", *ids, "label", "looks like", "chance wrong", "because"):
+            table.add_column(name, overflow="fold")
+        for each in suspects:
+            cells = (
+                str(each["row"]),
+                *(brief(each[name] or "") for name in ids),
+                brief(names[each["given"]]),
+                brief(names[each["predicted"]]),
+                f"{each['wrong']:.0%}",
+                first_reason(each),
+            )
+            table.add_row(*(_plain(cell) for cell in cells))
+        console.print(table)
+        console.print(_plain(f"Review them: {folder / PAGE}"))
+        console.print(_plain(f"As a table: {folder / SUSPECTS}"))
+    else:
+        console.print(_plain(f"How well labels fit their rows: {folder / PAGE}"))
+    what = "the whole file" if report["source"] is not None else "the suspects' rows"
+    console.print(
+        _plain(f"The page holds {what}: give it only to those who may see the data.")
+    )
+
+
+@contextmanager
+def _showing_warnings(console: Console) -> Iterator[None]:
+    """Warnings as sentences, one of each kind, however often it is given."""
+    shown = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        kind = NUMERAL.sub("", str(message))  # of other rows, with other numbers
+        if kind not in shown:
+            shown.add(kind)
+            console.print(_plain(f"Note: {message}"))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def _plain(text: str, style: str = "") -> Text:
+    """Text without markup, whose control characters are made visible."""
+    visible = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return Text(visible, style)

@@ -1,7 +1,8 @@
 """What a reviewer has decided on suspects.
 
 A file of decisions, CSV or JSON, is read as a whole or not at all. Each decision
-carries a digest of the row that it was made on.
+carries a digest of the row that it was made on, and is applied to that row alone, as it
+was then.
 """
 
 from __future__ import annotations
@@ -11,17 +12,29 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from splboost.audit.csv_text import MARK, find_separator, read_records
-from splboost.audit.files import FileError, TableFile, read_text
+from splboost.audit.table_files import (
+    CATEGORY,
+    MARK,
+    NUMBER,
+    FileError,
+    TableFile,
+    find_separator,
+    labels_of,
+    read_records,
+    read_text,
+    spell_number,
+)
 
 KEEP, FLIP, DROP = "keep", "flip", "drop"
 DECISIONS = KEEP, FLIP, DROP
-# What a spreadsheet takes for a formula; and so that it can be taken off again, what
-# looks as if it were guarded already
+# What a spreadsheet takes for a formula, or what looks as if it were guarded against
+# that, so that the guard can be taken off again
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 GUARD = "'"
@@ -31,6 +44,7 @@ PROOFS = "id_column", "digest", "format"
 FIELDS = *NEEDED, *PROOFS
 # A word at the start, because a spreadsheet takes 12e45678 for a number
 DIGEST = re.compile(r"row-[0-9a-f]{16}")
+MOST_ROWS_NAMED = 10  # in an error
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ def digest_row(file: TableFile, row: int) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from splboost.audit.files import Column, TableFile
+    >>> from splboost.audit.table_files import Column, TableFile
     >>> ages = Column("age", "number", ["40", "7"])
     >>> file = TableFile(Path("people.csv"), {"age": ages}, 2)
     >>> digest_row(file, 0)
@@ -75,171 +89,6 @@ def digest_row(file: TableFile, row: int) -> str:
     cells = sorted((name, column.cells[row]) for name, column in file.columns.items())
     text = json.dumps(cells).encode("ascii")
     return f"row-{hashlib.sha256(text).hexdigest()[:16]}"
-
-
-def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
-    """All decisions that review pages have saved as CSV or JSON, or an error.
-
-    Lines without a decision, such as those of a list of suspects that was filled in by
-    hand, are left out.
-    """
-    found: dict[int, Decision] = {}
-    for path in map(Path, paths):
-        for each in _read(path):
-            if each.row in found:
-                raise FileError(
-                    f"{path}: row {each.row} has been decided on before; leave one of "
-                    "the decisions out."
-                )
-            found[each.row] = each
-    return list(found.values())
-
-
-def _read(path: Path) -> list[Decision]:
-    if not path.is_file():
-        raise FileError(
-            f"{path} is not there; save the decisions on the review page first."
-        )
-    text = read_text(path, is_data=False)[0].removeprefix(MARK)
-    is_json = text.lstrip().startswith("{")
-    lines = _lines_of_json(path, text) if is_json else _lines_of_csv(path, text)
-    return [
-        _decision(f"{path}, line {number} of the decisions", line)
-        for number, line in enumerate(lines, start=1)
-        if _kind(line)
-    ]
-
-
-def _lines_of_json(path: Path, text: str) -> list[dict[str, Any]]:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise ValueError("a name stands twice in one object")
-        return found
-
-    try:
-        document = json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise FileError(
-            f"{path} is no readable JSON ({error}); save the decisions once more."
-        ) from None
-    lines = document.get("decisions")
-    if not isinstance(lines, list) or not all(
-        isinstance(line, dict) and "decision" in line for line in lines
-    ):
-        raise FileError(
-            f"{path} has no list of decisions; save them on the review page once more."
-        )
-    of_all = {name: document.get(name) for name in ("id_column", "format")}
-    return [{**of_all, **line} for line in lines]
-
-
-def _lines_of_csv(path: Path, text: str) -> list[dict[str, Any]]:
-    """Spreadsheets may have saved it with semicolons."""
-    separator, records = find_separator(text), []
-    try:
-        for record in read_records(text, separator, strict=True):
-            if record.fields:
-                records.append(record.fields)
-    except csv.Error as error:
-        raise FileError(
-            f"{path}, line {len(records)} of the decisions: quotes do not close, or "
-            f"stand within a field ({error}). Nothing is read; mend that line, or save "
-            "the decisions once more."
-        ) from None
-    names, *lines = records or [[]]
-    absent = [name for name in NEEDED if name not in names]
-    if absent:
-        raise FileError(
-            f"{path} has no column {absent[0]!r}; decisions have the columns "
-            f"{', '.join(NEEDED)}."
-        )
-    twice = [name for name in FIELDS if names.count(name) > 1]
-    if twice:
-        raise FileError(
-            f"{path} has several columns called {twice[0]!r}; leave one of them."
-        )
-    place = {name: names.index(name) for name in FIELDS if name in names}
-    for number, line in enumerate(lines, start=1):
-        if len(line) != len(names):
-            raise FileError(
-                f"{path}, line {number} of the decisions has {len(line)} fields, and "
-                f"there are {len(names)} columns. Nothing is read; mend that line, or "
-                "save the decisions once more."
-            )
-        _refuse_swallowed(path, number, line, place)
-    return [
-        {name: without_guard(line[at]) for name, at in place.items()} for line in lines
-    ]
-
-
-def _refuse_swallowed(
-    path: Path, number: int, line: Sequence[str], place: Mapping[str, int]
-) -> None:
-    """Refuse a line with a field that holds the lines after it, because of a quote.
-
-    Each line has a digest, which then is in that field. In files without digests no
-    field of ours may have several lines.
-    """
-    for at, field in enumerate(line):
-        is_ours = "digest" not in place and at in place.values()
-        if ("\n" in field or "\r" in field) and (is_ours or DIGEST.search(field)):
-            raise FileError(
-                f"{path}, line {number} of the decisions: the field {field[:30]!r}… "
-                "takes in the lines after it. Nothing is read; take out the quote "
-                "where it starts, or save the decisions once more."
-            )
-
-
-def _kind(line: Mapping[str, Any]) -> str:
-    """What was decided; spreadsheets like capitals."""
-    return str(line.get("decision") or "").strip().lower()
-
-
-def _decision(where: str, line: Mapping[str, Any]) -> Decision:
-    kind, label = _kind(line), line.get("new_label")
-    if kind not in DECISIONS:
-        raise FileError(
-            f"{where}: decision {kind!r} is none of {', '.join(DECISIONS)}; write one "
-            "of these, or nothing."
-        )
-    try:
-        row = int(re.sub(r"\.0+$", "", str(line["row"])))  # spreadsheets write 7.0
-    except (KeyError, ValueError):
-        raise FileError(
-            f"{where}: row {line.get('row')!r} is no whole number; give that of the "
-            "row in the data, from 0."
-        ) from None
-    if kind == FLIP and label in (None, ""):
-        raise FileError(
-            f"{where}: new_label {label!r} is none, and a flip needs one; name a "
-            "label, or keep the row."
-        )
-    version, digest = _text(line, "format"), _text(line, "digest")
-    if version is not None and version != FORMAT:
-        raise FileError(
-            f"{where}: format {version!r} is not {FORMAT!r}, the one that this version "
-            "of splboost reads; use the version that wrote the file."
-        )
-    if digest is not None and not DIGEST.fullmatch(digest):
-        raise FileError(
-            f"{where}: digest {digest!r} is none; save the decisions once more."
-        )
-    return Decision(
-        row,
-        _text(line, "given") or "",
-        kind,
-        str(label) if kind == FLIP else None,
-        _text(line, "id"),
-        _text(line, "id_column"),
-        digest if version is not None else None,
-    )
-
-
-def _text(line: Mapping[str, Any], name: str) -> str | None:
-    """A field that may be empty or not there."""
-    value = line.get(name)
-    return None if value is None or value == "" else str(value)
 
 
 def guarded(cell: str | None) -> str | None:
@@ -258,3 +107,306 @@ def guarded(cell: str | None) -> str | None:
 def without_guard(cell: str) -> str:
     """The text that was guarded, or any other as it is."""
     return cell[1:] if cell.startswith(GUARD) and FORMULA.match(cell) else cell
+
+
+# ------------------------------------------------------------------------------ reading
+
+
+def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
+    """All decisions that review pages have saved as CSV or JSON, or an error.
+
+    Lines without a decision, such as those of a list of suspects that was filled in by
+    hand, are left out.
+    """
+    found: dict[int, Decision] = {}
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise FileError(
+                f"{path} is not there; save the decisions on the review page first."
+            )
+        text = read_text(path, is_data=False)[0].removeprefix(MARK)
+        read = _read_json if text.lstrip().startswith("{") else _read_csv_lines
+        for number, line in enumerate(read(path, text), start=1):
+            # Spreadsheets like capitals.
+            kind = str(line.get("decision") or "").strip().lower()
+            if not kind:
+                continue
+            each = _decision(f"{path}, line {number} of the decisions", line, kind)
+            if each.row in found:
+                raise FileError(
+                    f"{path}: row {each.row} has been decided on before; leave one of "
+                    "the decisions out."
+                )
+            found[each.row] = each
+    return list(found.values())
+
+
+def _read_json(path: Path, text: str) -> list[dict[str, Any]]:
+    def refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("a name stands twice in one object")
+        return found
+
+    try:
+        document = json.loads(text, object_pairs_hook=refuse_repeated)
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{path} is no readable JSON ({error}); save the decisions once more."
+        ) from None
+    lines = document.get("decisions")
+    if not isinstance(lines, list) or not all(
+        isinstance(line, dict) and "decision" in line for line in lines
+    ):
+        raise FileError(
+            f"{path} has no list of decisions; save them on the review page once more."
+        )
+    shared = {name: document.get(name) for name in ("id_column", "format")}
+    return [{**shared, **line} for line in lines]
+
+
+def _read_csv_lines(path: Path, text: str) -> list[dict[str, Any]]:
+    """The lines of a CSV; spreadsheets may have saved it with semicolons.
+
+    A field that holds the lines after it, because of a stray quote, is an error: each
+    of these lines has a digest, which is then in that field. In files without digests
+    no field of ours may have several lines.
+    """
+
+    def spoilt(number: int, what: str) -> FileError:
+        return FileError(
+            f"{path}, line {number} of the decisions{what} Nothing is read; mend that "
+            "line, or save the decisions once more."
+        )
+
+    separator, records = find_separator(text), []
+    try:
+        for record in read_records(text, separator, strict=True):
+            if record.fields:
+                records.append(record.fields)
+    except csv.Error as error:
+        what = f": quotes do not close, or stand within a field ({error})."
+        raise spoilt(len(records), what) from None
+    names = records[0] if records else []
+    for name in FIELDS:
+        if name in NEEDED and name not in names:
+            raise FileError(
+                f"{path} has no column {name!r}; decisions have the columns "
+                f"{', '.join(NEEDED)}."
+            )
+        if names.count(name) > 1:
+            raise FileError(
+                f"{path} has several columns called {name!r}; leave one of them."
+            )
+    place = {name: names.index(name) for name in FIELDS if name in names}
+    lines = []
+    for number, fields in enumerate(records[1:], start=1):
+        if len(fields) != len(names):
+            what = f" has {len(fields)} fields, and there are {len(names)} columns."
+            raise spoilt(number, what)
+        for at, field in enumerate(fields):
+            is_ours = "digest" not in place and at in place.values()
+            if re.search("[\r\n]", field) and (is_ours or DIGEST.search(field)):
+                what = f": the field {field[:30]!r}… takes in the lines after it."
+                raise spoilt(number, what)
+        lines.append({name: without_guard(fields[at]) for name, at in place.items()})
+    return lines
+
+
+def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
+    """A decision from the fields of its line; ``where`` is for errors."""
+    label = line.get("new_label")
+    if kind not in DECISIONS:
+        raise FileError(
+            f"{where}: decision {kind!r} is none of {', '.join(DECISIONS)}; write one "
+            "of these, or nothing."
+        )
+    try:
+        row = int(re.sub(r"\.0+$", "", str(line["row"])))  # spreadsheets write 7.0
+    except (KeyError, ValueError):
+        raise FileError(
+            f"{where}: row {line.get('row')!r} is no whole number; give that of the "
+            "row in the data, from 0."
+        ) from None
+    if kind == FLIP and label in (None, ""):
+        raise FileError(
+            f"{where}: new_label {label!r} is none, and a flip needs one; name a "
+            "label, or keep the row."
+        )
+    given, name, id_column, digest, version = (
+        None if line.get(field) in (None, "") else str(line[field])
+        for field in ("given", "id", "id_column", "digest", "format")
+    )
+    if version is None:
+        digest = None
+    elif version != FORMAT:
+        raise FileError(
+            f"{where}: format {version!r} is not {FORMAT!r}, the one that this version "
+            "of splboost reads; use the version that wrote the file."
+        )
+    if digest is not None and not DIGEST.fullmatch(digest):
+        raise FileError(
+            f"{where}: digest {digest!r} is none; save the decisions once more."
+        )
+    new = str(label) if kind == FLIP else None
+    return Decision(row, given or "", kind, new, name, id_column, digest)
+
+
+# ------------------------------------------------------------------------- finding rows
+
+
+def read_as_reviewed(
+    file: TableFile, target: str, decisions: Iterable[Decision]
+) -> TableFile:
+    """The file with labels read as they were when the decisions were made.
+
+    An audit with ``--categorical`` tells 1 from 01. Decisions on such labels name cells
+    that are no number in its usual spelling.
+    """
+    column = file.column(target, "--target")
+    if column.kind != NUMBER:
+        return file
+    cells = {cell.strip() for cell in column.cells if cell is not None}
+    named = {text for each in decisions for text in (each.given, each.label)}
+    if named & (cells - set(labels_of(file, target))):
+        texts = replace(column, kind=CATEGORY)
+        return replace(file, columns={**file.columns, target: texts})
+    return file
+
+
+def locate_decisions(
+    decisions: Iterable[Decision], file: TableFile, target: str, *, force: bool = False
+) -> dict[int, Decision]:
+    """Decisions by the rows of a file that they were made on, or an error.
+
+    A row is where it was if its digest says so, else where its id is. With ``force``,
+    decisions without such a row go by its id, else by its number, and only labels are
+    compared. A flip to the label that the row has is a decision to keep it.
+    """
+    decisions = list(decisions)
+    unproven = [each for each in decisions if each.digest is None]
+    if unproven and not force:
+        raise FileError(
+            f"The decision on {unproven[0]} has no digest of the row it was made on, "
+            "or no format. Nothing is changed; save the decisions once more on the "
+            "page of a new audit, or use --force to go by id or row number alone."
+        )
+    search = _RowSearch(file)
+    rows = [search.find(each, force=force) for each in decisions]
+    changed = [each for each, row in zip(decisions, rows, strict=True) if row is None]
+    if changed:
+        raise FileError(_describe_changed(changed, len(decisions), file, force))
+    located: dict[int, Decision] = {}
+    labels = labels_of(file, target)
+    known = sorted({label for label in labels if label is not None})
+    for each, row in zip(decisions, rows, strict=True):
+        assert row is not None
+        if row in located:
+            raise FileError(
+                f"The decisions on {located[row]} and {each} are both on row {row} of "
+                f"{file.path}; leave one of them out."
+            )
+        located[row] = _with_known_labels(each, row, labels[row], known, file)
+    return located
+
+
+class _RowSearch:
+    """Finds rows of a file by digest, id and number."""
+
+    def __init__(self, file: TableFile) -> None:
+        self._file = file
+        self._digest = cache(partial(digest_row, file))
+        self._rows_by_id: dict[str, dict[str | None, list[int]]] = {}
+
+    def find(self, decision: Decision, *, force: bool) -> int | None:
+        """The row of a decision; None if the file does not have it."""
+        file, name = self._file, decision.id_column
+        here = [decision.row] if 0 <= decision.row < file.n_rows else []
+        by_id = self._rows_with_id(decision)
+        same = {row for row in (*here, *by_id) if self._digest(row) == decision.digest}
+        if same:
+            if decision.row in same:
+                return decision.row
+            return same.pop() if len(same) == 1 else None
+        if not force:
+            return None
+        if decision.digest is None and name is None and decision.id is not None:
+            # Nobody knows which column the id is from, so it may be any.
+            cells = (column.cells for column in file.columns.values())
+            has_id = bool(here) and any(c[here[0]] == decision.id for c in cells)
+            return decision.row if has_id else None
+        if decision.id is None or name not in file.columns:
+            return decision.row if here else None
+        if decision.row in by_id:
+            return decision.row
+        return by_id[0] if len(by_id) == 1 else None
+
+    def _rows_with_id(self, decision: Decision) -> list[int]:
+        name = decision.id_column
+        if name is None or decision.id is None or name not in self._file.columns:
+            return []
+        if name not in self._rows_by_id:
+            rows = self._rows_by_id[name] = {}
+            for row, cell in enumerate(self._file.columns[name].cells):
+                rows.setdefault(cell, []).append(row)
+        return self._rows_by_id[name].get(decision.id, [])
+
+
+def _describe_changed(
+    changed: Sequence[Decision], n_decisions: int, file: TableFile, force: bool
+) -> str:
+    some = ", ".join(map(str, changed[:MOST_ROWS_NAMED]))
+    some += ", …" if len(changed) > MOST_ROWS_NAMED else ""
+    if force:
+        return (
+            f"{file.path} does not have {some}, or has the same id several times. "
+            "Nothing is changed; give the file that was audited."
+        )
+    hint = ""
+    if len(changed) == n_decisions > 1:
+        hint = " These are all rows that were decided on: has a column been changed?"
+    return (
+        f"{file.path} is not as it was audited in {some}: a cell has changed, or the "
+        f"row is elsewhere or gone.{hint} Nothing is changed; give the file that was "
+        "audited, audit this one, or use --force to go by id or row number and compare "
+        "labels alone."
+    )
+
+
+def _with_known_labels(
+    decision: Decision,
+    row: int,
+    label: str | None,
+    known: Sequence[str],
+    file: TableFile,
+) -> Decision:
+    """A decision that fits the label of its row, which is one of the known."""
+    if label is None or _spelled(decision.given, known, file.separator) != label:
+        raise FileError(
+            f"Row {row} of {file.path} is labelled {label!r}, and was "
+            f"{decision.given!r} when it was reviewed; give the file that was audited."
+        )
+    if decision.label is None:
+        return decision
+    new = _spelled(decision.label, known, file.separator)
+    if new is None:
+        raise FileError(
+            f"Row {row} of {file.path} is to be flipped to {decision.label!r}, which "
+            f"no row has; the labels are {', '.join(map(repr, known))}."
+        )
+    if new == label:
+        return replace(decision, kind=KEEP, label=None)
+    return replace(decision, label=new)
+
+
+def _spelled(text: str, known: Sequence[str], separator: str) -> str | None:
+    """The label that a text stands for: spreadsheets make TRUE of true, 1 of 1.0."""
+    if text in known:
+        return text
+    for decimal in (separator, ";"):  # with which a comma may be a decimal point
+        with suppress(ValueError, ArithmeticError):
+            number = spell_number(text, decimal)
+            if number in known:
+                return number
+    alike = [label for label in known if label.casefold() == text.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None

@@ -1,13 +1,25 @@
-"""Probabilities of the labels, by models that have not seen them."""
+"""Probabilities of the labels, by models that have not seen them.
+
+Equal rows matter in two ways. Where their labels differ, some of these are wrong. And
+where records were copied together with their labels, a copy says nothing new: it must
+not be among the rows that its twin is judged by. Where equal rows were labelled one by
+one, though, each of these labels is the best evidence on the others. The labels tell
+which of the two it is, for copied ones agree.
+
+Either copies are joined or they are not, because labels come about in one way for all
+rows; so there is one limit. It matters little close to it: where labels were copied and
+one in twenty was changed later, the worst are ranked as well either way; and labels
+made one by one that differ as seldom are rarely wrong.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.model_selection import (
     StratifiedGroupKFold,
@@ -16,6 +28,7 @@ from sklearn.model_selection import (
 )
 
 from splboost._data.labels import weights_of_classes
+from splboost._data.table import Table
 from splboost._tools.user_warnings import warn
 from splboost.boosting.weak_learner import check_shares
 from splboost.selection.belief import unweigh
@@ -26,24 +39,104 @@ from splboost.selection.quick_forest import QuickForest
 FloatArray = NDArray[np.float64]
 
 N_FOLDS = 5
-SUM_ERROR = 1e-3  # by which given probabilities may miss 1
-SHOWN = 5  # entries of an index, in an error
+MOST_DIFFER = 0.05  # share of repeated rows whose labels differ, if labels were copied
+MOST_COPIES = 10  # mean copies per row of a class; with more the columns say little
+FEWEST = 5  # different rows of a class that are needed to judge it by
 
 
-class Evidence(NamedTuple):
-    """What models say of labels that they have not seen.
+# --------------------------------------------------------------------------- equal rows
+
+
+class Contradiction(NamedTuple):
+    """Rows whose cells are all equal, but not their labels.
 
     Attributes
     ----------
-    probability : (n_rows, n_classes); NaN where no model has not seen the row
-    model : one that has seen all rows, and can be asked about others; or None
+    rows : their numbers
+    codes : classes of their labels
     """
 
-    probability: FloatArray
-    model: Any
+    rows: NDArray[np.intp]
+    codes: NDArray[np.integer]
 
 
-def find_evidence(
+def number_equal_rows(table: Table) -> NDArray[np.intp]:
+    """A number for each row, the same for equal rows. Missing cells are equal."""
+    number = np.zeros(table.n_rows, dtype=np.intp)
+    for j in range(table.n_features):
+        if table.is_categorical[j]:
+            cells = table.category(j)[1] + 1
+        else:
+            cells = np.unique(table.numeric(j), return_inverse=True)[1]
+        pair = number * (int(cells.max(initial=0)) + 1) + cells
+        number = np.unique(pair, return_inverse=True)[1]
+    return number
+
+
+def find_contradictions(
+    equal: NDArray[np.intp], codes: NDArray[np.integer]
+) -> list[Contradiction]:
+    """All contradictions, by the numbers of `number_equal_rows`."""
+    order = np.argsort(equal, kind="stable")
+    ends = np.flatnonzero(np.diff(equal[order])) + 1
+    groups = (Contradiction(rows, codes[rows]) for rows in np.split(order, ends))
+    return [each for each in groups if (each.codes != each.codes[:1]).any()]
+
+
+def join_copies(
+    equal: NDArray[np.intp],
+    codes: NDArray[np.integer],
+    groups: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp] | None:
+    """Groups of rows that must not judge each other; None if there are none.
+
+    Parameters
+    ----------
+    equal : a number for each row, the same for equal rows
+    codes : class of each row's label
+    groups : number of each row's group, where there are groups already: two of them
+        become one where they share a row
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> equal = np.array([0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    >>> join_copies(equal, codes).tolist()
+    [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    >>> codes[1] = 1  # labelled one by one
+    >>> join_copies(equal, codes) is None
+    True
+    """
+    n_copies = np.bincount(equal)
+    is_repeated = n_copies > 1
+    label = np.empty(n_copies.size, dtype=codes.dtype)
+    label[equal] = codes
+    differs = np.bincount(equal, codes != label[equal]) > 0
+    if not is_repeated.any() or differs[is_repeated].mean() > MOST_DIFFER:
+        return groups
+    class_size = np.bincount(codes)
+    n_different = np.bincount(label, ~differs, minlength=class_size.size)
+    has_enough = n_different >= np.maximum(FEWEST, class_size / MOST_COPIES)
+    is_copied = is_repeated & ~differs & has_enough[label]
+    if not is_copied.any():
+        return groups
+    # Rows that were not copied get numbers of their own, beyond the others.
+    alone = n_copies.size + np.arange(equal.size)
+    copies = np.unique(np.where(is_copied[equal], equal, alone), return_inverse=True)[1]
+    if groups is None:
+        return copies
+    n_nodes = int(copies.max()) + int(groups.max()) + 2
+    ends = copies, int(copies.max()) + 1 + groups
+    links = coo_array((np.ones(equal.size, dtype=bool), ends), (n_nodes, n_nodes))
+    joined: NDArray[np.intp] = connected_components(links, directed=False)[1][copies]
+    return joined
+
+
+# ------------------------------------------------------------------------------- judges
+
+
+def judge_labels(
     judge: Any,
     X: Any,
     y: NDArray[Any],
@@ -52,215 +145,97 @@ def find_evidence(
     trusted: Any,
     seed: int,
     n_jobs: int | None,
-) -> Evidence:
-    """By the bags of a forest, or by folds.
+) -> tuple[FloatArray, Any]:
+    """Probabilities of the labels: out of bag by a forest, else out of fold.
 
     Parameters
     ----------
     judge : classifier
     X, y : all rows
     codes : class of each row's label
-    groups : by row; those of one group do not judge each other
+    groups : by row; rows of one group do not judge each other
     trusted : by row, whether a label is known to be right; or None
     seed, n_jobs : of the folds
+
+    Returns
+    -------
+    probability : (n_rows, n_classes); NaN for rows that every model has seen
+    model : fitted to all rows
     """
     if isinstance(judge, QuickForest):
-        return from_quick_forest(judge, X, y, groups)
+        quick = clone(judge).fit(X, y, groups=groups)
+        return quick.oob_decision_function_, quick
     if isinstance(judge, SPLForestClassifier):
-        return from_forest(judge, X, y, codes, groups, trusted)
-    return from_folds(judge, X, y, codes, groups, seed, n_jobs)
-
-
-def from_forest(
-    forest: SPLForestClassifier,
-    X: Any,
-    y: Any,
-    codes: NDArray[np.integer],
-    groups: Any,
-    trusted: Any,
-) -> Evidence:
-    """By the bags without a row."""
-    model = clone(forest).fit(X, y, groups=groups, trusted=trusted)
-    found = model.oob_decision_function_
-    weights = weights_of_classes(
-        model.class_weight, model.classes_, codes, np.ones(codes.size)
-    )
-    return Evidence(unweigh(found, weights), model)
-
-
-def from_quick_forest(forest: QuickForest, X: Any, y: Any, groups: Any) -> Evidence:
-    """By the bags without a row."""
-    model = clone(forest).fit(X, y, groups=groups)
-    return Evidence(model.oob_decision_function_, model)
-
-
-def from_folds(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    codes: NDArray[np.integer],
-    groups: Any,
-    seed: int,
-    n_jobs: int | None,
-) -> Evidence:
-    """By models fitted to the other folds, and then calibrated.
-
-    No class has fewer rows, or groups, than there are folds.
-    """
-    if not hasattr(estimator, "predict_proba"):
+        model = clone(judge).fit(X, y, groups=groups, trusted=trusted)
+        found, given = model.oob_decision_function_, model.class_weight
+        weights = weights_of_classes(given, model.classes_, codes, np.ones(codes.size))
+        return unweigh(found, weights), model
+    if not hasattr(judge, "predict_proba"):
         raise TypeError(
-            f"estimator={estimator!r} has no predict_proba, by which labels are "
+            f"estimator={judge!r} has no predict_proba, by which labels are "
             "judged; give one that has, or pred_probs."
         )
-    unit, own = "row", codes
+    found = cross_val_predict(
+        clone(judge),
+        X,
+        codes,
+        cv=make_folds(codes, groups, seed),
+        method="predict_proba",
+        n_jobs=n_jobs,
+    )
+    found = check_shares(judge, found, codes.size, int(codes.max()) + 1)
+    belief = calibrate(found, codes, np.ones(codes.size)).apply(found)
+    return belief, clone(judge).fit(X, y)
+
+
+def make_folds(
+    codes: NDArray[np.integer], groups: NDArray[np.intp] | None, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and rows to judge, in five folds with the same class shares.
+
+    There are fewer folds if a class has fewer rows, or groups. Groups stay together.
+    Where each group is of one class, as copies of a row are, they are dealt out one by
+    one, which is fast: balancing groups of several classes takes time for each.
+    """
+    unit, units = "row", codes
     if groups is not None:
         unit = "group"
-        own = np.unique(np.column_stack([groups, codes]), axis=0)[:, 1]
-    n_folds, rarest = N_FOLDS, int(np.bincount(own).min())
+        units = np.unique(np.column_stack([groups, codes]), axis=0)[:, 1]
+    rarest = int(np.bincount(units).min())
     if rarest < 2:
         raise ValueError(
             f"A class of y has one {unit} only, which no other fold can speak of; give "
             f"it another {unit}, leave it out, or audit with SPLForestClassifier, the "
             "default."
         )
-    if rarest < n_folds:
+    if rarest < N_FOLDS:
         warn(f"A class of y has {rarest} {unit}s only, so there are as many folds.")
-        n_folds = rarest
-    found = cross_val_predict(
-        clone(estimator),
-        X,
-        codes,
-        cv=split(codes, groups, n_folds, seed),
-        method="predict_proba",
-        n_jobs=n_jobs,
-    )
-    found = check_shares(estimator, found, codes.size, int(codes.max()) + 1)
-    probability = calibrate(found, codes, np.ones(codes.size)).apply(found)
-    return Evidence(probability, clone(estimator).fit(X, y))
-
-
-def split(
-    codes: NDArray[np.integer],
-    groups: NDArray[np.intp] | None,
-    n_folds: int,
-    seed: int,
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to learn from and rows to judge, for each fold; classes are as frequent.
-
-    Groups stay together. Where each is of one class, as copies of a row are, they are
-    dealt out one by one, which is fast: to balance groups of several classes takes time
-    for each.
-    """
+    n_folds = min(rarest, N_FOLDS)
     options = {"n_splits": n_folds, "shuffle": True, "random_state": seed}
     if groups is None:
         return list(StratifiedKFold(**options).split(codes, codes))
-    _, first, of_row = np.unique(groups, return_index=True, return_inverse=True)
-    kind = codes[first]
-    if (codes != kind[of_row]).any():
+    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
+    if (codes != codes[first][number]).any():
         return list(StratifiedGroupKFold(**options).split(codes, codes, groups))
-    own = _deal(kind, np.bincount(of_row), n_folds, seed)[of_row]
+    fold = _deal(codes[first], np.bincount(number), n_folds, seed)[number]
     return [
-        (np.flatnonzero(own != number), np.flatnonzero(own == number))
-        for number in range(n_folds)
+        (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)
     ]
 
 
 def _deal(
-    kind: NDArray[np.integer], size: NDArray[np.intp], n_folds: int, seed: int
+    code: NDArray[np.integer], size: NDArray[np.intp], n_folds: int, seed: int
 ) -> NDArray[np.intp]:
-    """A fold for each group: the largest first, where there is least of its class."""
-    order = np.random.default_rng(seed).permutation(kind.size)
+    """A fold for each group: the largest first, to the fold with least of its class."""
+    order = np.random.default_rng(seed).permutation(code.size)
     order = order[np.argsort(-size[order], kind="stable")]
-    fold = np.empty(kind.size, dtype=np.intp)
-    of_class = [[0] * n_folds for _ in range(int(kind.max()) + 1)]
+    fold = np.empty(code.size, dtype=np.intp)
+    of_class = [[0] * n_folds for _ in range(int(code.max()) + 1)]
     rows = [0] * n_folds
     for group in order.tolist():
-        own = of_class[int(kind[group])]
-        least = min(range(n_folds), key=lambda k: (own[k], rows[k]))
-        own[least] += int(size[group])
+        filled = of_class[int(code[group])]
+        least = min(range(n_folds), key=lambda k: (filled[k], rows[k]))
+        filled[least] += int(size[group])
         rows[least] += int(size[group])
         fold[group] = least
     return fold
-
-
-def from_given(
-    pred_probs: Any,
-    classes: NDArray[Any],
-    codes: NDArray[np.integer],
-    beside: Mapping[str, Any],
-) -> Evidence:
-    """As they were given, calibrated; the columns of a frame by their names.
-
-    Parameters
-    ----------
-    pred_probs : array-like or frame
-    classes, codes : the labels
-    beside : arguments that have the same rows, by their names
-    """
-    given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
-    if given.shape != (codes.size, classes.size):
-        raise ValueError(
-            f"pred_probs is of shape {given.shape}; give a probability for each of the "
-            f"{codes.size} rows and each of the {classes.size} classes, in the order "
-            f"{classes.tolist()}."
-        )
-    _check_index(pred_probs, beside)
-    if np.isnan(given).any() or given.min() < 0:
-        raise ValueError(
-            "pred_probs has missing or negative entries; give probabilities."
-        )
-    if np.abs(given.sum(axis=1) - 1).max() > SUM_ERROR:
-        raise ValueError(
-            "pred_probs has rows that do not sum to 1; give probabilities of the "
-            "classes, not scores."
-        )
-    return Evidence(calibrate(given, codes, np.ones(codes.size)).apply(given), None)
-
-
-def _check_index(pred_probs: Any, beside: Mapping[str, Any]) -> None:
-    """Refuse a frame whose index says that its rows are others, or in other places."""
-    own = _index_of(pred_probs)
-    named = next((name for name in beside if _index_of(beside[name]) is not None), None)
-    if own is None or named is None:
-        return
-    other = _index_of(beside[named])
-    if own.equals(other):
-        return
-    to_mend = f"pred_probs.set_axis({named}.index) if they are the same one by one"
-    if own.is_unique and other.is_unique and own.isin(other).all():
-        to_mend = f"pred_probs.reindex({named}.index), or {to_mend}"
-    raise ValueError(
-        f"pred_probs has the index {_start(own)}, and {named} has {_start(other)}; "
-        f"give {to_mend}."
-    )
-
-
-def _index_of(data: Any) -> Any:
-    """What pandas puts rows together by; None elsewhere, as of a list's method."""
-    index = getattr(data, "index", None)
-    return index if hasattr(index, "equals") else None
-
-
-def _start(index: Any) -> str:
-    """The first of an index, for an error."""
-    more = ", …" if len(index) > SHOWN else ""
-    return f"[{', '.join(map(repr, index[:SHOWN].tolist()))}{more}]"
-
-
-def _in_order(pred_probs: Any, classes: NDArray[Any]) -> Any:
-    """The columns of a frame in the order of the classes that they are named after."""
-    if not isinstance(nw.from_native(pred_probs, pass_through=True), nw.DataFrame):
-        return pred_probs
-    names, labels = list(pred_probs.columns), classes.tolist()
-    numbers = range(len(names))
-    if names in (list(numbers), [f"column_{j}" for j in numbers]) and (
-        set(names) != set(labels)
-    ):
-        return pred_probs  # nobody has named them
-    for said, sought in ((names, labels), ([*map(str, names)], [*map(str, labels)])):
-        if len(said) == len(sought) and set(said) == set(sought):
-            return np.asarray(pred_probs)[:, [said.index(each) for each in sought]]
-    raise ValueError(
-        f"pred_probs has the columns {names}, and the classes are {labels}; name each "
-        "column after its class, or give an array with columns in this order."
-    )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from splboost._data.labels import (
     all_or_nothing,
@@ -19,69 +21,84 @@ from splboost._data.labels import (
     read_target,
 )
 from splboost._data.table import Table, read_table
-from splboost.audit.contradictions import find_contradictions, number_likes
-from splboost.audit.copies import join_copies
-from splboost.audit.evidence import Evidence, find_evidence, from_given
-from splboost.audit.findings import Findings
-from splboost.audit.issues import choose, make_issues
-from splboost.audit.noise_model import MOST_CERTAIN, estimate_noise_model
-from splboost.audit.page import write_page
-from splboost.audit.report import make_report_on_table
-from splboost.audit.summary import summarise
-from splboost.audit.texts import read_text_columns
+from splboost._tools.user_warnings import keeping_advice
+from splboost.audit.audit_inputs import (
+    encode_original,
+    read_probabilities,
+    read_text_columns,
+)
+from splboost.audit.evidence import (
+    find_contradictions,
+    join_copies,
+    judge_labels,
+    number_equal_rows,
+)
+from splboost.audit.issues import (
+    MORE_LIKELY_THAN_NOT,
+    make_issues,
+    summarise,
+)
+from splboost.audit.noise_model import (
+    MOST_CERTAIN,
+    chance_wrong,
+    estimate_noise_model,
+)
+from splboost.audit.page import make_report, write_page
+from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take_rows
+from splboost.audit.table_files import as_file
 from splboost.boosting.parameters import check_parameters
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
 
 
-class LabelAudit(Findings):
+class LabelAudit(BaseEstimator):
     """Ranks labels by how likely they are wrong, and says why.
 
     Every label is judged by models that have not seen it: by default the out-of-bag
     scores of a ``SPLForestClassifier``, which take one fit. How labels come to be wrong
-    is estimated from the rows of which the models are surest, class by class, and with
-    it how likely each label is wrong. Suspects are those whose label is more likely
-    wrong than right, unless ``precision`` or ``top`` asks for others.
+    is estimated from the rows the models are surest of, class by class, and with it how
+    likely each label is wrong. Suspects are the labels that are more likely wrong than
+    right, unless ``precision`` or ``top`` asks for others.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        What judges. None is ``SPLForestClassifier``. Any other classifier with
-        ``predict_proba``, of this library or of another, is fitted to five folds.
+        What judges the labels. None is ``SPLForestClassifier``. Any other classifier
+        with ``predict_proba``, of this library or of another, is fitted in five folds.
     precision : float in (0, 0.99] or None, default=None
-        Take as many suspects as leave so many of them wrong, as far as can be told:
-        0.9 is for few false alarms, 0.5 for few that are missed.
+        Take as many suspects as possible so that this share of them is estimated to be
+        wrong: 0.9 gives few false alarms, 0.5 misses few wrong labels.
     top : int or None, default=None
-        Take so many suspects, the worst.
+        Number of suspects to take, the worst first.
     quick : bool, default=False
         Whether a simpler forest judges where no estimator is given: it takes about a
         thirtieth of the time, and ranks less well.
     categorical_features : array-like or None, default=None
-        Names, positions or a mask of categorical columns, beside those of categorical
-        dtype.
+        Names, positions or a mask of categorical columns, in addition to those of
+        categorical dtype.
     n_jobs : int or None, default=None
         Threads, or processes of another estimator; -1 uses all cores.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
-        1 shows how far it is.
+        1 shows the progress.
 
     Attributes
     ----------
     issues_ : frame
         One row for each sample: ``is_label_issue``; ``label_quality``, the probability
         of its label by models that have not seen it; ``given_label``;
-        ``predicted_label``, the likeliest, or the likeliest other one where the given
-        is more likely wrong than right; ``confidence`` in that; ``chance_wrong``, how
-        likely the given label is wrong, 0.99 at most; and ``rank``, 1 for the worst.
-        Where no model has not seen a row, its numbers are NaN.
+        ``predicted_label``, the most likely label, or the most likely other one where
+        the given is more likely wrong than right; ``confidence`` in that;
+        ``chance_wrong``, how likely the given label is wrong, at most 0.99; and
+        ``rank``, 1 for the worst. The numbers of rows that every model has seen are
+        NaN.
     belief_ : array of shape (n_samples, n_classes)
-        Probabilities of the labels, by models that have not seen the row, calibrated.
-        Of other judges than a forest none is below what half a row would be, about
-        1 / (2 n_samples), however sure they are.
+        Calibrated probabilities of the labels, by models that have not seen the row.
+        Those of a judge that is no forest are never below about 1 / (2 n_samples),
+        half a row, however sure it is.
     expected_precision_ : float
-        Share of the suspects whose labels are wrong, as far as can be told; NaN without
-        suspects.
+        Estimated share of the suspects whose labels are wrong; NaN without suspects.
     noise_rate_, noise_rate_std_ : float
         Estimated share of wrong labels, and its standard deviation by chance alone.
         Where classes overlap, labels that are rare but right count as wrong, too.
@@ -89,8 +106,8 @@ class LabelAudit(Findings):
         Estimated probability that a row of one class (by row) gets the label of another
         (by column).
     contradictions_ : list
-        Rows that are equal but for their labels, of which some must be wrong: for each
-        group of them ``rows`` and ``codes``, positions in ``classes_``.
+        Groups of rows that are equal but for their labels, some of which must be wrong:
+        each has ``rows`` and ``codes``, positions in ``classes_``.
     estimator_ : the fitted classifier, or None if probabilities were given
     classes_ : array of shape (n_classes,)
     n_features_in_ : int
@@ -118,6 +135,10 @@ class LabelAudit(Findings):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    _data: tuple[
+        Table | None, Any, NDArray[np.integer]
+    ]  # table, rows for models, codes
 
     def __init__(
         self,
@@ -163,30 +184,30 @@ class LabelAudit(Findings):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features), or None
-            NaN is a missing value. Texts of a frame that recur, up to 100 different
-            ones, are categories; columns of others are left out, with a warning, unless
-            ``estimator`` is given, which gets X as it is. None, with ``pred_probs``
-            alone, is for rows that are no table, as images are: there are no similar
-            rows and no contradictions then.
+            NaN is a missing value. Text columns of a frame with at most 100 different,
+            recurring texts are categories; other text columns are left out, with a
+            warning, unless ``estimator`` is given, which gets X as it is. None, with
+            ``pred_probs`` alone, is for rows that are no table, such as images: there
+            are no similar rows and no contradictions then.
         y : array-like of shape (n_samples,)
             Labels, numbers or strings.
         pred_probs : array-like or frame of shape (n_samples, n_classes), default=None
             Probabilities of the classes, by models that have not seen the row; no model
             is fitted then, and there are no reasons. In sorted order of the classes, or
-            a frame whose columns are named after them; a frame of pandas must have the
-            index of X, or else of y. They are first calibrated to the labels, so
-            it does no harm if all are too sure or not sure enough. What counts is where
-            they are surer than elsewhere: of a judge that says 0.9 of every row nobody
-            knows which share of its contradictions is its own mistake, and few labels
-            are suspect. ``top`` lists the worst all the same.
+            a frame whose columns are named after them; a pandas frame must have the
+            index of X, or else of y. They are first calibrated to the labels, so it
+            does no harm if all are too sure or not sure enough. What counts is where
+            they are surer than elsewhere: if a judge says 0.9 of every row, nobody
+            knows which of its contradictions are its own mistakes, and few labels are
+            suspect. ``top`` lists the worst all the same.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group, say of one person, do not judge each other. Nor do copies
-            of a row, unless equal rows often have different labels, and so were
-            labelled one by one.
+            Rows of one group, for instance of one person, do not judge each other. Nor
+            do copies of a row, unless equal rows often have different labels, and so
+            were labelled one by one.
         trusted : array-like of bool of shape (n_samples,), default=None
             Labels known to be right, for instance because a person has reviewed them.
         original : array-like of shape (n_samples,), default=None
-            Labels as they were before a review. Those that it has put right tell how
+            Labels as they were before a review. The labels that it corrected tell how
             many of the others are wrong: without them, what is left after the worst
             have been reviewed looks far too good.
 
@@ -199,13 +220,7 @@ class LabelAudit(Findings):
         return self
 
     def _fit(
-        self,
-        X: Any,
-        y: Any,
-        pred_probs: Any,
-        groups: Any,
-        trusted: Any,
-        original: Any,
+        self, X: Any, y: Any, pred_probs: Any, groups: Any, trusted: Any, original: Any
     ) -> None:
         check_parameters(self)
         if self.precision is not None and self.top is not None:
@@ -213,88 +228,221 @@ class LabelAudit(Findings):
                 f"precision={self.precision} and top={self.top} both say how many "
                 "suspects to take; give one of them."
             )
+        if X is None and pred_probs is None:
+            raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
         rng = check_random_state(self.random_state)
-        is_foreign = self.estimator is not None or pred_probs is not None
-        rows, listed = read_text_columns(
-            X, self.categorical_features, keep_all=is_foreign
-        )
-        table = self._read(rows, listed, pred_probs)
-        if not is_foreign:
-            X = rows  # another library's estimator gets what the user gave
+        for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        table, prepared, categorical = self._read(X, pred_probs is not None, reset=True)
+        if self.estimator is None and pred_probs is None:
+            X = prepared  # an estimator of the user's gets what the user gave
         n_rows = read_target(y).size if table is None else table.n_rows
         self.classes_, codes = encode_labels(self, y, np.ones(n_rows))
-        known = check_trusted(trusted, n_rows)
+        is_trusted = check_trusted(trusted, n_rows)
         before = codes
         if original is not None:
-            before = _encode_original(original, self.classes_, n_rows)
-        like = np.arange(n_rows) if table is None else number_likes(table)
+            before = encode_original(original, self.classes_, n_rows)
+        equal = np.arange(n_rows) if table is None else number_equal_rows(table)
         if groups is not None:
             groups = check_groups(groups, n_rows)
-        units = join_copies(like, codes, groups)
+        self.estimator_: Any = None
         if pred_probs is not None:
-            found = from_given(pred_probs, self.classes_, codes, {"X": X, "y": y})
+            beside = {"X": X, "y": y}
+            belief = read_probabilities(pred_probs, self.classes_, codes, beside)
         else:
-            found = self._find_evidence(X, listed, codes, units, trusted, rng)
-        probability, self.estimator_ = found
-        there = ~np.isnan(probability).any(axis=1)
-        asked = there & ~known
-        wrong = np.where(there, 0.0, np.nan)
+            judge, seed = self.estimator, rng.randint(2**31 - 1)
+            if judge is None:
+                kind = QuickForest if self.quick else SPLForestClassifier
+                judge = kind(
+                    categorical_features=categorical,
+                    n_jobs=self.n_jobs,
+                    random_state=seed,
+                    verbose=self.verbose,
+                )
+            groups = join_copies(equal, codes, groups)
+            labels, jobs = self.classes_[codes], self.n_jobs
+            belief, self.estimator_ = judge_labels(
+                judge, X, labels, codes, groups, trusted, seed, jobs
+            )
+        self.belief_ = belief
+        self.contradictions_ = find_contradictions(equal, codes)
+        self._set_issues(codes, before, is_trusted)
+        index = getattr(X, "index", None)
+        if hasattr(self.issues_, "index") and hasattr(index, "size"):
+            self.issues_.index = index  # pandas aligns rows by it
+        self._data = table, None if table is None else table.native(X), codes
+        self._explainer: Any = None
+
+    def _read(
+        self, X: Any, is_judged: bool, *, reset: bool
+    ) -> tuple[Table | None, Any, Any]:
+        """X as a table, X with texts as categories, and its categorical features."""
+        keep_all = self.estimator is not None or is_judged
+        if X is None:
+            return None, None, self.categorical_features
+        prepared, categorical = read_text_columns(
+            X, self.categorical_features, keep_all=keep_all
+        )
+        table = read_table(self, prepared, categorical, reset=reset)
+        return table, prepared, categorical
+
+    def _set_issues(
+        self,
+        codes: NDArray[np.integer],
+        before: NDArray[np.integer],
+        is_trusted: NDArray[np.bool_],
+    ) -> None:
+        """Find out how likely labels are wrong, and which of them are suspect."""
+        belief = self.belief_
+        is_judged = ~np.isnan(belief).any(axis=1)
+        asked = is_judged & ~is_trusted
+        wrong = np.where(is_judged, 0.0, np.nan)
         self.transitions_ = np.eye(self.classes_.size)
         self.noise_rate_ = self.noise_rate_std_ = 0.0
         if asked.any():
-            # Of the trusted, those that were found wrong.
-            telling = (asked | (there & (before != codes))) & (before >= 0)
-            model = estimate_noise_model(probability[telling], before[telling])
-            self.transitions_ = model.transitions[len(model.transitions) // 2]
-            wrong[asked] = model.chance_wrong(probability[asked], codes[asked])
-            self.noise_rate_ = float(wrong[there].mean())
-            self.noise_rate_std_ = model.rate_std * float(asked.sum() / there.sum())
-        self.belief_ = probability
-        self.contradictions_ = find_contradictions(like, codes)
-        n_suspects = choose(wrong[asked], self.top, self.precision)
+            # Of the trusted labels, those that a review has corrected count as well.
+            telling = (asked | (is_judged & (before != codes))) & (before >= 0)
+            model, std = estimate_noise_model(belief[telling], before[telling])
+            self.transitions_ = model[len(model) // 2]
+            wrong[asked] = chance_wrong(belief[asked], codes[asked], model)
+            self.noise_rate_ = float(wrong[is_judged].mean())
+            self.noise_rate_std_ = std * float(asked.sum() / is_judged.sum())
         self.issues_ = make_issues(
-            self.classes_, codes, probability, wrong, asked, n_suspects
+            self.classes_, codes, belief, wrong, asked, self.top, self.precision
         )
         suspects = np.asarray(self.issues_["is_label_issue"])
         self.expected_precision_ = (
-            float(wrong[suspects].mean()) if n_suspects else float("nan")
+            float(wrong[suspects].mean()) if suspects.any() else float("nan")
         )
-        index = getattr(X, "index", None)
-        if hasattr(self.issues_, "index") and hasattr(index, "size"):
-            self.issues_.index = index  # pandas puts rows together by it
-        self._data = table, None if table is None else table.native(X), codes
-        self._explainer = None
 
-    def _read(self, X: Any, listed: Any, pred_probs: Any) -> Table | None:
-        if X is not None:
-            return read_table(self, X, listed, reset=True)
-        if pred_probs is None:
-            raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):  # from an earlier fit
-                delattr(self, name)
-        return None
+    def clean(
+        self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"
+    ) -> tuple[Any, Any]:
+        """The data without the suspects, or with the labels proposed for them.
 
-    def _find_evidence(
-        self,
-        X: Any,
-        listed: Any,
-        codes: NDArray[np.integer],
-        groups: NDArray[np.intp] | None,
-        trusted: Any,
-        rng: np.random.RandomState,
-    ) -> Evidence:
-        judge, seed = self.estimator, rng.randint(2**31 - 1)
-        if judge is None:
-            kind = QuickForest if self.quick else SPLForestClassifier
-            judge = kind(
-                categorical_features=listed,
-                n_jobs=self.n_jobs,
-                random_state=seed,
-                verbose=self.verbose,
+        Parameters
+        ----------
+        X, y : the data that were audited
+            X may be None, for labels alone.
+        how : {"drop", "correct"}, default="drop"
+            Leave suspects out, or give them their ``predicted_label``.
+
+        Returns
+        -------
+        X, y : rows and labels as they were given
+            A series of pandas or polars keeps its index, name and type; other labels
+            are an array.
+        """
+        check_is_fitted(self)
+        if how not in ("drop", "correct"):
+            raise ValueError(f"how={how!r} is unknown; give 'drop' or 'correct'.")
+        labels = read_target(y)
+        is_issue, given, better = self._columns(
+            "is_label_issue", "given_label", "predicted_label"
+        )
+        if labels.shape != given.shape or not (labels == given).all():
+            raise ValueError(
+                "y is not what was audited; give the same data as to fit, or audit "
+                "this."
             )
-        y = self.classes_[codes]
-        return find_evidence(judge, X, y, codes, groups, trusted, seed, self.n_jobs)
+        if X is not None:
+            self._check_rows(X)
+        series: Any = nw.from_native(y, series_only=True, pass_through=True)
+        is_series = isinstance(series, nw.Series)
+        if how == "drop":
+            left = np.flatnonzero(~is_issue)
+            kept = series[left.tolist()].to_native() if is_series else labels[left]
+            return None if X is None else take_rows(X, left), kept
+        better = better.astype(labels.dtype)
+        if is_series:
+            rows = np.flatnonzero(is_issue)
+            return X, series.scatter(rows.tolist(), better[rows]).to_native()
+        return X, np.where(is_issue, better, labels)
+
+    def _check_rows(self, X: Any) -> None:
+        """Raise an error unless X holds the rows that were audited, in their order."""
+        audited, _, codes = self._data
+        if _num_samples(X) != codes.size:
+            raise ValueError(
+                f"X has {_num_samples(X)} rows, and {codes.size} were audited; give "
+                "the same data as to fit."
+            )
+        if audited is None:  # probabilities were given, for rows that are no table
+            return
+        with keeping_advice():
+            table, _, _ = self._read(X, self.estimator_ is None, reset=False)
+        assert table is not None
+        differs = np.zeros(codes.size, dtype=bool)
+        for j in range(table.n_features):
+            if table.is_categorical[j]:  # categories are compared by value
+                cells, others = (
+                    np.array([*values, None], dtype=object)[index]
+                    for values, index in (audited.category(j), table.category(j))
+                )
+                differs |= cells != others
+            else:
+                numbers, others = audited.numeric(j), table.numeric(j)
+                differs |= (numbers != others) & ~(np.isnan(numbers) & np.isnan(others))
+        if differs.any():
+            raise ValueError(
+                f"X is not what was audited: row {differs.argmax()} differs. Give the "
+                "same data as to fit, in the same order, or audit this."
+            )
+
+    def explain(
+        self, rows: ArrayLike | None = None, *, n_reasons: int = 3, n_similar: int = 3
+    ) -> list[Explanation]:
+        """Why labels are doubted.
+
+        Parameters
+        ----------
+        rows : array-like of int, default=None
+            Numbers of the rows; None explains the suspects, the worst first.
+        n_reasons, n_similar : int, default=3
+            Maximal number of features that speak against the label, and of similar rows
+            with other labels.
+
+        Returns
+        -------
+        list of Explanation
+            ``row``; ``reasons``, each with the ``column``, by its name if X has names,
+            else by its number, the ``value`` there, the ``usual`` value in similar rows
+            whose label, the same, is believed, and how much of the belief in the label
+            is ``taken`` by that; and ``similar``, numbers of rows. Reasons come from a
+            model that has not seen the doubted labels, fitted when first asked for;
+            they are None where there is none because probabilities were given.
+        """
+        check_is_fitted(self)
+        table, X, codes = self._data
+        is_issue, rank, wrong = self._columns("is_label_issue", "rank", "chance_wrong")
+        if rows is None:
+            rows = np.argsort(rank)[: np.count_nonzero(is_issue)]
+        asked = np.atleast_1d(rows)
+        if asked.size and not (
+            asked.dtype.kind in "iu" and asked.min() >= 0 and asked.max() < codes.size
+        ):
+            raise ValueError(
+                f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
+            )
+        if table is None:
+            return [Explanation(row, None, []) for row in asked.tolist()]
+        if n_reasons and self._explainer is None and self.estimator_ is not None:
+            doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
+            labels = self.classes_[codes]
+            self._explainer = fit_to_undoubted(self.estimator_, X, labels, doubted)
+        equal = np.ones(table.n_features)
+        return explain(
+            asked.tolist(),
+            table,
+            X,
+            codes,
+            np.nan_to_num(self.belief_).argmax(axis=1) == codes,
+            self._explainer if n_reasons else None,
+            getattr(self.estimator_, "feature_importances_", equal),
+            names=getattr(self, "feature_names_in_", range(table.n_features)),
+            n_reasons=n_reasons,
+            n_similar=n_similar,
+        )
 
     def write_page(
         self,
@@ -304,7 +452,7 @@ class LabelAudit(Findings):
         target: str = "label",
         ids: ArrayLike | None = None,
     ) -> None:
-        """Write the page on which a person goes through the suspects.
+        """Write the page on which a person reviews the suspects.
 
         One HTML file that needs no server and no network. Decisions are kept in the
         browser; the page saves them, and the data with them applied.
@@ -312,19 +460,31 @@ class LabelAudit(Findings):
         Parameters
         ----------
         path : str or path-like
-            Where to write it. An earlier page is replaced; a folder that is not there
-            is made.
+            Where to write it. An earlier page is replaced; a missing folder is made.
         name : str, default="data"
-            What the page calls the data, and under which it keeps decisions.
+            Name of the data on the page, under which decisions are kept.
         target : str, default="label"
-            What it calls the labels.
+            Name of the labels on the page.
         ids : array-like of shape (n_samples,), default=None
             What people call the rows.
         """
         check_is_fitted(self)
         table, _, codes = self._data
-        report = make_report_on_table(self, table, codes, name, target, ids)
-        write_page(report, path)
+        n_features = 0 if table is None else table.n_features
+        numbered = [f"x{j}" for j in range(n_features)]
+        features = [*map(str, getattr(self, "feature_names_in_", numbered))]
+        if target in features:
+            raise ValueError(
+                f"target={target!r} is the name of a column of X; give another."
+            )
+        called = None if ids is None else [str(each) for each in np.asarray(ids)]
+        if called is not None and len(called) != codes.size:
+            raise ValueError(
+                f"ids has {len(called)} entries for {codes.size} rows; give one each."
+            )
+        labels = [str(label) for label in self.classes_[codes].tolist()]
+        file = as_file(name, table, features, target, labels)
+        write_page(make_report(self, file, target, features, ids=called), path)
 
     def summary(self) -> str:
         """What was found, in a few lines.
@@ -336,22 +496,67 @@ class LabelAudit(Findings):
         check_is_fitted(self)
         return summarise(self)
 
+    def _columns(self, *names: str) -> list[NDArray[Any]]:
+        """Columns of ``issues_``."""
+        return [np.asarray(self.issues_[name]) for name in names]
 
-def _encode_original(
-    original: Any, classes: NDArray[Any], n_rows: int
-) -> NDArray[np.intp]:
-    """Place among the classes of each label before a review; -1 if it is gone."""
-    labels = read_target(original)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"original is of shape {labels.shape}, for {n_rows} rows; give the label "
-            "that each row of y had before the review."
-        )
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    found = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
-    if (found < 0).all():
-        raise ValueError(
-            f"original has none of the labels of y: {labels.tolist()[0]!r} is none of "
-            f"{classes.tolist()}; give labels of the same type."
-        )
-    return found
+
+def find_label_issues(
+    X: Any,
+    y: ArrayLike,
+    *,
+    estimator: Any = None,
+    pred_probs: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    trusted: ArrayLike | None = None,
+    original: ArrayLike | None = None,
+    precision: float | None = None,
+    top: int | None = None,
+    quick: bool = False,
+    categorical_features: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Any:
+    """Which labels look wrong, and the better guess.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features), or None
+        None if ``pred_probs`` are all that there is.
+    y : array-like of shape (n_samples,)
+    estimator, precision, top, quick : as for ``LabelAudit``
+    categorical_features, n_jobs, random_state, verbose : as for ``LabelAudit``
+    pred_probs, groups, trusted, original : as for ``LabelAudit.fit``
+
+    Returns
+    -------
+    frame
+        One row for each sample: ``is_label_issue``, ``label_quality``,
+        ``given_label``, ``predicted_label``, ``confidence``, ``chance_wrong``,
+        ``rank``. In pandas or polars, whichever is installed; else a dict of columns.
+
+    Examples
+    --------
+    >>> from splboost.audit import find_label_issues
+    >>> from splboost.datasets import flip_labels, make_gaussians
+    >>> X, y = make_gaussians(random_state=0)
+    >>> y_noisy, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> issues = find_label_issues(X, y_noisy, quick=True, random_state=0)
+    >>> bool(flipped[issues["is_label_issue"]].mean() > 0.5)  # most of them are wrong
+    True
+    """
+    audit = LabelAudit(
+        estimator,
+        precision=precision,
+        top=top,
+        quick=quick,
+        categorical_features=categorical_features,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        verbose=verbose,
+    )
+    audit.fit(
+        X, y, pred_probs=pred_probs, groups=groups, trusted=trusted, original=original
+    )
+    return audit.issues_

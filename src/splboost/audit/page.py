@@ -14,15 +14,24 @@ import html
 import json
 import os
 import re
+from collections.abc import Sequence
+from datetime import datetime
 from importlib import resources
+from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from splboost._tools.whole_files import has_mark, write_whole
+from splboost.audit.decisions import FORMAT, digest_row
+from splboost.audit.reasons import Reason
+from splboost.audit.table_files import UTF_8, TableFile
 
 GENERATOR = '<meta name="generator" content="splboost audit">'
-_SCRIPTS = (
+SCRIPTS = (
     "elements.js",
     "csv.js",
     "overview.js",
@@ -33,7 +42,207 @@ _SCRIPTS = (
 )
 # What could end the script element or a line of it, and halves of characters that
 # UTF-8 cannot write
-_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+N_BINS = 40  # of the histogram
+MOST_EXPLAINED = 1000  # suspects
+MOST_SOURCE = 20_000_000  # characters of a file that the page carries along
+
+
+# ------------------------------------------------------------------------------- report
+
+
+def make_report(
+    audit: Any,
+    file: TableFile,
+    target: str,
+    features: Sequence[str],
+    *,
+    id_column: str | None = None,
+    ids: Sequence[str | None] | None = None,
+    rows: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """What an audit has found, in plain JSON, for the page and other programs.
+
+    Labels are numbers that index ``classes``, rows are positions in the file, from 0.
+
+    Parameters
+    ----------
+    audit : LabelAudit, fitted to the features of the file
+    file : TableFile
+    target, features : names of the columns of labels, and of those that were audited
+    id_column : name of the column that tells what people call a row, or None
+    ids : by row of the file: what people call it; None for the cells of ``id_column``
+    rows : by row of the audit: its number in the file; None if it is the same
+    """
+    number = list(range(file.n_rows)) if rows is None else [int(row) for row in rows]
+    if id_column is not None:
+        ids = file.columns[id_column].cells
+    names = [str(label) for label in audit.classes_.tolist()]
+    suspects = _describe_suspects(audit, file, features, ids, number)
+    confusion = np.zeros((len(names), len(names)), dtype=int)
+    for each in suspects:
+        confusion[each["given"], each["predicted"]] += 1
+    contradictions = [
+        {"rows": [number[row] for row in each.rows], "labels": each.codes.tolist()}
+        for each in audit.contradictions_
+    ]
+    is_short = file.text is None or len(file.text) <= MOST_SOURCE
+    return {
+        "format": FORMAT,
+        "name": file.path.name,
+        "target": target,
+        "id_column": id_column,
+        "made": datetime.now().strftime("%Y-%m-%d %H:%M"),
+        "version": version("splboost"),
+        "classes": names,
+        "n_rows": file.n_rows,
+        "n_labels": len(number),
+        "noise_rate": _rounded(audit.noise_rate_),
+        "noise_rate_std": _rounded(audit.noise_rate_std_),
+        "expected_precision": _rounded(audit.expected_precision_) if suspects else None,
+        "confusion": confusion.tolist(),
+        "quality": _histogram(audit.issues_),
+        "contradictions": contradictions if features else None,
+        "columns": [
+            {"name": name, "kind": file.columns[name].kind} for name in features
+        ],
+        "suspects": suspects,
+        # The page saves what it carries as UTF-8.
+        "source": file.text if is_short and file.encoding == UTF_8 else None,
+        "fingerprint": _fingerprint(audit, file),
+    }
+
+
+def _describe_suspects(
+    audit: Any,
+    file: TableFile,
+    features: Sequence[str],
+    ids: Sequence[str | None] | None,
+    number: Sequence[int],
+) -> list[dict[str, Any]]:
+    """The suspects, the worst first, with what is proposed for them, and why."""
+    quality, wrong, is_suspect, rank, labels = (
+        np.asarray(audit.issues_[name])
+        for name in (
+            *("label_quality", "chance_wrong", "is_label_issue", "rank"),
+            "given_label",
+        )
+    )
+    classes = audit.classes_.tolist()
+    place = {label: k for k, label in enumerate(classes)}
+    cells = [file.columns[name].cells for name in features]
+
+    def describe(row: int) -> dict[str, Any]:
+        at = number[row]
+        name = None if ids is None else ids[at]
+        return {"row": at, "id": name, "cells": [column[at] for column in cells]}
+
+    worst = np.argsort(rank)[: np.count_nonzero(is_suspect)]
+    explained = audit.explain(worst[:MOST_EXPLAINED])  # reasons take time
+    explained += audit.explain(worst[MOST_EXPLAINED:], n_reasons=0)
+    found = []
+    for row, reasons, similar in explained:
+        belief, given = audit.belief_[row], place[labels[row]]
+        others = np.where(np.arange(belief.size) == given, -1.0, belief)
+        found.append(
+            {
+                **describe(row),
+                "digest": digest_row(file, number[row]),
+                "given": given,
+                "predicted": int(np.argmax(others)),
+                "quality": _rounded(quality[row]),
+                "wrong": _rounded(wrong[row]),
+                "belief": [_rounded(each) for each in belief],
+                "reasons": _in_words(reasons, features, str(classes[given])),
+                "similar": [
+                    {**describe(other), "label": place[labels[other]]}
+                    for other in similar
+                ],
+            }
+        )
+    return found
+
+
+def _fingerprint(audit: Any, file: TableFile) -> str:
+    """Of the data and of how they were audited: decisions are on these alone."""
+    seed = audit.random_state if isinstance(audit.random_state, Integral) else None
+    judge = type(audit.estimator).__name__
+    settings = judge, audit.precision, audit.top, audit.quick, seed
+    found = hashlib.sha256(repr(settings).encode())
+    for name, column in file.columns.items():
+        found.update(json.dumps([name, column.cells]).encode())
+    return found.hexdigest()
+
+
+def _histogram(issues: Any) -> dict[str, Any]:
+    """Of label qualities; the cut is None where suspects are not the lowest."""
+    quality, is_suspect = map(
+        np.asarray, (issues["label_quality"], issues["is_label_issue"])
+    )
+    known = ~np.isnan(quality)
+    edges = np.linspace(0, 1, N_BINS + 1)
+    worst = quality[known & is_suspect].max(initial=-1)
+    best = quality[known & ~is_suspect].min(initial=2)
+    is_cut = 0 <= worst < best <= 1
+    return {
+        "edges": edges.tolist(),
+        "all": np.histogram(quality[known], edges)[0].tolist(),
+        "suspects": np.histogram(quality[known & is_suspect], edges)[0].tolist(),
+        "cut": float(worst + best) / 2 if is_cut else None,
+    }
+
+
+def _in_words(
+    reasons: list[Reason] | None, features: Sequence[str], label: str
+) -> list[dict[str, Any]] | None:
+    if reasons is None:
+        return None
+    found = []
+    for reason in reasons:
+        column = reason.column
+        if isinstance(column, str):
+            column = features.index(column)
+        text = say(reason, features[column], label)
+        found.append({"column": column, "text": text, "taken": _rounded(reason.taken)})
+    return found
+
+
+def say(reason: Reason, name: str, label: str) -> str:
+    """A reason as a sentence.
+
+    Examples
+    --------
+    >>> from splboost.audit.reasons import Reason
+    >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
+    glucose is 85, but 150 in similar rows that are yes.
+    >>> print(say(Reason(1, "Bern", "Bern", 0.1), "city", "yes"))
+    city is Bern, but not in all similar rows that are yes.
+    """
+    value, usual = _shown(reason.value), _shown(reason.usual)
+    other = "not in all" if value == usual else f"{usual} in"
+    return (
+        f"{brief(name)} is {value}, but {other} similar rows that are {brief(label)}."
+    )
+
+
+def _shown(cell: Any) -> str:
+    if cell is None:
+        return "missing"
+    if not isinstance(cell, float):
+        return brief(str(cell))
+    return f"{cell:.0f}" if 1e4 <= abs(cell) < 1e15 else f"{cell:.4g}"
+
+
+def brief(text: str, most: int = 60) -> str:
+    """The start of a long text."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 4)
+
+
+# --------------------------------------------------------------------------------- page
 
 
 def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
@@ -41,67 +250,12 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
     Decisions stay in the reviewer's browser, under a key made of the name, the number
     of rows and a digest of the report. The page exports them, and the data with the
-    decisions applied.
+    decisions applied. An earlier page is replaced; a missing folder is made.
 
     Parameters
     ----------
-    report : dict
-        What the audit found, in plain JSON. Labels are numbers that index ``classes``;
-        a row is its position among the data rows, from 0.
-
-        - ``name``, ``target``, ``made``, ``version``: texts; ``format``, that of the
-          decisions which the page saves.
-        - ``id_column``: name of the column that has the ids of rows, or None.
-        - ``classes``: the labels as text.
-        - ``n_rows``; ``n_labels``, how many of them were audited; ``noise_rate`` and
-          ``noise_rate_std``, the share of labels estimated wrong;
-          ``expected_precision`` of the suspects. The last three may be None.
-        - ``confusion``: numbers of suspects, given by predicted label.
-        - ``quality``: histogram of the label quality: ``edges``, the counts of ``all``
-          rows and of ``suspects``, and the ``cut`` between them or None.
-        - ``contradictions``: identical rows with different labels, each a dict with
-          ``rows`` and, in the same order, ``labels``; None if there are no columns by
-          which rows are identical.
-        - ``columns``: dicts with ``name`` and ``kind`` ("number", "category", "text").
-        - ``suspects``, in the order in which to review them: dicts with ``row``, ``id``
-          (or None), ``digest`` of the row, ``given``, ``predicted`` (never the given),
-          ``quality``, ``wrong`` (the chance that the given is wrong), ``belief`` in
-          each class, ``cells`` (texts, None where missing), ``reasons`` (dicts with
-          ``column``, ``text`` and ``taken``, of the belief in the given label; None if
-          nobody has looked for them) and ``similar`` (dicts with ``row``, ``id``,
-          ``label``, ``cells``).
-        - ``source``: the CSV file as text, its line ends and byte-order mark as they
-          were; None where it is too large or no CSV. The page then exports decisions
-          alone.
-        - ``fingerprint``, which may be left out: a text that differs where other data,
-          or other settings, were audited.
-    path : str or path-like
-        Where to write the page. An earlier page is replaced; a folder that is not there
-        is made.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> report = {
-    ...     "name": "people.csv", "target": "rich", "made": "today", "version": "0.1",
-    ...     "format": "1", "id_column": None,
-    ...     "classes": ["no", "yes"], "n_rows": 2, "n_labels": 2,
-    ...     "noise_rate": 0.5, "noise_rate_std": 0.1, "expected_precision": 0.9,
-    ...     "confusion": [[0, 0], [1, 0]], "contradictions": [],
-    ...     "quality": {"edges": [0, 1], "all": [2], "suspects": [1], "cut": 0.5},
-    ...     "columns": [{"name": "age", "kind": "number"}],
-    ...     "suspects": [{"row": 1, "id": None, "digest": "row-9f86d081884c7d65",
-    ...                   "given": 1, "predicted": 0,
-    ...                   "quality": 0.1, "wrong": 0.9, "belief": [0.9, 0.1],
-    ...                   "cells": ["7"], "reasons": [], "similar": []}],
-    ...     "source": "age,rich\\n40,no\\n7,yes\\n",
-    ... }
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = Path(folder, "review.html")
-    ...     write_page(report, page)
-    ...     page.read_text("utf-8").splitlines()[0]
-    '<!doctype html>'
+    report : dict, as `make_report` makes it
+    path : where to write the page
     """
     file = Path(path)
     if file.is_dir():
@@ -117,48 +271,37 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
 
 def make_page(report: dict[str, Any]) -> str:
-    """The HTML of the page, from a report as `write_page` takes it."""
+    """The HTML of the page."""
     assets = resources.files("splboost.audit") / "assets"
     style = (assets / "page.css").read_text("utf-8")
-    script = "\n".join((assets / name).read_text("utf-8") for name in _SCRIPTS)
+    script = "\n".join((assets / name).read_text("utf-8") for name in SCRIPTS)
+    policy = [
+        "default-src 'none'",
+        f"script-src '{_sha256(script)}'",
+        f"style-src '{_sha256(style)}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ]
+    # Of all that decisions depend on, which the same audit, run again, finds again
+    lasting = {key: report[key] for key in report.keys() - {"made", "version"}}
+    text = json.dumps(lasting, sort_keys=True).encode("ascii")
+    data = {**report, "digest": hashlib.sha256(text).hexdigest()[:16]}
+    text_of_data = json.dumps(
+        data, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         generator=GENERATOR,
-        policy=_policy(style, script),
+        policy="; ".join(policy),
         title=html.escape(f"{report['name']}: label review"),
         style=style,
         script=script,
-        report=_json_in_html({**report, "digest": _digest(report)}),
-    )
-
-
-def _policy(style: str, script: str) -> str:
-    """Nothing is loaded, and nothing runs but this script and this style."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_sha256(script)}'",
-            f"style-src '{_sha256(style)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
-        ]
+        report=UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text_of_data),
     )
 
 
 def _sha256(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return "sha256-" + base64.b64encode(digest).decode("ascii")
-
-
-def _digest(report: dict[str, Any]) -> str:
-    """Of all that decisions depend on: the same audit, run again, finds them."""
-    lasting = {key: report[key] for key in report.keys() - {"made", "version"}}
-    text = json.dumps(lasting, sort_keys=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
-def _json_in_html(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from splboost.boosting.families.classifier import BaseBoostedClassifier
+from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.potential import BasePotentialBooster
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.cells import is_missing
-from splboost.boosting.learners.columns import ColumnsModel
+from splboost.boosting.model import PerClassModel
 from splboost.boosting.prediction import ScorePrediction
 from splboost.display.style import (
     CLASS_COLOURS,
@@ -152,7 +152,7 @@ def _tables(booster: Any) -> Any:
             "SPLBoostClassifier."
         )
     check_is_fitted(booster)
-    if isinstance(booster._model, ColumnsModel):
+    if isinstance(booster._model, PerClassModel):
         raise ValueError(
             f"{name} has a model of its own for each of the classes "
             f"{booster.classes_.tolist()}; only boosters that fit all classes together "

@@ -10,9 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import reference_audit
-from splboost._data.table import read_table
 from splboost.audit import LabelAudit, reasons
-from splboost.audit.reasons import Explanation, Reason
+from splboost.audit.reasons import Explanation
 from splboost.selection import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
 
@@ -82,8 +81,9 @@ def believed_like(audit, X, y, row, n, *, same, importance=IMPORTANCE):
     return nearest, [apart[other] for other in nearest]
 
 
-@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("column", [0, 3])
+@pytest.mark.parametrize(
+    "kind, column", [(np.asarray, 3), (pd.DataFrame, 0), (pl.DataFrame, 3)]
+)
 def test_feature_that_decides_is_named_first(kind, column):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
@@ -145,17 +145,6 @@ def test_similar_rows_are_the_nearest():
     audit, X, y = audited(additive)
     for row, _, similar in audit.explain(n_similar=5):
         assert similar == believed_like(audit, X, y, row, 5, same=False)[0]
-
-
-@pytest.mark.parametrize("importance", [None, np.zeros(6)])
-def test_every_feature_counts_the_same_without_importances(importance):
-    audit, X, y = audited(additive, importance=importance)
-    even = np.ones(6)
-    for row, _, similar in audit.explain(n_similar=5):
-        nearest = believed_like(audit, X, y, row, 5, same=False, importance=even)[1]
-        among = believed_like(audit, X, y, row, 999, same=False, importance=even)
-        apart = dict(zip(*among, strict=True))
-        np.testing.assert_allclose([apart[other] for other in similar], nearest)
 
 
 def test_likeness_of_categories_and_missing_cells():
@@ -246,39 +235,6 @@ def test_features_that_act_together_share_what_they_take(monkeypatch):
     assert told > 2
 
 
-def test_usual_is_the_middle_number_or_the_most_frequent_category():
-    X = pd.DataFrame(
-        {
-            "n": [5.0, 1.0, np.nan, 3.0, 2.0],
-            "c": pd.Categorical(["a", "b", None, "b", "c"]),
-        }
-    )
-    cells = reasons.Cells(read_table(LabelAudit(), X, reset=True))
-    rows = np.array([1, 4, 0])
-    assert cells.values(0, [rows[cells.usual(0, rows)]]) == [2.0]
-    rows = np.array([4, 1, 0, 3])
-    assert cells.values(1, [rows[cells.usual(1, rows)]]) == ["b"]
-    rows = np.array([2, 2, 1])
-    assert cells.values(1, [rows[cells.usual(1, rows)]]) == [None]
-    assert cells.values(0, [2, 3]) == [None, 3.0]
-
-
-def test_ways_end_at_the_suspect():
-    """Also in a feature of no importance, which is not told apart."""
-    seen = []
-
-    def belief(cells):
-        seen.append(cells)
-        return additive(cells)
-
-    audit, X, _ = audited(belief, importance=np.array([1, 1, 0, 0, 1, 1]))
-    seen.clear()
-    rows = [each.row for each in audit.explain()]
-    steps = np.concatenate(seen)
-    for row in rows:
-        assert (steps == X[row]).all(axis=1).sum() >= reasons.N_BELIEVED
-
-
 def test_weak_reasons_are_left_out():
     audit, _, _ = audited(additive)
     for _, why, _ in audit.explain(n_reasons=99):
@@ -288,8 +244,13 @@ def test_weak_reasons_are_left_out():
     assert all(len(each.reasons) <= 2 for each in audit.explain(n_reasons=2))
 
 
-def test_as_many_as_asked_for():
+def test_as_many_as_asked_for(monkeypatch):
+    """Whatever else is asked, in blocks, and with few rows compared of many."""
     audit, _, y = audited(additive)
+    whole = audit.explain()
+    monkeypatch.setattr(reasons, "BLOCK", 3)
+    assert audit.explain() == whole and len(whole) == 10
+    assert [audit.explain([each.row])[0] for each in whole[:2]] == whole[:2]
     for row, why, similar in audit.explain([3, 0, 3], n_reasons=0, n_similar=0):
         assert row in (0, 3)
         assert why is None
@@ -298,24 +259,9 @@ def test_as_many_as_asked_for():
     assert len(found.similar) == len(set(found.similar)) > 40
     assert 5 not in found.similar
     assert (y[found.similar] != y[5]).all()
-
-
-def test_blocks_leave_no_trace(monkeypatch):
-    audit, _, _ = audited(interacting)
-    whole = audit.explain()
-    assert len(whole) == 10
-    monkeypatch.setattr(reasons, "BLOCK", 3)
-    assert audit.explain() == whole
-
-
-def test_few_rows_are_compared_of_many(monkeypatch):
     monkeypatch.setattr(reasons, "MOST_COMPARED", 10)
-    some = reasons._some(np.arange(95), 10)
-    assert_array_equal(some, np.arange(0, 95, 10))
-    assert_array_equal(reasons._some(np.arange(10), 10), np.arange(10))
-    assert reasons._some(np.arange(0), 10).size == 0
-    audit, _, _ = audited(additive)
     assert all(each.reasons and each.similar for each in audit.explain())
+    assert len(audit.explain([5], n_similar=10_000)[0].similar) <= 10
 
 
 def test_label_that_is_nowhere_believed_has_no_reasons():
@@ -373,11 +319,6 @@ def test_masked_cells_are_missing():
     )
     assert audit.explain() == same.explain()
     assert audit.explain()
-
-
-def test_reason_names_its_parts():
-    assert Reason._fields == ("column", "value", "usual", "taken")
-    assert Explanation._fields == ("row", "reasons", "similar")
 
 
 def test_reasons_are_of_a_model_that_has_not_seen_doubted_labels():

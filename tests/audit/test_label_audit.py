@@ -1,6 +1,5 @@
 """LabelAudit and find_label_issues: which labels are wrong?"""
 
-import inspect
 import pickle
 from copy import copy
 from datetime import date, timedelta
@@ -26,9 +25,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from splboost import LogitBoostClassifier, SPLForestClassifier
+from splboost import SPLForestClassifier
 from splboost.audit import LabelAudit, find_label_issues
-from splboost.audit.noise_model import estimate_noise_model
+from splboost.audit.noise_model import chance_wrong, estimate_noise_model
 from splboost.datasets import flip_labels, make_gaussians, make_twonorm
 from splboost.selection.quick_forest import QuickForest
 
@@ -151,10 +150,8 @@ def test_default_judges_by_the_forest_out_of_bag(gaussians):
     assert isinstance(audit.estimator_, SPLForestClassifier)
     suspects = columns_of(audit.issues_).is_label_issue
     assert gaussians.wrong[suspects].mean() > 0.8
-    assert isinstance(
-        LabelAudit(random_state=0).fit(X[::3], given[::3]).estimator_,
-        SPLForestClassifier,
-    )
+    default = LabelAudit(random_state=0).fit(X[::5], given[::5])
+    assert isinstance(default.estimator_, SPLForestClassifier)
 
 
 def test_forest_is_told_of_groups_and_trusted_rows(gaussians):
@@ -197,7 +194,7 @@ def test_order_of_rows_does_not_matter(gaussians, chances):
 
 
 @pytest.mark.parametrize(
-    "names", [["a", "b"], [False, True], [-3.0, 7.0], ["", "é 👍"], [b"x", b"y"]]
+    "names", [["", "é 👍"], [False, True], [-3.0, 7.0], [b"x", b"y"]]
 )
 def test_names_of_classes_do_not_matter(fitted, gaussians, names):
     labels = np.array(names)[gaussians.given]
@@ -218,25 +215,11 @@ def test_which_class_comes_first_does_not_matter(gaussians, chances):
     assert_array_equal(one.issues_.predicted_label, 1 - two.issues_.predicted_label)
 
 
-def test_units_of_features_do_not_matter(fitted, gaussians):
-    """Powers of two leave no rounding."""
-    audit = quick().fit(gaussians.X * [1024, 0.25] + 0, gaussians.given)
-    assert_array_equal(audit.belief_, fitted.belief_)
-
-
-def test_same_seed_same_result_whatever_the_threads(fitted, gaussians):
-    again = quick(n_jobs=2).fit(gaussians.X, gaussians.given)
-    assert_array_equal(again.belief_, fitted.belief_)
-    other = quick(random_state=1).fit(gaussians.X, gaussians.given)
-    assert not np.array_equal(other.belief_, fitted.belief_)
-    drawn = quick(random_state=np.random.RandomState(0)).fit(
-        gaussians.X, gaussians.given
+def test_same_result_whatever_the_threads_and_from_lists(fitted, gaussians):
+    drawn = np.random.RandomState(0)
+    audit = quick(n_jobs=2, random_state=drawn).fit(
+        gaussians.X.tolist(), gaussians.given.tolist()
     )
-    assert_array_equal(drawn.belief_, fitted.belief_)
-
-
-def test_lists_are_tables_too(fitted, gaussians):
-    audit = quick().fit(gaussians.X.tolist(), gaussians.given.tolist())
     assert_array_equal(audit.belief_, fitted.belief_)
     column = gaussians.given[:, None]
     with pytest.warns(UserWarning, match="column-vector"):
@@ -285,7 +268,7 @@ def rare_blob(seed):
     return make_blobs(600, 2, seed=seed, apart=1.2, share=[0.93, 0.07])
 
 
-@pytest.mark.parametrize("make", [gauss, twonorm, four_blobs, rare_blob])
+@pytest.mark.parametrize("make", [four_blobs, rare_blob])
 def test_hardly_a_suspect_where_no_label_is_wrong(make):
     found = pooled(make, lambda y, seed: y)
     assert found.n <= 8  # of 1000 rows at least
@@ -295,14 +278,12 @@ def test_hardly_a_suspect_where_no_label_is_wrong(make):
 @pytest.mark.parametrize(
     "make, noise",
     [
-        (gauss, lambda y, seed: flip(y, 0.1, seed=seed)),
         (gauss, lambda y, seed: flip(y, 0.3, seed=seed)),
-        (twonorm, lambda y, seed: flip(y, 0.2, seed=seed)),
         (twonorm, lambda y, seed: flip(y, 0.3, seed=seed, only=1)),
         (four_blobs, lambda y, seed: flip(y, 0.15, seed=seed)),
         (rare_blob, lambda y, seed: flip(y, 0.05, seed=seed)),
     ],
-    ids=["10%", "30%", "twonorm", "one-sided", "four classes", "rare class"],
+    ids=["30%", "one-sided", "four classes", "rare class"],
 )
 def test_stated_precision_is_near_the_real_one(make, noise):
     found = pooled(make, noise)
@@ -313,16 +294,14 @@ def test_stated_precision_is_near_the_real_one(make, noise):
 
 
 @pytest.mark.parametrize(
-    "judge",
+    "judge, rate",
     [
-        DecisionTreeClassifier(random_state=0),
-        KNeighborsClassifier(1),
-        KNeighborsClassifier(3),
-        KNeighborsClassifier(5),
+        (DecisionTreeClassifier(random_state=0), 0.05),
+        (KNeighborsClassifier(1), 0.2),
+        (KNeighborsClassifier(3), 0.05),
     ],
-    ids=["tree", "1 neighbour", "3 neighbours", "5 neighbours"],
+    ids=["tree", "1 neighbour", "3 neighbours"],
 )
-@pytest.mark.parametrize("rate", [0.05, 0.2])
 def test_judge_with_few_probabilities_does_not_overstate(judge, rate):
     """It is mistaken where it is surest, and nothing tells where."""
     found = pooled(gauss, lambda y, seed: flip(y, rate, seed=seed), 8, estimator=judge)
@@ -340,49 +319,6 @@ def test_rounded_probabilities_do_not_overstate(gaussians, chances):
             real = gaussians.wrong[suspects].mean()
             assert audit.expected_precision_ < real + 0.08
         assert audit.noise_rate_ < gaussians.wrong.mean() + off
-
-
-@pytest.mark.parametrize("precision", [0.5, 0.7, 0.9])
-def test_precision_is_what_was_asked_for(precision):
-    found = pooled(gauss, lambda y, seed: flip(y, 0.15, seed=seed), precision=precision)
-    assert precision <= found.stated < precision + 0.1
-    assert found.real > precision - 0.05
-
-
-def test_higher_precision_takes_the_first_of_lower(gaussians):
-    ranks, sizes = [], []
-    for precision in (0.3, 0.6, 0.8, 0.95, 0.99):
-        audit = quick(precision=precision).fit(gaussians.X, gaussians.given)
-        found = columns_of(audit.issues_)
-        ranks.append(found.rank)
-        sizes.append(int(found.is_label_issue.sum()))
-        if sizes[-1]:
-            assert audit.expected_precision_ >= precision
-            assert found.rank[found.is_label_issue].max() == sizes[-1]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[2] > 0
-    for rank in ranks:
-        assert_array_equal(rank, ranks[0])
-
-
-@pytest.mark.parametrize("top", [1, 17, 200, 5000])
-def test_top_takes_the_worst(fitted, gaussians, top):
-    audit = quick(top=top).fit(gaussians.X, gaussians.given)
-    found = columns_of(audit.issues_)
-    assert_array_equal(found.rank, fitted.issues_["rank"])
-    assert_array_equal(found.is_label_issue, found.rank <= top)
-    assert audit.expected_precision_ == pytest.approx(
-        found.chance_wrong[found.is_label_issue].mean()
-    )
-
-
-def test_wrong_labels_of_one_side_show_in_the_transitions():
-    X, y = make_twonorm(1500, random_state=0)
-    audit = quick().fit(X, flip(y, 0.3, only=1))
-    stays, goes = audit.transitions_[0, 1], audit.transitions_[1, 0]
-    assert goes > 0.15
-    assert stays < 0.05
-    assert_allclose(audit.transitions_.sum(axis=1), 1)
 
 
 def test_suspect_is_never_proposed_the_label_it_has():
@@ -423,7 +359,7 @@ def test_trusted_labels_are_never_suspect(gaussians):
 def test_labels_before_a_review_tell_how_many_are_left():
     """Those that were put right were the surest; the others alone look clean."""
     X, y = make_classification(
-        3000, 10, n_informative=6, class_sep=1.5, flip_y=0, random_state=1
+        2000, 10, n_informative=6, class_sep=1.5, flip_y=0, random_state=1
     )
     given, wrong = flip_labels(y, 0.1, random_state=0)
     first = quick().fit(X, given)
@@ -438,8 +374,6 @@ def test_labels_before_a_review_tell_how_many_are_left():
     assert 0.5 * left.mean() < audit.noise_rate_ < 1.5 * left.mean()
     without = quick().fit(X, reviewed, trusted=trusted)
     assert without.noise_rate_ < 0.5 * audit.noise_rate_
-    issues = find_label_issues(X, reviewed, quick=True, random_state=0, **known)
-    assert_array_equal(columns_of(issues).is_label_issue, suspects)
 
 
 def test_labels_that_a_review_has_kept_accuse_no_others():
@@ -468,17 +402,6 @@ def test_labels_before_a_review_may_be_of_other_classes(gaussians):
         quick().fit(gaussians.X, gaussians.given, original=texts)
 
 
-def test_summary_names_rows_that_were_not_judged(gaussians):
-    y = gaussians.given.astype(object)
-    y[:] = np.where(gaussians.given, "yes", "no")
-    y[7] = "yse"
-    audit = quick(top=200).fit(gaussians.X, y)
-    assert not columns_of(audit.issues_).is_label_issue[7]
-    assert "since all models have seen them: rows 7. The only row of a class" in (
-        audit.summary()
-    )
-
-
 def test_noise_of_trusted_labels_is_none(gaussians):
     every = np.ones(gaussians.y.size, dtype=bool)
     audit = quick().fit(gaussians.X, gaussians.given, trusted=every)
@@ -499,23 +422,13 @@ def test_share_of_wrong_labels_counts_trusted_rows_as_right():
         p[:, None], given, pred_probs=np.column_stack([1 - p, p]), trusted=trusted
     )
     found = columns_of(audit.issues_)
-    model = estimate_noise_model(audit.belief_[100:], given[100:])
-    chance = model.chance_wrong(audit.belief_[100:], given[100:])
+    transitions, std = estimate_noise_model(audit.belief_[100:], given[100:])
+    chance = chance_wrong(audit.belief_[100:], given[100:], transitions)
     assert_allclose(found.chance_wrong, np.r_[np.zeros(100), chance])
     assert audit.noise_rate_ == pytest.approx(0.75 * chance.mean())
-    assert audit.noise_rate_std_ == pytest.approx(0.75 * model.rate_std)
-    assert_allclose(audit.transitions_, model.transitions[2])
+    assert audit.noise_rate_std_ == pytest.approx(0.75 * std)
+    assert_allclose(audit.transitions_, transitions[2])
     assert_array_equal(found.is_label_issue, ~trusted)
-
-
-def test_review_of_the_worst_leaves_the_rest(gaussians):
-    """Flip what was found wrong, trust what was seen, and audit again."""
-    first = quick(top=15).fit(gaussians.X, gaussians.given)
-    seen = columns_of(first.issues_).is_label_issue
-    labels = np.where(seen, gaussians.y, gaussians.given)
-    second = quick().fit(gaussians.X, labels, trusted=seen)
-    assert second.noise_rate_ < first.noise_rate_
-    assert not columns_of(second.issues_).is_label_issue[seen].any()
 
 
 def test_groups_do_not_judge_each_other():
@@ -535,13 +448,13 @@ def test_groups_do_not_judge_each_other():
         assert quality[True] > quality[False] + 0.15
 
 
-@pytest.mark.parametrize("judge", [None, GaussianNB()])
 @pytest.mark.parametrize(
-    "groups, said",
+    "judge, groups, said",
     [
-        (np.zeros(7), r"groups is of shape \(7,\) for 200 rows"),
-        ([None] * 200, "groups has missing entries"),
-        (np.zeros(200), "one group"),
+        (None, np.zeros(7), r"groups is of shape \(7,\) for 200 rows"),
+        (GaussianNB(), [None] * 200, "groups has missing entries"),
+        (None, np.zeros(200), "one group"),
+        (GaussianNB(), np.zeros(200), "one group"),
     ],
 )
 def test_groups_that_will_not_do(gaussians, judge, groups, said):
@@ -550,26 +463,17 @@ def test_groups_that_will_not_do(gaussians, judge, groups, said):
 
 
 def test_given_probabilities(gaussians, chances):
+    """Calibrated: too sure, and with too much of a class, they say the same."""
     audit = quick().fit(gaussians.X, gaussians.given, pred_probs=chances.tolist())
     assert audit.estimator_ is None
     found = columns_of(audit.issues_)
     assert gaussians.wrong[found.is_label_issue].mean() > 0.7
     assert audit.explain(n_similar=2)[0].reasons is None
     assert len(audit.explain(n_similar=2)[0].similar) == 2
-
-
-def test_given_probabilities_are_calibrated(gaussians, chances):
-    """Too sure, and with too much of a class: as if nothing had been done to them."""
     too_sure = chances**3 * [1, 5]
     too_sure /= too_sure.sum(axis=1, keepdims=True)
-    plain, mended = (
-        quick().fit(gaussians.X, gaussians.given, pred_probs=each)
-        for each in (chances, too_sure)
-    )
-    assert_allclose(mended.belief_, plain.belief_, atol=0.03)
-    assert mended.belief_[:, 1].mean() == pytest.approx(
-        gaussians.given.mean(), abs=0.01
-    )
+    mended = quick().fit(gaussians.X, gaussians.given, pred_probs=too_sure)
+    assert_allclose(mended.belief_, audit.belief_, atol=0.03)
 
 
 @pytest.mark.parametrize(
@@ -577,9 +481,7 @@ def test_given_probabilities_are_calibrated(gaussians, chances):
     [
         (np.full((200, 3), 1 / 3), r"shape \(200, 3\); .* 200 rows .* 2 classes"),
         (np.full(200, 0.5), r"shape \(200,\)"),
-        (np.full((199, 2), 0.5), r"shape \(199, 2\)"),
         (np.full((200, 2), np.nan), "missing or negative"),
-        (np.tile([-0.5, 1.5], (200, 1)), "missing or negative"),
         (np.tile([0.5, 0.9], (200, 1)), "do not sum to 1"),
     ],
 )
@@ -588,14 +490,13 @@ def test_given_probabilities_that_are_none(gaussians, pred_probs, said):
         quick().fit(gaussians.X, gaussians.given, pred_probs=pred_probs)
 
 
-@pytest.mark.parametrize("library", [pd, pl])
 @pytest.mark.parametrize(
-    "classes, names",
+    "library, classes, names",
     [
-        (["no", "yes"], ["yes", "no"]),
-        ([0, 1], ["1", "0"]),
-        ([False, True], ["True", "False"]),
-        ([2.0, 7.0], ["7.0", "2.0"]),
+        (pl, ["no", "yes"], ["yes", "no"]),
+        (pd, [0, 1], [1, 0]),
+        (pd, [False, True], ["True", "False"]),
+        (pl, [2.0, 7.0], ["7.0", "2.0"]),
     ],
 )
 def test_given_probabilities_go_by_the_names_of_columns(
@@ -613,13 +514,6 @@ def test_given_probabilities_go_by_the_names_of_columns(
         frame = library.DataFrame(dict(zip(wrong, given, strict=True)))
         with pytest.raises(ValueError, match=r"pred_probs has the columns \["):
             quick().fit(gaussians.X, labels, pred_probs=frame)
-
-
-def test_numbers_of_columns_are_names_where_they_are_classes(gaussians, chances):
-    plain = quick().fit(gaussians.X, gaussians.given, pred_probs=chances)
-    turned = pd.DataFrame(chances)[[1, 0]]
-    named = quick().fit(gaussians.X, gaussians.given, pred_probs=turned)
-    assert_array_equal(named.belief_, plain.belief_)
 
 
 def test_probabilities_without_a_table(gaussians, chances, tmp_path):
@@ -647,6 +541,8 @@ def test_probabilities_without_a_table(gaussians, chances, tmp_path):
     assert_array_equal(
         find_label_issues(None, given, pred_probs=chances, quick=True), whole.issues_
     )
+    X, y = audit.clean(None, given)
+    assert X is None and y.size == (~suspects).sum()
     with pytest.raises(ValueError, match="X is None; give rows, or pred_probs"):
         quick().fit(None, given)
 
@@ -688,19 +584,19 @@ def test_given_probabilities_are_of_the_rows_that_their_index_says(
     assert_array_equal(found.belief_, by_place.belief_)
 
     shuffled = frame.sample(frac=1, random_state=0)
-    mend = rf"row 0.*give pred_probs\.reindex\({name}\.index\), or .*set_axis"
+    mend = rf"row 0.*give pred_probs\.reindex\({name}\.index\), or .*set_axis\("
     with pytest.raises(ValueError, match=mend):
         quick().fit(**rows, pred_probs=shuffled)
     again = quick().fit(**rows, pred_probs=shuffled.reindex(rows[name].index))
     assert_array_equal(found.belief_, again.belief_)
 
     for other in (frame.reset_index(drop=True), frame.iloc[[0, *range(199)]]):
-        with pytest.raises(ValueError, match=r"; give pred_probs\.set_axis\("):
+        with pytest.raises(ValueError, match=mend):
             quick().fit(**rows, pred_probs=other)
     quick().fit(gaussians.X, gaussians.given, pred_probs=shuffled)  # nothing to compare
 
 
-@pytest.mark.parametrize("sureness", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("sureness", [0.3, 3.0])
 def test_how_sure_a_judge_is_does_not_matter(sureness):
     """Right in 99 of 100, and less sure, or surer, of all rows than it should be."""
     rng = np.random.default_rng(0)
@@ -727,10 +623,8 @@ def test_certain_judge_leaves_half_a_row_of_doubt():
 @pytest.mark.parametrize(
     "judge",
     [
-        GaussianNB(),
         RandomForestClassifier(40, min_samples_leaf=3, random_state=0),
         make_pipeline(StandardScaler(), LogisticRegression()),
-        LogitBoostClassifier(n_estimators=30),
     ],
     ids=lambda judge: type(judge).__name__,
 )
@@ -779,9 +673,6 @@ def test_folds_of_a_rare_class(gaussians):
     labels[[3, 70]] = 0
     with pytest.raises(ValueError, match=r"one row only.*leave it out"):
         LabelAudit(GaussianNB()).fit(gaussians.X, labels)
-
-
-def test_folds_of_few_groups(gaussians):
     with pytest.warns(UserWarning, match="3 groups only, so there are as many folds"):
         LabelAudit(GaussianNB()).fit(
             gaussians.X, gaussians.given, groups=np.arange(200) % 3
@@ -813,6 +704,12 @@ def test_row_that_every_model_has_seen_is_no_suspect(gaussians):
     assert 0 < audit.expected_precision_ < 1
     assert 0 < audit.noise_rate_ < 0.5
     assert len(audit.explain()) == 199
+    assert "have seen them: rows 5. The only row of a class" in audit.summary()
+    own = found.is_label_issue  # each is proposed another label
+    assert (found.given_label[own] != found.predicted_label[own]).all()
+    assert [audit.explain([row]) for row in (3, 7)] == [
+        [each] for each in audit.explain([3, 7])
+    ]
 
 
 # ------------------------------------------------------------------------ kinds of data
@@ -877,7 +774,7 @@ def test_result_in_whichever_library_is_there(
     installed.intersection_update(libraries)
     kind = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
     labels = np.array(["no", "yes"])[gaussians.given]
-    for y, own in ((gaussians.given, int), (labels, str), (gaussians.given > 0, bool)):
+    for y, own in ((labels, str), (gaussians.given > 0, bool)):
         audit = quick().fit(gaussians.X, y)
         issues = audit.issues_
         assert type(issues) is (kind[libraries[0]] if libraries else dict)
@@ -988,14 +885,14 @@ def test_clean_keeps_the_kind_of_labels(gaussians):
         assert set(corrected.tolist()) == {"a", "longer"}
     audit = quick().fit(gaussians.X, gaussians.given)
     expected = audit.clean(gaussians.X, gaussians.given, "correct")[1]
-    for kind in ("Int64", "int8", "uint8", "int32", "float32"):
+    for kind in ("Int64", "uint8", "float32"):
         whole = pd.Series(gaussians.given, dtype=kind)
         corrected = quick().fit(gaussians.X, whole).clean(None, whole, "correct")[1]
         assert corrected.dtype == kind
         assert_array_equal(corrected.to_numpy(dtype=int), expected)
 
 
-@pytest.mark.parametrize("kind", ["object", "category", "string"])
+@pytest.mark.parametrize("kind", ["object", "category"])
 def test_clean_keeps_frames_and_series_of_pandas(gaussians, kind):
     names = np.array(["a", "longer"])[gaussians.given]
     index = pd.Index([f"row {row}" for row in range(names.size)], name="who")
@@ -1013,6 +910,7 @@ def test_clean_keeps_frames_and_series_of_pandas(gaussians, kind):
     pd.testing.assert_series_equal(y, before)
     pd.testing.assert_index_equal(corrected.index, index)
     assert (corrected.name, corrected.dtype) == ("label", y.dtype)
+    pd.testing.assert_index_equal(audit.issues_.index, index)
     assert_array_equal(
         corrected[suspects].astype(str), audit.issues_["predicted_label"][suspects]
     )
@@ -1033,13 +931,6 @@ def test_clean_keeps_frames_and_series_of_polars(gaussians):
     assert_array_equal(corrected.to_numpy() != names, suspects)
 
 
-def test_clean_of_labels_alone(gaussians, chances):
-    audit = quick().fit(None, gaussians.given, pred_probs=chances)
-    X, y = audit.clean(None, gaussians.given)
-    assert X is None
-    assert y.size == 200 - audit.issues_["is_label_issue"].sum()
-
-
 def test_explanations_name_the_columns_that_have_names(gaussians):
     named = pd.DataFrame(gaussians.X, columns=["income", "age"])
     by_name, by_number = (
@@ -1050,29 +941,6 @@ def test_explanations_name_the_columns_that_have_names(gaussians):
     numbers = [reason.column for each in by_number for reason in each.reasons]
     assert names == [named.columns[number] for number in numbers]
     assert set(names) == {"income", "age"}
-
-
-def test_page_is_written_into_a_folder_that_is_not_there(fitted, tmp_path):
-    fitted.write_page(tmp_path / "a" / "b" / "page.html")
-    assert (tmp_path / "a" / "b" / "page.html").is_file()
-    with pytest.raises(ValueError, match=r"path='.*b' is a folder; give the name"):
-        fitted.write_page(tmp_path / "a" / "b")
-
-
-def test_summary_says_what_was_found(gaussians):
-    names = np.array(["no", "yes"])[gaussians.given]
-    audit = quick(top=12).fit(gaussians.X, names)
-    lines = audit.summary().splitlines()
-    assert lines[0] == (
-        f"200 labels, of which about {audit.noise_rate_:.1%} "
-        f"(± {audit.noise_rate_std_:.1%}) look wrong."
-    )
-    assert lines[1] == (
-        f"12 suspects; of these about {audit.expected_precision_:.0%} should be wrong."
-    )
-    counts = [int(line.split()[0]) for line in lines[2:]]
-    assert sum(counts) == 12
-    assert all("look like" in line for line in lines[2:])
 
 
 def test_summary_states_no_share_that_is_nothing(fitted):
@@ -1100,8 +968,26 @@ def test_summary_says_how_to_see_as_many_as_are_wrong(gaussians):
     assert "lists as many" not in audit.summary()
 
 
-def test_one_row_is_explained_by_its_number(fitted):
-    assert [each.row for each in fitted.explain(3)] == [3]
+def test_top_and_precision_take_the_worst(fitted, gaussians):
+    rank, wrong = columns_of(fitted.issues_).rank, fitted.issues_["chance_wrong"]
+    options = [{"top": 17}, {"top": 5000}, {"precision": 0.6}, {"precision": 0.8}]
+    sizes = []
+    for option in options:
+        audit = quick(**option).fit(gaussians.X, gaussians.given)
+        found = columns_of(audit.issues_)
+        sizes.append(found.is_label_issue.sum())
+        assert_array_equal(found.rank, rank)
+        assert_array_equal(found.is_label_issue, found.rank <= sizes[-1])
+        expected = wrong[found.is_label_issue].mean()
+        assert audit.expected_precision_ == pytest.approx(expected)
+        if "precision" in option:
+            worst = np.argsort(rank)[: sizes[-1] + 1]
+            assert wrong[worst].mean() < option["precision"] <= expected
+    assert sizes[:2] == [17, 200] and sizes[2] > sizes[3] > 0
+    lines = quick(top=12).fit(gaussians.X, gaussians.given).summary().splitlines()
+    assert lines[1].startswith("12 suspects; of these about ")
+    assert sum(int(line.split()[0]) for line in lines[2:]) == 12
+    assert all("look like" in line for line in lines[2:])
 
 
 @pytest.mark.parametrize("rows", [[200], [-1], [0.5], [True, False], ["a"]], ids=repr)
@@ -1119,22 +1005,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_clone_repr_and_parameters():
-    audit = LabelAudit(GaussianNB(), precision=0.9, random_state=3)
-    assert repr(audit) == (
-        "LabelAudit(estimator=GaussianNB(), precision=0.9, random_state=3)"
-    )
-    copy = clone(audit)
-    assert copy is not audit
-    assert repr(copy) == repr(audit)
-    assert set(audit.get_params(deep=False)) == set(
-        inspect.signature(LabelAudit).parameters
-    )
-    audit.set_params(precision=None, top=3, estimator__var_smoothing=1.0)
-    assert audit.estimator.var_smoothing == 1.0
-
-
-@pytest.mark.parametrize("library", [None, pd, pl])
+@pytest.mark.parametrize("library", [None, pl])
 def test_pickle_explains_as_well(gaussians, library):
     X = (
         gaussians.X
@@ -1153,10 +1024,7 @@ def test_pickle_explains_as_well(gaussians, library):
     [
         ({"precision": 0.0}, "'precision' parameter"),
         ({"precision": 1.0}, "'precision' parameter"),
-        ({"precision": 90}, "'precision' parameter"),
         ({"top": 0}, "'top' parameter"),
-        ({"top": 2.5}, "'top' parameter"),
-        ({"quick": 3}, "'quick' parameter"),
         ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
         ({"precision": 0.9, "top": 3}, "precision=0.9 and top=3 both say"),
         ({"categorical_features": ["no such"]}, "'no such'"),
@@ -1172,12 +1040,9 @@ def test_parameters_that_will_not_do(gaussians, options, said):
     [
         {"X": np.zeros((3, 2))},
         {"X": np.full((200, 2), np.inf)},
-        {"y": np.zeros(200)},
-        {"y": np.linspace(0, 1, 200)},
         {"y": [None] * 200},
         {"groups": np.zeros(200)},
         {"trusted": np.zeros(3, dtype=bool)},
-        {"trusted": np.zeros(200)},
         {"pred_probs": np.zeros((200, 2))},
     ],
     ids=lambda change: next(iter(change)),
@@ -1194,16 +1059,6 @@ def test_fit_that_fails_changes_nothing(gaussians, change):
     assert all(vars(audit)[name] is value for name, value in before.items())
 
 
-def test_nothing_can_be_asked_before_the_fit(gaussians):
-    for ask in (
-        lambda: LabelAudit().summary(),
-        lambda: LabelAudit().explain(),
-        lambda: LabelAudit().clean(gaussians.X, gaussians.y),
-    ):
-        with pytest.raises(ValueError, match="not fitted yet"):
-            ask()
-
-
 def test_progress_is_shown_if_asked_for(gaussians, capfd):
     quick(verbose=1).fit(gaussians.X, gaussians.given)
     said = capfd.readouterr()
@@ -1213,37 +1068,12 @@ def test_progress_is_shown_if_asked_for(gaussians, capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("share", [0.05, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("share", [0.05, 0.5])
 def test_columns_that_know_nothing_accuse_hardly_anybody(share):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 5)), (rng.random(600) < share).astype(int)
     audit = quick(random_state=0).fit(X, y)
     assert np.mean(audit.issues_["is_label_issue"]) < 0.03
-
-
-def test_issues_have_the_index_of_the_data():
-    pandas = pytest.importorskip("pandas")
-    X, y = make_gaussians(60, random_state=0)
-    frame = pandas.DataFrame(X, index=np.random.default_rng(0).permutation(120) + 7)
-    audit = quick(random_state=0, top=8).fit(frame, y)
-    chosen = frame[audit.issues_["is_label_issue"]]
-    own = np.asarray(audit.issues_["is_label_issue"])
-    assert_array_equal(chosen.to_numpy(), X[own])
-    assert not hasattr(quick(top=3).fit(X.tolist(), y).issues_.index, "levels")
-
-
-def test_every_suspect_is_proposed_another_label():
-    X, y = make_gaussians(60, random_state=0)
-    audit = quick(random_state=0, top=100).fit(X, y)
-    found = columns_of(audit.issues_)
-    own = found.is_label_issue
-    assert np.all(found.given_label[own] != found.predicted_label[own])
-
-
-def test_explanations_do_not_depend_on_what_else_is_asked(gaussians):
-    audit = quick(top=5).fit(gaussians.X, gaussians.given)
-    for each in audit.explain():
-        assert audit.explain([each.row]) == [each]
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -1313,10 +1143,3 @@ def test_estimator_gets_the_texts_of_a_frame_as_they_are():
     audit = LabelAudit(make_pipeline(encoded, LogisticRegression()), random_state=0)
     assert audit.fit(X, y).feature_names_in_.tolist() == ["x", "word"]
     assert audit.explain([0])[0].reasons is not None
-
-
-def test_large_numbers_are_columns_like_any_other():
-    """Only as categories or labels must they be told apart to the last digit."""
-    X = np.column_stack([np.arange(60) * 1e17, np.arange(60) % 2])
-    y = np.arange(60) % 2
-    assert not find_label_issues(X, y, quick=True)["is_label_issue"].any()

@@ -1,0 +1,496 @@
+"""Tables in files: CSV, plain or compressed, and Parquet."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gc
+import gzip
+import io
+import math
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from splboost._data.cells import MOST_EXACT, is_missing
+from splboost._data.frames import first_installed, frame_library
+from splboost._data.table import Table
+
+NUMBER, CATEGORY, TEXT = "number", "category", "text"
+MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
+PARQUET = ".parquet", ".pq"  # endings of names
+UTF_8 = "utf-8"
+UTF_16_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+GZIP, NEW_LINE = b"\x1f\x8b", b"\n"
+SEPARATORS = ",", ";", "\t", "|"
+MARK = "\ufeff"  # some programs start a text with it
+EXCEL_HINT = re.compile(MARK + '?"?sep=.')
+LONGEST_FIELD = 2**31 - 1
+LONGEST_START = 20  # bytes by which a format is known
+PARQUET_START = b"PAR1\x15"
+UNPACK = "unpack it, or compress it by gzip"
+# First bytes of files that are taken for tables, and what to do about them
+OTHER_FORMATS = {
+    b"PK\x03\x04": (
+        "an Excel workbook (.xlsx) or another ZIP archive",
+        "open it and save the sheet as CSV UTF-8, or unpack it",
+    ),
+    b"\xd0\xcf\x11\xe0": (
+        "an old Excel workbook (.xls)",
+        "open it and save the sheet as CSV UTF-8",
+    ),
+    PARQUET_START: ("a Parquet file", "let its name end in .parquet"),
+    b"SQLite format 3\0": ("an SQLite database", "export the table as CSV"),
+    b"BZh9": ("compressed by bzip2", UNPACK),
+    b"\xfd7zXZ": ("compressed by xz", UNPACK),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", UNPACK),
+}
+MOST_CATEGORIES = 100
+MOST_NAMED = 30  # columns, in an error
+MOST_ODD = 0.1  # share of cells that may be odd in a column of numbers
+MANY_VALUES = 0.5  # share of rows with different texts, which then tell rows apart
+
+
+class FileError(ValueError):
+    """What is wrong with a file, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a file.
+
+    Attributes
+    ----------
+    name : str
+    kind : "number", "category" or "text", which is of no use to an audit
+    cells : texts as in the file; None where they are missing
+    """
+
+    name: str
+    kind: str
+    cells: list[str | None]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file that has been read.
+
+    Attributes
+    ----------
+    path : Path
+    columns : dict of Column, by name
+    n_rows : int
+    text : of a CSV, unpacked; None of a Parquet file
+    separator : of a CSV
+    encoding : by which the text of a CSV becomes the bytes of the file again
+    table : of a Parquet file, as the library that has read it gives it
+    """
+
+    path: Path
+    columns: dict[str, Column]
+    n_rows: int
+    text: str | None = None
+    separator: str = ","
+    encoding: str = UTF_8
+    table: Any = None
+
+    def column(self, name: str, option: str) -> Column:
+        """A column by its name, which an option of the command has given."""
+        if name not in self.columns:
+            known = ", ".join(map(repr, list(self.columns)[:MOST_NAMED]))
+            more = ", …" if len(self.columns) > MOST_NAMED else ""
+            plain = {each.lower(): each for each in self.columns}
+            near = get_close_matches(name.lower(), plain, n=1)
+            its = f"is it {plain[near[0]]!r}? Its" if near else "its"
+            raise FileError(
+                f"{self.path} has no column {name!r}, which {option} names; {its} "
+                f"columns are {known}{more}."
+            )
+        return self.columns[name]
+
+
+def read_file(
+    path: str | Path, categorical: Sequence[str] = (), encoding: str = UTF_8
+) -> TableFile:
+    """Read a CSV (also ``.gz``) or Parquet file, and see what its columns are.
+
+    Parameters
+    ----------
+    path : path
+    categorical : names of columns that are categories whatever they look like
+    encoding : of the text of a CSV
+    """
+    path = Path(path)
+    if not path.is_file():
+        state = "is a folder" if path.is_dir() else "is not there"
+        raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
+    is_parquet = path.suffix.lower() in PARQUET
+    file = (_read_parquet if is_parquet else _read_csv)(path, categorical, encoding)
+    for name in categorical:
+        file.column(name, "--categorical")
+    return file
+
+
+def as_file(
+    name: str,
+    table: Table | None,
+    features: Sequence[str],
+    target: str,
+    labels: Sequence[str],
+) -> TableFile:
+    """Data that come from no file, as a CSV would have them."""
+    columns = []
+    for j, feature in enumerate(features):
+        assert table is not None
+        if table.is_categorical[j]:
+            values, index = table.category(j)
+            cells = [None if k < 0 else str(values[k]) for k in index.tolist()]
+        else:
+            cells = [as_text(number) for number in table.numeric(j).tolist()]
+        kind = CATEGORY if table.is_categorical[j] else NUMBER
+        columns.append(Column(feature, kind, cells))
+    columns.append(Column(target, CATEGORY, list(labels)))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    writer.writerows(zip(*(column.cells for column in columns), strict=True))
+    by_name = {column.name: column for column in columns}
+    return TableFile(Path(name), by_name, len(labels), stream.getvalue())
+
+
+# --------------------------------------------------------------------------------- text
+
+
+def read_text(
+    path: Path, encoding: str = UTF_8, *, is_data: bool = True
+) -> tuple[str, str]:
+    """The text of a file, with its line ends and byte-order mark as they are.
+
+    Also the encoding that makes the same bytes of it again: for UTF-16 the order of the
+    bytes, which the mark tells. ``is_data`` is whether ``--encoding`` is about it.
+    """
+    try:
+        content = path.read_bytes()
+        if content.startswith(GZIP):
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
+    if is_data:
+        _refuse_other_formats(path, content)
+    try:
+        name = codecs.lookup(encoding).name
+        "a".encode(name)  # which fails for base64, an encoding of bytes
+    except LookupError:
+        raise FileError(
+            f"--encoding {encoding!r} is no encoding of texts; give one such as "
+            f"{UTF_8}, cp1252 or utf-16."
+        ) from None
+    if name == "utf-16" and content.startswith(UTF_16_MARKS):
+        name += "-le" if content.startswith(codecs.BOM_UTF16_LE) else "-be"
+    if name == "utf-8-sig":
+        name = UTF_8
+    try:
+        text = content.decode(name)
+        is_same = text.encode(name) == content
+    except UnicodeError as error:
+        at = getattr(error, "start", 0)
+        place = f"line {content[:at].count(NEW_LINE) + 1}"
+        if name.startswith(("utf-16", "utf-32")):
+            place = f"byte {at}"
+        likely = "" if b"\0" in content else ", often cp1252"  # of Windows
+        if content.startswith(UTF_16_MARKS):
+            likely = " utf-16"
+        remedy = f"give its --encoding{likely}, or " if is_data else ""
+        raise FileError(
+            f"{path} is not {name.upper()} text ({place}); {remedy}save it as CSV in "
+            "UTF-8."
+        ) from None
+    if not is_same:
+        raise FileError(
+            f"{path} would not come back the same in {name.upper()}; give another "
+            "--encoding, or save it as CSV in UTF-8."
+        )
+    if "\0" in text:
+        raise FileError(f"{path} is no text; give a CSV or Parquet file.")
+    return text, name
+
+
+def _refuse_other_formats(path: Path, content: bytes, but: bytes = b"") -> None:
+    """Refuse files of other formats, by the bytes they start with."""
+    for start, (kind, remedy) in OTHER_FORMATS.items():
+        if start != but and content.startswith(start):
+            raise FileError(f"{path} is {kind}; {remedy}.")
+
+
+# ---------------------------------------------------------------------------------- CSV
+
+
+class Record(NamedTuple):
+    """A record of a CSV.
+
+    Attributes
+    ----------
+    text : as it stands in the file, with its line end
+    fields : their values; none of a blank line
+    """
+
+    text: str
+    fields: list[str]
+
+
+def read_records(
+    text: str, separator: str, *, strict: bool = False
+) -> Iterator[Record]:
+    """All records; lines of nothing but spaces and tabs are blank.
+
+    With ``strict``, quotes that do not close, or that text follows, raise a csv.Error.
+    """
+    csv.field_size_limit(LONGEST_FIELD)
+    lines = list(io.StringIO(text, newline=""))
+    reader = csv.reader(lines, delimiter=separator, strict=strict)
+    start = 0
+    for fields in reader:
+        is_blank = len(fields) < 2 and not "".join(fields).strip(" \t")
+        end = reader.line_num
+        record = lines[start] if end == start + 1 else "".join(lines[start:end])
+        yield Record(record, [] if is_blank else fields)
+        start = end
+
+
+def find_separator(text: str) -> str:
+    """The separator that the first record has most of, outside of quotes."""
+    records = read_records(text.removeprefix(MARK), SEPARATORS[0])
+    first = next((each.text for each in records if each.fields), "")
+    bare = re.sub(r'"(?:[^"]|"")*"', "", first)
+    return max(SEPARATORS, key=bare.count)
+
+
+def has_open_quotes(record: str, separator: str) -> bool:
+    """Whether quotes of a record never close: it then swallows what follows."""
+    *_, last = read_records(f"{record}\nx", separator)
+    return last.fields != ["x"]
+
+
+def _read_csv(path: Path, categorical: Sequence[str], encoding: str) -> TableFile:
+    text, encoding = read_text(path, encoding)
+    if EXCEL_HINT.match(text):
+        raise FileError(
+            f"{path} starts with a line for Excel (sep=); delete that line."
+        )
+    separator, records, last = find_separator(text), [], ""
+    was_on = gc.isenabled()
+    gc.disable()  # so many lists that stay make its searches half of the time
+    try:
+        for record in read_records(text.removeprefix(MARK), separator):
+            if record.fields:
+                last = record.text
+                records.append(record.fields)
+    except csv.Error as error:
+        raise FileError(
+            f"{path} is no readable CSV ({error}); save it as CSV in UTF-8."
+        ) from None
+    finally:
+        if was_on:
+            gc.enable()
+    if not records:
+        raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
+    if has_open_quotes(last, separator):
+        raise FileError(
+            f"{path} has quotes that never close, in row {len(records) - 2}; close "
+            "them, or double quotes that are part of a field."
+        )
+    names, *rows = records
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise FileError(
+            f"{path} has several columns called {twice[0]!r}; give each its own name."
+        )
+    for number, fields in enumerate(rows):
+        if len(fields) != len(names):
+            raise FileError(
+                f"{path} has {len(names)} columns, but row {number} has {len(fields)} "
+                f"fields; mend that row, or put fields that hold {separator!r} in "
+                "quotes."
+            )
+    columns = {}
+    for j, name in enumerate(names):
+        cells, is_category = [fields[j] for fields in rows], name in categorical
+        columns[name] = as_column(name, cells, separator, is_category=is_category)
+    return TableFile(path, columns, len(rows), text, separator, encoding)
+
+
+def as_column(
+    name: str, cells: list[str], separator: str = ",", *, is_category: bool = False
+) -> Column:
+    """A column of a CSV, with its kind."""
+    missing = {cell for cell in set(cells) if cell.strip().lower() in MISSING}
+    known = set(cells) - missing
+    found = [None if cell in missing else cell for cell in cells]
+    if is_category:
+        kind = CATEGORY
+    elif _are_numbers(known, separator):
+        kind = NUMBER
+    else:
+        kind = kind_of_texts(len(known), len(found) - found.count(None))
+    return Column(name, kind, found)
+
+
+def kind_of_texts(n_distinct: int, n_known: int) -> str:
+    """Whether texts are categories, or tell rows apart and not kinds of them.
+
+    Parameters
+    ----------
+    n_distinct : number of different texts in a column
+    n_known : number of cells that are not missing
+    """
+    many = n_distinct > max(MANY_VALUES * n_known, 1)
+    return TEXT if many or n_distinct > MOST_CATEGORIES else CATEGORY
+
+
+def find_odd_cell(column: Column, separator: str = ",") -> tuple[int, str] | None:
+    """Row and text of the first cell that keeps a column from being one of numbers.
+
+    None if there is no such cell, or if there are too many to be exceptions.
+    """
+    odd = {
+        cell for cell in column.cells if cell and not _are_numbers([cell], separator)
+    }
+    rows = [row for row, cell in enumerate(column.cells) if cell in odd]
+    if not rows or len(rows) > MOST_ODD * len(column.cells):
+        return None
+    return rows[0], str(column.cells[rows[0]])
+
+
+# ------------------------------------------------------------------- numbers and labels
+
+
+def _are_numbers(cells: Iterable[str], separator: str) -> bool:
+    try:
+        return all(
+            math.isfinite(float(_with_point(cell, separator))) and "_" not in cell
+            for cell in cells
+        )
+    except ValueError:
+        return False
+
+
+def _with_point(cell: str, separator: str) -> str:
+    """Where semicolons separate, a comma may be the decimal point."""
+    return cell.replace(",", ".") if separator == ";" else cell
+
+
+def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
+    """The cells of a column of numbers; NaN where they are missing."""
+    values = [
+        math.nan if cell is None else float(_with_point(cell, separator))
+        for cell in column.cells
+    ]
+    return np.array(values, dtype=np.float64)
+
+
+def spell_number(cell: str, separator: str) -> str:
+    """The one spelling of a number, with however many digits it needs."""
+    text = _with_point(cell, separator)
+    number = float(text)
+    if number.is_integer() and abs(number) >= MOST_EXACT:
+        exact = Decimal(text)
+        if exact != number:
+            return str(int(exact)) if exact == int(exact) else f"{exact:f}"
+    return str(as_text(number))
+
+
+def labels_of(file: TableFile, target: str) -> list[str | None]:
+    """The labels as texts: numbers in one spelling, others without blanks around.
+
+    None where a row has no label.
+    """
+    column = file.column(target, "--target")
+    is_number = column.kind == NUMBER
+    spelling = {
+        cell: spell_number(cell, file.separator) if is_number else cell.strip()
+        for cell in set(column.cells)
+        if cell is not None
+    }
+    return [None if cell is None else spelling[cell] for cell in column.cells]
+
+
+def as_text(cell: Any) -> str | None:
+    """A cell as in a CSV; None if it is missing."""
+    if not isinstance(cell, np.ndarray) and is_missing(cell):
+        return None
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**64:
+        return str(int(cell))
+    return str(cell)
+
+
+def make_table(file: TableFile, names: Sequence[str]) -> Any:
+    """A frame of some columns, with categories as such."""
+    library = frame_library()
+    if library is None:
+        raise ImportError("The audit of files needs pandas or polars; install one.")
+    found = {}
+    for name in names:
+        column = file.columns[name]
+        if column.kind == NUMBER:
+            found[name] = numbers_of(column, file.separator)
+            infinite = np.flatnonzero(np.isinf(found[name]))
+            if infinite.size:
+                row = int(infinite[0])
+                raise FileError(
+                    f"{file.path}, row {row}, column {name!r}: {column.cells[row]!r} "
+                    "is no number to compare with; leave such cells empty, or leave "
+                    "the column out (--ignore)."
+                )
+        elif library.__name__ == "pandas":
+            found[name] = library.Categorical(column.cells)
+        else:
+            found[name] = library.Series(column.cells, dtype=library.Categorical)
+    return library.DataFrame(found)
+
+
+# ------------------------------------------------------------------------------ Parquet
+
+
+def _read_parquet(path: Path, categorical: Sequence[str], _: str) -> TableFile:
+    """Read by pyarrow or polars, which leave types as they are.
+
+    In pandas a whole number beside a missing one becomes a float.
+    """
+    with path.open("rb") as stream:
+        _refuse_other_formats(path, stream.read(LONGEST_START), but=PARQUET_START)
+    library = first_installed("pyarrow.parquet", "polars")
+    if library is None:
+        raise ImportError(f"{path} needs pyarrow or polars to be read; install one.")
+    read = getattr(library, "read_table", None) or library.read_parquet
+    try:
+        table = read(path)
+    except Exception as error:
+        raise FileError(f"{path} is no readable Parquet file ({error}).") from None
+    frame = nw.from_native(table, eager_only=True)
+    metadata = getattr(table.schema, "pandas_metadata", None) or {}
+    index = [
+        name for name in metadata.get("index_columns", []) if name in frame.columns
+    ]
+    columns = {}
+    for name in frame.columns:
+        if name in index:
+            continue
+        dtype, cells = frame[name].dtype, [as_text(x) for x in frame[name].to_list()]
+        known = [cell for cell in cells if cell is not None]
+        if name in categorical or dtype in (nw.Categorical, nw.Enum):
+            kind = CATEGORY
+        elif dtype.is_numeric():
+            kind = NUMBER
+        else:  # what looks like a number was saved as a text on purpose
+            kind = kind_of_texts(len(set(known)), len(known))
+        columns[name] = Column(name, kind, cells)
+    return TableFile(path, columns, frame.shape[0], table=table)

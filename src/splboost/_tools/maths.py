@@ -49,10 +49,9 @@ def exp(x: Any) -> Any:
     return (1 + (r + p * (r * r))) * power
 
 
-def log1p(x: Any) -> Any:
-    """The logarithm of 1 + x for x from 0 on, right to the last digit or two."""
-    u = np.float64(1 + x)
-    bits = u.view(np.int64)
+def log(x: Any) -> Any:
+    """The logarithm of a positive number, right to the last digit or two."""
+    bits = np.float64(x).view(np.int64)
     power = (bits - ROOT_HALF) >> 52
     m = np.int64(bits - (power << 52)).view(np.float64)  # from sqrt(1/2) to sqrt(2)
     s = (m - 1) / (m + 1)
@@ -67,6 +66,17 @@ def log1p(x: Any) -> Any:
     p = p * t + 0.14285714285714285
     p = p * t + 0.2
     p = p * t + 0.3333333333333333
-    log_u = power * 0.6931471805599453 + 2 * (s + s * (t * p))
-    lost = (x - (u - 1)) / u  # what rounding has taken from 1 + x
-    return log_u + lost
+    return power * LOG_2[0] + (power * LOG_2[1] + 2 * (s + s * (t * p)))
+
+
+def log1p(x: Any) -> Any:
+    """The logarithm of 1 + x for x above -1, right to the last digits."""
+    u = 1 + x
+    return log(u) + (x - (u - 1)) / u  # and what rounding has taken from 1 + x
+
+
+def expm1(x: Any) -> Any:
+    """exp(x) - 1 for x from -700 to 0, right to the last digits."""
+    u = exp(x)
+    # What rounding has taken from exp(x) is in its logarithm, too.
+    return choose(u == 1, x, (u - 1) * x / choose(u == 1, 1.0, log(u)))

@@ -17,9 +17,10 @@ leaves), every row is its own leaf, and ``leaf`` is None.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,7 @@ from splboost.boosting.model import (
     Model,
     PerClassModel,
     TreeModel,
+    coded,
 )
 from splboost.boosting.weak_learner import MEANS, SHARES, VOTES, answer, fit_clone
 from splboost.trees.blocks import Coding, float_matrix
@@ -46,6 +48,7 @@ FloatArray = NDArray[np.float64]
 
 GRID = 2.0**-43  # sums of its multiples are exact
 NEGLIGIBLE = 1e-12
+NO_LEAF = np.empty(0, dtype=np.int32)
 STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
 
 
@@ -72,20 +75,27 @@ class Weak:
     link: Any = None
     factor: float = 1.0
 
-    def set_output(self, link: Callable[[NDArray[Any]], FloatArray]) -> float:
+    def vote(self, n_classes: int, move: float) -> None:
+        """Let votes add a multiple of the grid."""
+        self.factor = move
+        self.link = partial(coded, n_classes=n_classes)
+        self.output = move * self.link(self.answers)
+
+    def set_output(self, link: Any) -> float:
         """Make outputs of the answers; the largest."""
         self.link = link
         self.output = link(self.answers)
-        if self.leaf is not None:
-            self.output = on_grid(self.output)
-        return float(np.abs(self.output).max())
+        if self.leaf is None:
+            return float(np.abs(self.output).max())
+        return put_on_grid(self.output, 1.0)
 
     def scale(self, factor: float) -> None:
         """Multiply the outputs."""
         self.factor *= factor
-        self.output = factor * self.output
-        if self.leaf is not None:
-            self.factor, self.output = on_grid(self.factor), on_grid(self.output)
+        if self.leaf is None:
+            self.output = factor * self.output
+        else:
+            put_on_grid(self.output, factor)
 
     def on_rows(self, leaf: NDArray[np.int32] | None, answers: NDArray[Any]) -> Weak:
         """The learner on other rows, by their leaves or their own answers."""
@@ -99,6 +109,13 @@ class Weak:
         """The first output of each sample."""
         values = self.output[:, 0]
         return values if self.leaf is None else values[self.leaf]
+
+    @property
+    def move(self) -> float:
+        """What votes add per unit of their code."""
+        return float(
+            self.output[-1, 0] if len(self.output) == 2 else -self.output[0, 1]
+        )
 
     def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
         """Summed weight of the samples that votes get wrong."""
@@ -114,12 +131,23 @@ class Weak:
             self.output = self.output[:0].copy()
             self.answers = self.answers[:0].copy()
         else:
-            self.leaf = self.leaf[:0].copy()
+            self.leaf = NO_LEAF
 
 
-def on_grid(values: Any) -> Any:
-    """Values rounded towards 0 to multiples of the grid."""
-    return np.trunc(values / GRID) * GRID
+def on_grid(value: float) -> float:
+    """A number rounded towards 0 to a multiple of the grid."""
+    return math.trunc(value / GRID) * GRID
+
+
+@kernel
+def put_on_grid(values, factor):  # type: ignore[no-untyped-def]
+    """Multiply values, and round them towards 0 to the grid; the largest."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
+            largest = max(largest, abs(values[i, j]))
+    return largest
 
 
 class Learner(Protocol):
@@ -188,7 +216,7 @@ class TreeLearner:
         if self._answers == MEANS:
             return Weak(grown, leaf, grown.total[:, 1:2] / grown.total[:, :1])
         if self._answers == SHARES:
-            return Weak(grown, leaf, class_shares(grown.total[:, : self._n_classes]))
+            return Weak(grown, leaf, shares_in_leaves(grown.total, self._n_classes))
         votes = np.empty(grown.node.shape[0], dtype=np.int64)
         error = vote_in_leaves(grown.node, grown.total, self._n_classes, votes)
         return Weak(grown, leaf, votes, error)
@@ -214,15 +242,21 @@ class TreeLearner:
         self._grower.state = state
 
 
-def class_shares(total: NDArray[Any]) -> FloatArray:
-    """The share of each class in each node.
-
-    A class that is as heavy as the heaviest but for rounding counts as equal to it, so
-    that the first of them is the prediction.
-    """
-    most = total.max(axis=1, keepdims=True)
-    value = np.where(total >= most * (1 - TIE), most, total)
-    return value / value.sum(axis=1, keepdims=True)
+@kernel
+def shares_in_leaves(total, n_classes):  # type: ignore[no-untyped-def]
+    """The share of each class in each node; the heaviest but for rounding are equal."""
+    shares = np.empty((total.shape[0], n_classes))
+    for i in range(total.shape[0]):
+        most = whole = 0.0
+        for c in range(n_classes):
+            most = max(most, total[i, c])
+        for c in range(n_classes):
+            near = total[i, c] >= most * (1 - TIE)
+            shares[i, c] = most if near else total[i, c]
+            whole += shares[i, c]
+        for c in range(n_classes):
+            shares[i, c] /= whole
+    return shares
 
 
 @kernel
@@ -338,6 +372,8 @@ class C45Learner:
         trees = self._grower.ensemble([weak.fitted for weak in learners])
         estimator = copy(self._estimator)
         factors = moves * [weak.factor for weak in learners]
+        if self._votes:  # outputs lie on the grid
+            factors = moves * [weak.move for weak in learners]
         links = None if self._votes else [weak.link for weak in learners]
         return C45Model(trees, estimator, factors, links)
 
@@ -410,10 +446,15 @@ class EstimatorLearner:
         return weak
 
     def model(self, learners: list[Weak], moves: FloatArray) -> EstimatorModel:
+        factors = moves * [weak.factor for weak in learners]
+        links: list[Any] = [weak.link for weak in learners]
+        if self._answers == VOTES:  # outputs lie on the grid
+            factors = moves * [weak.move for weak in learners]
+            links = [partial(coded, n_classes=self._classes.size)] * len(learners)
         return EstimatorModel(
             [weak.fitted for weak in learners],
-            moves * [weak.factor for weak in learners],
-            [weak.link for weak in learners],
+            factors,
+            links,
             self._answers,
             self._classes,
         )

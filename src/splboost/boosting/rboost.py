@@ -140,5 +140,5 @@ class RBoostClassifier(BaseValueBooster):
 
         total = float(weight.sum())
         if self.variant == "discrete":
-            return VoteStep(Votes(), total, rate=self.learning_rate)
+            return VoteStep(Votes(self.learning_rate), total)
         return FlatStep(Means(self.learning_rate), total)

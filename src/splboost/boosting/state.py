@@ -253,13 +253,15 @@ class State:
         self.latent = 0.0
         self.shift = self._base = 0.0
         self._may_overflow = bool((sample_weight > LARGE_WEIGHT).any())
+        self._ones = np.ones(n if n_classes > 2 else 0, dtype=np.uint8)
         self._curves = ClassCurves(paces)
         self._kernel = self._make_kernel()
 
     def _make_kernel(self) -> Any:
         """The kernel of a block; None where numpy has to help."""
         formula, fit_of = self._curves.formula, self.working_set.fit_of
-        if self.n_outputs > 1 or formula is None or fit_of is None:
+        is_plain = self.working_set.joint and self._curves.is_plain
+        if formula is None or fit_of is None or not (self.n_outputs == 1 or is_plain):
             return None
         # Two are enough: more are there only where there is no pace.
         self._ages = tuple(map(float, formula.age[:2]))
@@ -272,37 +274,46 @@ class State:
 
     def refresh(self, *, paced: bool) -> None:
         """Set what is to be fitted at the present scores; unless paced, with v = 1."""
-        if self.n_samples <= BLOCK:
-            done = [self._refresh_block(slice(0, self.n_samples), paced)]
+        starts = range(0, self.n_samples, BLOCK)
+        done = [Believed(0, 0, 0, 0.0)] * len(starts)
+
+        def refresh_blocks(first: int, last: int) -> None:
+            for k in range(first, last):
+                rows = slice(starts[k], starts[k] + BLOCK)
+                done[k] = self._refresh_block(rows, paced)
+
+        if len(starts) == 1:
+            refresh_blocks(0, 1)
+            self.n_selected, lowest, highest, self.latent = done[0]
+            self.one_class = lowest >= highest
         else:
-            starts = range(0, self.n_samples, BLOCK)
-            done = [Believed(0, 0, 0, 0.0)] * len(starts)
-
-            def refresh_blocks(first: int, last: int) -> None:
-                for k in range(first, last):
-                    rows = slice(starts[k], starts[k] + BLOCK)
-                    done[k] = self._refresh_block(rows, paced)
-
             work = BLOCK * WORK_PER_ROW * self.n_outputs
             run(refresh_blocks, share(len(starts), self.n_threads, work))
-        n_selected, lowest, highest, latent = zip(*done, strict=True)
-        self.n_selected = int(sum(n_selected))
-        self.one_class = min(lowest) >= max(highest)
-        self.latent = float(sum(latent))
+            self.n_selected = sum(each[0] for each in done)
+            lowest, highest = (
+                min(each[1] for each in done),
+                max(each[2] for each in done),
+            )
+            self.one_class = lowest >= highest
+            self.latent = sum(each[3] for each in done)
         if self._may_overflow:
             np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
 
     def _refresh_block(self, rows: slice, paced: bool) -> Any:
         if self._kernel is None or self.shift > FAR_SHIFT:
             return self._refresh_by_numpy(rows, paced)
-        return self._kernel(
-            self._samples(0, rows, self.score[0, rows], self.codes[rows]),
+        score, codes = self.score[0, rows], self.codes[rows]
+        if self.n_outputs > 1:  # the margin of the sample's own class
+            score, codes = self._margin(rows), self._ones[rows]
+        found = self._kernel(
+            self._samples(0, rows, score, codes),
             self.shift,
             self.working_set.limit,
             self._ages,
             self._shapes,
             paced,
         )
+        return found if self.n_outputs == 1 else (found[0], 0, 1, found[3])
 
     def _samples(self, k: int, rows: slice, score: FloatArray, codes: Any) -> Samples:
         return Samples(
@@ -321,9 +332,9 @@ class State:
             columns, of_column, own = self.score[:, rows], codes, [1]
         else:
             score = self._seen(rows)
-            if joint:  # the margin of the sample's own class
-                columns, own = score[np.arange(codes.size), codes][None], [0]
-                of_column = np.zeros_like(codes)
+            if joint:
+                columns, own = self._margin(rows)[None], [1]
+                of_column = self._ones[rows]
             else:
                 columns = np.ascontiguousarray(self.working_set.against_rest(score).T)
                 of_column, own = codes, [*range(self.n_outputs)]
@@ -406,11 +417,12 @@ class State:
             margin = self._margin()[self.factor > 0]
             self.shift = self._base = float(margin.min()) if margin.size else 0.0
 
-    def _margin(self) -> FloatArray:
+    def _margin(self, rows: slice = slice(None)) -> FloatArray:
         """y F for two classes, else the score of the sample's own class."""
+        codes, score = self.codes[rows], self.score[:, rows]
         if self.n_outputs == 1:
-            return np.where(self.codes == 1, self.score[0], -self.score[0])
-        return self.score[self.codes, np.arange(self.n_samples)]
+            return np.where(codes == 1, score[0], -score[0])
+        return score[codes, np.arange(codes.size)]
 
     def output(self) -> FloatArray:
         """The scores as a model gives them; the opposite of ``move_to``."""

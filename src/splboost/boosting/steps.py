@@ -35,12 +35,12 @@ SHORTEST, N_DOUBLINGS = 2.0**-6, 7
 
 @dataclass(frozen=True)
 class Votes:
-    """±1 for two classes; for K, K - 1 for the class voted for and -1 for others."""
+    """A multiple of ±1."""
 
-    n_classes: int = 2
+    factor: float = 1.0
 
     def __call__(self, answers: NDArray[Any]) -> FloatArray:
-        return coded(answers, self.n_classes)
+        return self.factor * coded(answers, 2)
 
 
 @dataclass(frozen=True)
@@ -188,14 +188,12 @@ class DiscreteStep(Step):
         kept = min(max(error, self.floor), 1 - self.floor)
         move = (math.log((1 - kept) / kept) + math.log(k - 1)) / k
         has_edge = error < 1 - 1 / k - LEAST_EDGE
-        weak.set_output(Votes(k))
         return Proposal([weak], has_edge, (k - 1) ** 2 * move, error, n, move)
 
     def take(self, state: State, proposal: Proposal) -> None:
         """Move the scores by a multiple of the grid, so that sums are exact."""
-        move = float(on_grid(self.learning_rate * proposal.move))
-        for weak in proposal.weak:
-            weak.scale(move)  # type: ignore[union-attr]
+        move = on_grid(self.learning_rate * proposal.move)
+        proposal.weak[0].vote(self.n_classes, move)  # type: ignore[union-attr]
         super().take(state, proposal)
         state.advance((self.n_classes - 1) * move)
 
@@ -237,11 +235,12 @@ class DiscreteStep(Step):
 
         With ``v`` given, the loss is weighted by that instead.
         """
-        weak, move = proposal.weak[0], float(on_grid(proposal.move))
-        state.add(weak.leaf, move * weak.output)  # type: ignore[union-attr]
+        weak: Any = proposal.weak[0]
+        weak.vote(self.n_classes, on_grid(proposal.move))
+        state.add(weak.leaf, weak.output)
         v = state.paces() if v is None else v
         loss = float((state.sample_weight * v) @ state.losses())
-        state.add(weak.leaf, -move * weak.output)  # type: ignore[union-attr]
+        state.add(weak.leaf, -weak.output)
         return v, loss
 
 
@@ -251,8 +250,6 @@ class ValueStep(Step):
     Parameters
     ----------
     link : from a learner's answers to what they add
-    rate : float
-        Factor of that, where the link has none.
     total_weight : float
         Summed weight of the samples, for what is negligible.
     tolerance : float
@@ -265,11 +262,9 @@ class ValueStep(Step):
         link: Any,
         total_weight: float,
         *,
-        rate: float = 1.0,
         tolerance: float = 0.0,
     ) -> None:
         self.link = link
-        self.rate = rate
         self.total_weight = total_weight
         self.tolerance = tolerance
 
@@ -285,8 +280,6 @@ class ValueStep(Step):
                 continue
             weak = learner.fit(weight, state.target[k] if state.target.size else None)
             largest = weak.set_output(self.link)
-            if self.rate != 1:
-                weak.scale(self.rate)
             factors[k] = self.factor(state, k, weak) if largest >= NO_VALUE else 0.0
             if factors[k] not in (0.0, 1.0):
                 weak.scale(factors[k])
@@ -325,21 +318,20 @@ class HalvingStep(ValueStep):
 
     def factor(self, state: State, k: int, weak: Weak) -> float:
         """The best of the lengths, by the loss of the samples as far as believed."""
-        from splboost.boosting.line_search import totals_of
+        from splboost.boosting.line_search import savage_totals
 
-        lengths = np.append(0.0, SHORTEST * 2.0 ** np.arange(N_DOUBLINGS + 1))
-        totals = np.empty(lengths.size)
-        totals_of(state.working_set.loss_of)(
+        totals = np.empty(N_DOUBLINGS + 2)
+        savage_totals(
             state.score[k],
             state.codes,
             1 if state.n_outputs == 1 else k,
             state.factor,
             np.ascontiguousarray(weak.of_samples()),
-            lengths / self.learning_rate,
+            SHORTEST / self.learning_rate,
             totals,
         )
         best = int(np.argmin(totals))
-        return float(lengths[best])
+        return SHORTEST * 2.0 ** (best - 1) if best else 0.0
 
 
 class FlatStep(ValueStep):

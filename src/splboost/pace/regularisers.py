@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.special import lambertw
 
-from splboost._tools.maths import choose, clip, log1p
+from splboost._tools.maths import MOST, choose, clip, exp, expm1, log, log1p
 from splboost.pace.base import FloatArray
 from splboost.pace.scaled import Scaled, checked, hard, hard_latent
+
+TINY = 2.0**-53  # so near 0 or 1 the ramp is at its end
 
 # Weight v* and latent loss of each, by (loss, age, shape); for Hard see ``scaled.py``
 
@@ -28,14 +30,16 @@ def linear_latent(loss: Any, age: Any, shape: Any) -> Any:
 
 def polynomial(loss: Any, age: Any, t: Any) -> Any:
     """(1 - loss/age)**(1 / (t - 1))"""
-    return clip(1 - loss / age, 0.0, 1.0) ** (1 / (t - 1))
+    ramp = clip(1 - loss / age, TINY, 1.0)
+    v = exp(clip(log(ramp) / (t - 1), -MOST, 0.0))
+    return choose(loss < age, v, 0.0)
 
 
 def polynomial_latent(loss: Any, age: Any, t: Any) -> Any:
     """κ (1 - (1 - loss/age)**(t / (t - 1))), with κ = age (t - 1) / t"""
     share = (t - 1) / t
-    seen = clip(loss / age, 0.0, 1.0)
-    return -age * share * np.expm1(np.log1p(-seen) / share)
+    seen = clip(loss / age, 0.0, 1 - TINY)
+    return -age * share * expm1(clip(log1p(-seen) / share, -MOST, 0.0))
 
 
 def mixture(loss: Any, age: Any, gamma: Any) -> Any:

@@ -17,7 +17,7 @@ from splboost.boosting.families.documentation import documented
 from splboost.boosting.families.values import VOTES, BaseColumnsBooster
 from splboost.boosting.fit.data import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
-from splboost.boosting.potentials.potentials import (
+from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
     RobustPotential,

@@ -24,7 +24,7 @@ from splboost import (
     RobustBoostClassifier,
     SavageBoostClassifier,
 )
-from splboost.boosting.potentials.potentials import BrownPotential, RobustPotential
+from splboost.boosting.potentials import BrownPotential, RobustPotential
 from splboost.losses import Exponential, Savage, Savage2
 from splboost.pace import Hard, Linear, Pace, Polynomial
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor

@@ -18,7 +18,7 @@ import numpy as np
 from _contestants import make_splboost
 from _report import format_table, progress
 
-from splboost.boosting.potentials.potentials import BrownPotential, RobustPotential
+from splboost.boosting.potentials import BrownPotential, RobustPotential
 
 SIZES = 500, 5_000, 50_000
 FEATURES, ROUNDS, REPEATS = 20, 100, 7

@@ -19,7 +19,7 @@ from splboost import (
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
-from splboost.boosting.potentials.potentials import BrownPotential, RobustPotential
+from splboost.boosting.potentials import BrownPotential, RobustPotential
 from splboost.datasets import make_gaussians
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.losses import Savage

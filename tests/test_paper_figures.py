@@ -16,7 +16,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.markers import MarkerStyle
 
-from splboost.boosting.potentials.potentials import RobustPotential
+from splboost.boosting.potentials import RobustPotential
 from splboost.display.style import INK
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.figures import (

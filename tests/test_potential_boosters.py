@@ -5,7 +5,7 @@ import pytest
 
 from reference import brown_boost, robust_boost, tree_learner
 from splboost import BrownBoostClassifier, RobustBoostClassifier
-from splboost.boosting.potentials.potentials import BrownPotential
+from splboost.boosting.potentials import BrownPotential
 from splboost.boosting.steps.potential_steps import PotentialScores
 from splboost.datasets import flip_labels, make_gaussians, make_long_servedio
 from splboost.trees import CARTClassifier

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from scipy.special import erfc
 from scipy.stats import norm
 
-from splboost.boosting.potentials.kernels import place, weigh_and_rate
-from splboost.boosting.potentials.potentials import (
-    FARTHEST,
-    BrownPotential,
-    RobustPotential,
+from splboost.boosting.potential_kernels import (
+    OF_SAMPLES,
+    place,
+    search,
+    survey,
+    weigh_and_rate,
 )
-from splboost.boosting.potentials.search import search
-from splboost.boosting.potentials.solve import CLEARANCE, survey
+from splboost.boosting.potentials import FARTHEST, BrownPotential, RobustPotential
 
 ONE_SIDED = RobustPotential(0.2)
 TWO_SIDED = RobustPotential(0.14, two_sided=True)
@@ -383,7 +383,7 @@ def test_cells_lead_to_what_a_search_among_all_samples_finds(potential, n):
     met = set()
     for margin, vote, weight, time, move in boost(potential, n, 40, seed=5):
         rows = survey(margin, vote, weight)[0]
-        found = search(rows, potential._course, time, 0.0, CLEARANCE[1], 0.0)
+        found = search(rows, potential._course, time, OF_SAMPLES, 0.0)
         met.add(move.outcome)
         if potential is ONE_SIDED:  # many lowest sums next to each other
             assert move.duration == pytest.approx(found[2], rel=0.03)
@@ -406,7 +406,7 @@ def test_cells_know_what_they_do_not_know(two_sided):
         time = potential.end * rng.choice([0.0, 0.5, 0.9, 0.99, rng.random()])
         state = margin, vote, weight, time
         rows = survey(margin, vote, weight)[0]
-        found = search(rows, potential._course, time, 0.0, CLEARANCE[1], 0.0)
+        found = search(rows, potential._course, time, OF_SAMPLES, 0.0)
         move = potential.solve(*state)
         relative = 1e-6 if two_sided else 0.03
         assert move.duration == pytest.approx(found[2], rel=relative, abs=1e-8)

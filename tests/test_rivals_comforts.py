@@ -34,7 +34,7 @@ from splboost import (
     SPLBoostClassifier,
 )
 from splboost.boosting.learners.columns import Terms
-from splboost.boosting.potentials.potentials import BrownPotential
+from splboost.boosting.potentials import BrownPotential
 from splboost.boosting.scores.additive import AdditiveScores
 from splboost.boosting.scores.working_sets import Gentle
 from splboost.boosting.steps.potential_steps import PotentialScores, PotentialStep

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import kernel
+from splboost.boosting import potentials
 from splboost.boosting.potentials import FARTHEST
 from splboost.boosting.scores.kernels import exponential
 
@@ -37,6 +38,7 @@ NO_GAIN = 1e-12  # of the summed weight: a fall of the potential that is none
 SHORTEST = 1e-7  # of all time: a move that takes less leads nowhere
 ENOUGH = 1e-3  # of all time: with no more left the end is reached
 GRID = 50  # durations at which a search looks for the potential to be back
+MOST_TRIALS = 200  # of a descent; it takes some three
 FLAT = 6.0  # widths: erfc(6) is nothing beside erfc(0)
 LONGEST = 8.0  # beyond the goal, in widths at the end or ones: no longer steps
 
@@ -46,9 +48,13 @@ CELLS_PER_WIDTH = 8
 ROWS_PER_CELL = 450  # in a width, where they are many: a search takes its share
 MOST_CELLS = 512
 CELLS_ACROSS = 4.0  # cells in a width that sums over them need at least
+NEARBY = 0.25  # widths: so far may the step of samples be from that of cells
 DOUBT = 0.1  # of the summed weight, by squared cells per width: error of their sums
-CLEARANCE = 0.25, 1 / 32  # widths around a lowest sum, of cells and of samples,
-# in which no lower one is looked for
+
+# Distances at which sums lower than a lowest one are looked for, in widths
+OF_CELLS = 0.25, math.inf
+OF_SAMPLES = 1 / 32, math.inf
+OF_DENTS = 1 / 16, 0.25
 
 
 class Points(NamedTuple):
@@ -72,6 +78,9 @@ class Sums(NamedTuple):
     edge_curve: float  # u w a²
     potential: float
     gap: float  # u times the potential
+
+
+place = kernel(potentials.place)
 
 
 @kernel
@@ -108,17 +117,6 @@ def weigh_and_rate(a, floor):
     weight = exponential(-a * a)
     tail = weight * scaled_erfc(abs(a))
     return weight if a > floor else 0.0, tail if a >= 0 else 2 - tail
-
-
-@kernel
-def place(course, time):
-    """Mean and width at a time."""
-    left = course.end - time
-    if course.pull == 0:
-        return course.goal - course.drift * left, course.spread
-    mean = (course.goal - course.drift) * math.exp(left) + course.drift
-    grown = course.spread * math.exp(left)
-    return mean, math.sqrt(grown * grown + math.expm1(2 * left))
 
 
 @kernel
@@ -187,12 +185,13 @@ def add_up(points, course, time, duration, step):
 
 
 @kernel
-def slopes(sums, course, width, step):
-    """Slopes of edge and potential: by the step, and by the duration.
+def slopes(sums, course, time, step):
+    """Slopes of the edge and of the potential, each by step and by duration.
 
-    By the step a changes as u / width, and by the duration as pull a / width² + pull
-    step u / width - drift / width.
+    With the step a changes as u / width, and with the duration as pull a / width² +
+    pull step u / width - drift / width. ``time`` is that after the move.
     """
+    width = place(course, time)[1]
     by_a, by_u = course.pull / (width * width), course.pull * step / width
     by_one = -course.drift / width
     fall = -2 * course.height / math.sqrt(math.pi)
@@ -205,6 +204,17 @@ def slopes(sums, course, width, step):
 
 
 @kernel
+def longest_step(points, course, time, duration):
+    """Step beyond which nothing changes, or beyond reason."""
+    mean, width = place(course, time + duration)
+    fade = math.exp(-course.pull * duration)
+    behind = mean - fade * points.lowest_right
+    ahead = fade * points.highest_wrong - mean
+    needed = FLAT * width + max(max(behind, ahead), 0.0)
+    return min(needed, abs(course.goal) + LONGEST * max(course.spread, 1.0))
+
+
+@kernel
 def settle(points, course, time, duration, step, enough):
     """Go from a step down to a lowest sum after a duration; step and sums there.
 
@@ -214,15 +224,13 @@ def settle(points, course, time, duration, step, enough):
     """
     width = place(course, time + duration)[1]
     lower, upper = 0.0, longest_step(points, course, time, duration)
-    narrowest = 1e-15 * upper
     reach = width
     step = min(step, upper)
     sums = add_up(points, course, time, duration, step)
-    while (
-        sums.potential >= enough
-        and abs(sums.edge) > 0.1 * EXACT * points.total
-        and upper - lower > narrowest
-    ):
+    for _ in range(MOST_TRIALS):
+        at_zero = abs(sums.edge) <= 0.1 * EXACT * points.total
+        if sums.potential < enough or at_zero or upper - lower <= 1e-15 * upper:
+            break
         change = reach if sums.edge > 0 else -reach
         if sums.slope > 0:
             change = min(max(sums.edge * width / (2 * sums.slope), -reach), reach)
@@ -246,71 +254,43 @@ def settle(points, course, time, duration, step, enough):
 
 
 @kernel
-def longest_step(points, course, time, duration):
-    """Step beyond which nothing changes, or beyond reason."""
-    mean, width = place(course, time + duration)
-    fade = math.exp(-course.pull * duration)
-    needed = FLAT * width + max(
-        mean - fade * points.lowest_right, fade * points.highest_wrong - mean, 0.0
-    )
-    return min(needed, abs(course.goal) + LONGEST * max(course.spread, 1.0))
-
-
-@kernel
-def find_between(points, course, time, duration, start, end, ceiling, grain):
-    """A step between two with a sum below the ceiling, else -1.
+def find_lower(points, course, time, duration, step, ceiling, distances):
+    """A step with a sum below the ceiling, at a distance from the given one, else -1.
 
     With a longer step the samples that are right only lose potential and the others
     only gain. So between two steps the sum is at least that of the right ones after the
     longer and of the wrong ones after the shorter. An interval in which this is below
-    the ceiling is halved, down to the grain.
+    the ceiling is halved, down to a grain.
     """
-    sums = add_up(points, course, time, duration, start)
-    if sums.potential < ceiling:
-        return start
-    of_wrong = 0.5 * (sums.potential - sums.gap)
-    sums = add_up(points, course, time, duration, end)
-    if sums.potential < ceiling:
-        return end
-    of_right = 0.5 * (sums.potential + sums.gap)
-    waiting = [(start, end, of_wrong, of_right)]
-    while waiting:
-        start, end, of_wrong, of_right = waiting.pop()
-        if of_wrong + of_right >= ceiling or end - start <= grain:
-            continue
-        middle = 0.5 * (start + end)
-        sums = add_up(points, course, time, duration, middle)
-        if sums.potential < ceiling:
-            return middle
-        waiting.append((start, middle, of_wrong, 0.5 * (sums.potential + sums.gap)))
-        waiting.append((middle, end, 0.5 * (sums.potential - sums.gap), of_right))
-    return -1.0
-
-
-@kernel
-def find_elsewhere(points, course, time, duration, step, ceiling, clearance):
-    """A step with a sum below the ceiling, not close to the given one, else -1."""
     width = place(course, time + duration)[1]
     longest = longest_step(points, course, time, duration)
-    clear = clearance * width
-    grain = max(0.5 * clear, longest / 4096)
-    for start, end in ((0.0, step - clear), (step + clear, longest)):
-        if start <= end:
-            other = find_between(
-                points, course, time, duration, start, end, ceiling, grain
-            )
-            if other >= 0:
-                return other
+    near, far = distances[0] * width, distances[1] * width
+    grain = max(0.5 * near, longest / 4096)
+    for start, end in (
+        (max(step - far, 0.0), step - near),
+        (step + near, min(step + far, longest)),
+    ):
+        if start > end:
+            continue
+        sums = add_up(points, course, time, duration, start)
+        if sums.potential < ceiling:
+            return start
+        of_wrong = 0.5 * (sums.potential - sums.gap)
+        sums = add_up(points, course, time, duration, end)
+        if sums.potential < ceiling:
+            return end
+        waiting = [(start, end, of_wrong, 0.5 * (sums.potential + sums.gap))]
+        while waiting:
+            low, high, of_wrong, of_right = waiting.pop()
+            if of_wrong + of_right >= ceiling or high - low <= grain:
+                continue
+            middle = 0.5 * (low + high)
+            sums = add_up(points, course, time, duration, middle)
+            if sums.potential < ceiling:
+                return middle
+            waiting.append((low, middle, of_wrong, 0.5 * (sums.potential + sums.gap)))
+            waiting.append((middle, high, 0.5 * (sums.potential - sums.gap), of_right))
     return -1.0
-
-
-@kernel
-def find_lower(points, course, time, duration, step, ceiling, enough, clearance):
-    """A step with a sum below the ceiling, near the given one or elsewhere, else -1."""
-    step, sums = settle(points, course, time, duration, step, enough)
-    if sums.potential < ceiling:
-        return step
-    return find_elsewhere(points, course, time, duration, step, ceiling, clearance)
 
 
 @kernel
@@ -320,7 +300,7 @@ def return_between(points, course, time, start, shorter, longer, step):
     After the shorter duration it is below, after the longer it is not. Newton's method,
     with halving where it leaves the interval.
     """
-    narrowest = 1e-16 * course.end
+    narrowest = 5e-16 * course.end
     duration = shorter
     while True:
         step, sums = settle(points, course, time, duration, step, -math.inf)
@@ -332,50 +312,50 @@ def return_between(points, course, time, start, shorter, longer, step):
         close = abs(risen) <= 0.1 * EXACT * points.total and duration > 0
         if close or longer - shorter <= narrowest:
             return duration, step
-        width = place(course, time + duration)[1]
-        duration -= risen / slopes(sums, course, width, step)[3]
+        duration -= risen / slopes(sums, course, time + duration, step)[3]
         if not shorter < duration < longer:
             duration = 0.5 * (shorter + longer)
 
 
 @kernel
-def search(points, course, time, clearance, cell):
+def search(points, course, time, distances, cell):
     """The move of a round, found among all: outcome, step and duration.
 
-    ``cell`` is the width of cells, 0 for samples. What cells say is unclear where the
-    potential gets narrow, and where they are close to saying something else.
+    Durations of a grid are tried until no step leads below the start; the move to take
+    lies between the last two. ``cell`` is the width of cells, 0 for samples. What cells
+    say is unclear where the potential gets narrow, and where they are close to saying
+    something else.
     """
     rest, width = course.end - time, place(course, time)[1]
     doubt = DOUBT * (cell / width) ** 2 * points.total
     start = add_up(points, course, time, 0.0, 0.0).potential
     ceiling = start - NO_GAIN * points.total
     enough = ceiling - doubt
-    step = find_lower(points, course, time, 0.0, 0.0, ceiling, enough, clearance)
-    if step < 0:
-        return NO_EDGE, 0.0, 0.0
-    shorter, longer, other = 0.0, 0.0, step
-    for k in range(1, GRID + 1):
+    step = shorter = longer = 0.0
+    for k in range(GRID + 1):
         longer = rest * k / GRID
         if place(course, time + longer)[1] < CELLS_ACROSS * cell:
             return UNCLEAR, 0.0, 0.0
-        other = find_lower(points, course, time, longer, step, start, enough, clearance)
+        other, sums = settle(points, course, time, longer, step, enough)
+        if sums.potential >= ceiling:
+            other = find_lower(points, course, time, longer, other, ceiling, distances)
         if other < 0:
             break
-        shorter, step = longer, other
+        shorter, step, ceiling = longer, other, start
+    if longer == 0:
+        return NO_EDGE, 0.0, 0.0
     if other >= 0:
         while other >= 0:
             step, sums = settle(points, course, time, rest, other, -math.inf)
             ceiling = sums.potential - EXACT * points.total
-            other = find_elsewhere(points, course, time, rest, step, ceiling, clearance)
+            other = find_lower(points, course, time, rest, step, ceiling, distances)
         return FINISHED, step, rest
-    duration, other, ceiling = shorter, step, start + doubt
-    if cell == 0:
-        ceiling -= EXACT * points.total
+    ceiling = start + (doubt if cell > 0 else -EXACT * points.total)
     for _ in range(GRID):
         duration, step = return_between(
             points, course, time, start, shorter, longer, step
         )
-        other = find_elsewhere(points, course, time, duration, step, ceiling, clearance)
+        other = find_lower(points, course, time, duration, step, ceiling, distances)
         if other < 0:
             break
         if cell > 0:
@@ -409,7 +389,7 @@ def survey(margin, right, weight):
 
 @kernel
 def gather(samples, lowest, highest, n_cells):
-    """Cells of samples of like margin and the same vote, with their mean margins."""
+    """Cells of samples of like margin and vote, at their means, and a cell's width."""
     scale = n_cells / (highest - lowest) if highest > lowest else 0.0
     weight, moment = np.zeros(2 * n_cells), np.zeros(2 * n_cells)
     for i in range(samples.margin.size):
@@ -418,70 +398,48 @@ def gather(samples, lowest, highest, n_cells):
         cell += n_cells * samples.right[i]
         weight[cell] += samples.weight[i]
         moment[cell] += samples.weight[i] * margin
+    right = np.zeros(2 * n_cells, dtype=np.bool_)
     for cell in range(weight.size):
+        right[cell] = cell >= n_cells
         moment[cell] /= weight[cell] if weight[cell] > 0 else 1.0
-    return Points(
-        moment,
-        np.arange(2 * n_cells) >= n_cells,
-        weight,
-        samples.total,
-        samples.lowest_right,
-        samples.highest_wrong,
-    )
+    rest = samples.total, samples.lowest_right, samples.highest_wrong
+    return Points(moment, right, weight, *rest), (highest - lowest) / n_cells
 
 
 @kernel
-def polish(samples, course, time, start, step, duration):
-    """Meet E1 and E2 exactly from near their root: whether met, step and duration."""
+def refine(samples, course, time, start, outcome, step, duration):
+    """The move of the samples, by Newton's method from that of cells.
+
+    It is unclear where there is none nearby, or one that is not the best nearby.
+    """
+    if outcome == FINISHED:
+        step, sums = settle(samples, course, time, duration, step, -math.inf)
+        return FINISHED if sums.potential <= start else UNCLEAR, step, duration
+    if outcome != MOVED:
+        return UNCLEAR, 0.0, 0.0
+    rest, width = course.end - time, place(course, time + duration)[1]
+    least, most = max(step - NEARBY * width, 0.0), step + NEARBY * width
+    shortest = max(duration - rest / GRID, 0.0)
+    longest = min(duration + rest / GRID, rest)
     for _ in range(20):
         sums = add_up(samples, course, time, duration, step)
         edge, risen = sums.edge, sums.potential - start
         if max(abs(edge), abs(risen)) <= EXACT * samples.total:
-            return sums.slope > 0, step, duration
-        width = place(course, time + duration)[1]
-        edge_by_step, edge_by_time, by_step, by_time = slopes(sums, course, width, step)
+            break
+        edge_by_step, edge_by_time, by_step, by_time = slopes(
+            sums, course, time + duration, step
+        )
         determinant = edge_by_step * by_time - edge_by_time * by_step
         step += (risen * edge_by_time - edge * by_time) / determinant
         duration += (edge * by_step - risen * edge_by_step) / determinant
-        if not (step > 0 and 0 < duration < course.end - time):
-            break
-    return False, step, duration
-
-
-@kernel
-def find_move(samples, course, time, start, lowest, highest):
-    """The move of a round among cells, then among samples."""
-    width = place(course, time)[1]
-    widths = (highest - lowest) / width
-    per_width = max(CELLS_PER_WIDTH, samples.margin.size / ROWS_PER_CELL)
-    n_cells = 1 + int(min(widths * per_width, MOST_CELLS))
-    if samples.margin.size > FEW and n_cells >= CELLS_PER_WIDTH * widths:
-        cells = gather(samples, lowest, highest, n_cells)
-        cell = (highest - lowest) / n_cells
-        outcome, step, duration = search(cells, course, time, CLEARANCE[0], cell)
-        if math.isnan(start):
-            start = add_up(samples, course, time, 0.0, 0.0).potential
-        if outcome == FINISHED:
-            step, sums = settle(samples, course, time, duration, step, -math.inf)
-            if sums.potential <= start:
-                return outcome, step, duration
-        elif outcome == MOVED:
-            met, step, duration = polish(samples, course, time, start, step, duration)
-            if met and course.floor == 0 and samples.margin.size <= RUGGED:
-                width = place(course, time + duration)[1]
-                met = find_between(
-                    samples,
-                    course,
-                    time,
-                    duration,
-                    max(step - 0.25 * width, 0.0),
-                    step + 0.25 * width,
-                    start - EXACT * samples.total,
-                    width / 32,
-                ) < 0
-            if met:
-                return MOVED, step, duration
-    return search(samples, course, time, CLEARANCE[1], 0.0)
+        if not (least < step < most and shortest < duration < longest):
+            return UNCLEAR, 0.0, 0.0
+    other = -1.0
+    if course.floor == 0 and samples.margin.size <= RUGGED:
+        ceiling = start - EXACT * samples.total
+        other = find_lower(samples, course, time, duration, step, ceiling, OF_DENTS)
+    is_lowest = sums.slope > 0 and other < 0
+    return MOVED if is_lowest else UNCLEAR, step, duration
 
 
 @kernel
@@ -493,7 +451,20 @@ def solve(margin, right, weight, course, time, start):
     samples, lowest, highest = survey(margin, right, weight)
     if samples.total <= 0:
         return NO_EDGE, 0.0, 0.0
-    outcome, step, duration = find_move(samples, course, time, start, lowest, highest)
+    if math.isnan(start):
+        start = add_up(samples, course, time, 0.0, 0.0).potential
+    widths = (highest - lowest) / place(course, time)[1]
+    per_width = max(CELLS_PER_WIDTH, margin.size / ROWS_PER_CELL)
+    n_cells = 1 + int(min(widths * per_width, MOST_CELLS))
+    outcome, step, duration = UNCLEAR, 0.0, 0.0
+    if margin.size > FEW and n_cells >= CELLS_PER_WIDTH * widths:
+        cells, cell = gather(samples, lowest, highest, n_cells)
+        outcome, step, duration = search(cells, course, time, OF_CELLS, cell)
+        outcome, step, duration = refine(
+            samples, course, time, start, outcome, step, duration
+        )
+    if outcome == UNCLEAR:
+        outcome, step, duration = search(samples, course, time, OF_SAMPLES, 0.0)
     if outcome == MOVED and time + duration >= (1 - ENOUGH) * course.end:
         return FINISHED, step, duration
     if outcome == MOVED and duration < SHORTEST * course.end:

@@ -35,6 +35,16 @@ class Course(NamedTuple):
     height: float
 
 
+def place(course: Course, time: float) -> tuple[float, float]:
+    """Mean and width at a time."""
+    left = course.end - time
+    if course.pull == 0:
+        return course.goal - course.drift * left, course.spread
+    mean = (course.goal - course.drift) * math.exp(left) + course.drift
+    grown = course.spread * math.exp(left)
+    return mean, math.sqrt(grown * grown + math.expm1(2 * left))
+
+
 class Move(NamedTuple):
     """What a round does to margins and time.
 
@@ -61,17 +71,11 @@ class _Potential:
 
     def mean(self, time: float) -> float:
         """Margin around which weights are greatest."""
-        course, left = self._course, self.end - time
-        if course.pull == 0:
-            return course.goal - course.drift * left
-        return (course.goal - course.drift) * math.exp(left) + course.drift
+        return place(self._course, time)[0]
 
     def width(self, time: float) -> float:
         """Distance from the mean at which weights have fallen to 1 / e."""
-        course, left = self._course, self.end - time
-        if course.pull == 0:
-            return course.spread
-        return math.sqrt((course.spread * math.exp(left)) ** 2 + math.expm1(2 * left))
+        return place(self._course, time)[1]
 
     def decay(self, duration: float) -> float:
         """Factor by which margins and scores fade."""
@@ -88,7 +92,7 @@ class _Potential:
 
     def _place(self, margin: FloatArray, time: float) -> FloatArray:
         """Distance from the mean in widths, where it makes a difference."""
-        mean, width = self.mean(time), self.width(time)
+        mean, width = place(self._course, time)
         lowest, highest = mean + self._course.floor * width, mean + FARTHEST * width
         return (np.clip(margin, lowest, highest) - mean) / width
 

@@ -415,8 +415,10 @@ def refine(samples, course, time, start, outcome, step, duration):
     if outcome == FINISHED:
         step, sums = settle(samples, course, time, duration, step, -math.inf)
         return FINISHED if sums.potential <= start else UNCLEAR, step, duration
-    if outcome != MOVED:
+    if outcome == UNCLEAR:
         return UNCLEAR, 0.0, 0.0
+    # Without an edge among cells this begins at no move at all. Where that meets both
+    # equations, the classifier is used up: the round is stuck.
     rest, width = course.end - time, place(course, time + duration)[1]
     least, most = max(step - NEARBY * width, 0.0), step + NEARBY * width
     shortest = max(duration - rest / GRID, 0.0)

@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib", reason="pictures need the extra plot")
 
 from matplotlib.collections import PathCollection
 
-from splboost.boosting.potentials.potentials import RobustPotential
+from splboost.boosting.potentials import RobustPotential
 from splboost.paper import gaussians, long_servedio
 from splboost.paper.figures import (
     draw_critical_differences,

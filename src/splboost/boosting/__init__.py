@@ -2,8 +2,9 @@
 
 A module for each booster or pair of them; beside them loop.py (the rounds), model.py
 and prediction.py (what is left of a fit), progress.py (what callbacks see), custom.py
-(a booster from a loss of one's own). The folders hold what they are made of:
-families, learners, scores, steps, potentials, fit.
+(a booster from a loss of one's own), potentials.py and potential_kernels.py (the
+equations of RobustBoost and BrownBoost). The folders hold what they are made of:
+families, learners, scores, steps, fit.
 """
 
 from splboost.boosting.ada import AdaBoostClassifier

@@ -16,7 +16,7 @@ from splboost._tools.user_warnings import warn
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
-from splboost.boosting.potentials.potentials import (
+from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
     RobustPotential,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from splboost.boosting.learners import Learners, Weak
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
-from splboost.boosting.potentials.kernels import count_selected, face, share_missed
-from splboost.boosting.potentials.potentials import NEARLY, decays
+from splboost.boosting.potential_kernels import count_selected, face, share_missed
+from splboost.boosting.potentials import NEARLY, decays
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.state import State
 from splboost.boosting.steps import Proposal, Rows, Step, Votes, weights_to_fit

@@ -15,13 +15,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.potentials.course import FARTHEST, Course
-
 FloatArray = NDArray[np.float64]
 
 OUTCOMES = "moved", "finished", "no edge", "stuck"
 NARROWEST = 1e-6  # width at the end
 NEARLY = 1e-3  # of the time, which leaves nothing to do
+FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
+
+
+class Course(NamedTuple):
+    """A potential as numbers, for kernels."""
+
+    pull: float  # rate at which margins fade
+    goal: float  # mean at the end
+    drift: float  # speed of the mean, beside what the pull does to it
+    spread: float  # width at the end
+    end: float
+    floor: float  # a is not less: 0 in a one-sided potential
+    height: float
+
+
+def place(course: Course, time: float) -> tuple[float, float]:
+    """Mean and width at a time."""
+    left = course.end - time
+    if course.pull == 0:
+        return course.goal - course.drift * left, course.spread
+    mean = (course.goal - course.drift) * math.exp(left) + course.drift
+    grown = course.spread * math.exp(left)
+    return mean, math.sqrt(grown * grown + math.expm1(2 * left))
 
 
 class Move(NamedTuple):
@@ -50,17 +71,11 @@ class _Potential:
 
     def mean(self, time: float) -> float:
         """Margin around which weights are greatest."""
-        course, left = self._course, self.end - time
-        if course.pull == 0:
-            return course.goal - course.drift * left
-        return (course.goal - course.drift) * math.exp(left) + course.drift
+        return place(self._course, time)[0]
 
     def width(self, time: float) -> float:
         """Distance from the mean at which weights have fallen to 1 / e."""
-        course, left = self._course, self.end - time
-        if course.pull == 0:
-            return course.spread
-        return math.sqrt((course.spread * math.exp(left)) ** 2 + math.expm1(2 * left))
+        return place(self._course, time)[1]
 
     def decay(self, duration: float) -> float:
         """Factor by which margins and scores fade."""
@@ -77,7 +92,7 @@ class _Potential:
 
     def _place(self, margin: FloatArray, time: float) -> FloatArray:
         """Distance from the mean in widths, where it makes a difference."""
-        mean, width = self.mean(time), self.width(time)
+        mean, width = place(self._course, time)
         lowest, highest = mean + self._course.floor * width, mean + FARTHEST * width
         return (np.clip(margin, lowest, highest) - mean) / width
 
@@ -96,7 +111,7 @@ class _Potential:
         time : float
         weight : array of float64, written to
         """
-        from splboost.boosting.potentials.kernels import weigh_samples
+        from splboost.boosting.potential_kernels import weigh_samples
 
         return weigh_samples(margin, sample_weight, self._course, time, weight)
 
@@ -129,7 +144,7 @@ class _Potential:
         -------
         Move
         """
-        from splboost.boosting.potentials.solve import solve
+        from splboost.boosting.potential_kernels import solve
 
         right = vote.astype(np.bool_, copy=False)
         outcome, step, duration = solve(
@@ -166,7 +181,7 @@ class RobustPotential(_Potential):
     Examples
     --------
     >>> import numpy as np
-    >>> from splboost.boosting.potentials.potentials import RobustPotential
+    >>> from splboost.boosting.potentials import RobustPotential
     >>> potential = RobustPotential(epsilon=0.2)
     >>> margin, weight = np.zeros(100), np.ones(100)
     >>> right = np.arange(100) < 70
@@ -232,7 +247,7 @@ class BrownPotential(_Potential):
 
     Examples
     --------
-    >>> from splboost.boosting.potentials.potentials import BrownPotential
+    >>> from splboost.boosting.potentials import BrownPotential
     >>> potential = BrownPotential(epsilon=0.3)
     >>> round(potential.end, 4), round(float(potential.value(0.0, 0.0)), 9)
     (0.5371, 0.3)

@@ -157,7 +157,11 @@ def tell(model, X):
         "selected": summary(model.n_selected_),
         "latent": summary(model.latent_objective_),
     }
-    if hasattr(model, "feature_importances_"):
+    first = model.estimators_[0]
+    first = next(filter(None, first), None) if isinstance(first, list) else first
+    foreign = type(first).__module__.startswith("sklearn")
+    if hasattr(model, "feature_importances_") and not foreign:
+        # Trees of scikit-learn break ties between features by the last digit.
         told["importances"] = summary(model.feature_importances_)
     if hasattr(model, "decision_function"):
         told["scores"] = model.decision_function(some)

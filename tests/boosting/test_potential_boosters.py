@@ -6,7 +6,7 @@ import pytest
 from reference import brown_boost, robust_boost, tree_learner
 from splboost import BrownBoostClassifier, RobustBoostClassifier
 from splboost.boosting.potentials import BrownPotential
-from splboost.boosting.steps.potential_steps import PotentialScores
+from splboost.boosting.potential_state import PotentialState
 from splboost.datasets import make_gaussians
 from splboost.trees import CARTClassifier
 
@@ -145,7 +145,7 @@ def test_weights_that_are_all_one_are_kept_as_an_array():
     """Kernels take several times as long for a number spread over all samples."""
     codes = np.arange(6, dtype=np.uint8) % 2
     spread = np.broadcast_to(1.0, codes.size)
-    scores = PotentialScores(BrownPotential(0.2), codes, 2, spread)
+    scores = PotentialState(BrownPotential(0.2), codes, 2, spread)
     assert scores.sample_weight.flags.c_contiguous
 
 

@@ -82,6 +82,9 @@ def _clip(x, low, high):  # type: ignore[no-untyped-def]
     return lambda x, low, high: min(max(x, low), high)
 
 
+jitable(maths.exp, maths.log, maths.log1p, maths.expm1)
+
+
 class Reference(structref.StructRefProxy):
     """A struct that is passed to kernels as one pointer.
 

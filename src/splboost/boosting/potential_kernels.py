@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from splboost._tools.compiling import kernel
 from splboost.boosting import potentials
 from splboost.boosting.potentials import FARTHEST
-from splboost.boosting.scores.kernels import exponential
+from splboost._tools.maths import exp as exponential
 
 MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)
 

@@ -67,7 +67,8 @@ def jitable(*functions: Callable[..., Any]) -> None:
         if function in _jitable:
             continue
         _jitable.add(function)
-        register_jitable(function)
+        # Large ones would not be inlined, and sums of series must keep their order.
+        register_jitable(forceinline=True, fastmath=False)(function)
         called = map(function.__globals__.get, function.__code__.co_names)
         jitable(*(each for each in called if isinstance(each, FunctionType)))
 

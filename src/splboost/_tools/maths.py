@@ -78,5 +78,6 @@ def log1p(x: Any) -> Any:
 def expm1(x: Any) -> Any:
     """exp(x) - 1 for x from -700 to 0, right to the last digits."""
     u = exp(x)
-    # What rounding has taken from exp(x) is in its logarithm, too.
-    return choose(u == 1, x, (u - 1) * x / choose(u == 1, 1.0, log(u)))
+    log_u = log(u)  # in which is what rounding has taken from exp(x)
+    tiny = choose(u == 1, 1.0, 0.0)
+    return (u - 1) * x / (log_u + tiny) + tiny * x

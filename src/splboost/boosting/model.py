@@ -52,7 +52,7 @@ class Model(Protocol):
 def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
     """What votes add to the scores per unit of a move, a row for each."""
     if n_classes == 2:
-        return np.where(vote == 1, 1.0, -1.0)[:, None]
+        return np.asarray(2.0 * vote - 1.0)[:, None]
     return np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
 
 

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import kernel
+from splboost._tools.maths import exp as exponential
 from splboost.boosting import potentials
 from splboost.boosting.potentials import FARTHEST
-from splboost._tools.maths import exp as exponential
 
 MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)
 

@@ -69,6 +69,7 @@ class ResidualState(State):
     n_outputs = 1
     n_threads = 1
     one_class = False
+    target: FloatArray
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import inner_kernel, jitable, kernel
-from splboost._tools.maths import clip, exp
+from splboost._tools.maths import MOST, clip, exp
 from splboost._tools.threads import run, share
 from splboost.boosting.prediction import level_ties
 from splboost.boosting.working_sets import WorkingSet
@@ -39,35 +39,36 @@ from splboost.pace.classes import ClassCurves
 FloatArray = NDArray[np.float64]
 
 BLOCK = 32_768  # rows of a task for a thread
-CHUNK = 4096  # rows whose intermediate results stay in the fastest cache
+CHUNK = 4096
 WORK_PER_ROW = 3
 MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
 MOST_SHIFT = 30.0  # since weights were last brought back to at most 1
 FAR_SHIFT = 250.0  # from which on the loss of a sample far behind is not its weight
 LARGE_WEIGHT = 1e100  # of a sample, from which on its weight in a round may overflow
 MOST_WEIGHT = 1e290  # of a sample in a round: a sum of some million is finite
-NO_TARGET = np.empty((1, 0))
+
+
+# Rows of ``Samples.work``
+WEIGHT, FACTOR, LOSS, TARGET = range(4)
 
 
 class Samples(NamedTuple):
-    """Samples of a block, as kernels get them; one class is set against the others.
+    """Samples as kernels get them; one class is set against the others.
 
     Attributes
     ----------
-    score : F of the class
-    codes : class numbers
-    sample_weight : the user's weights
-    weight, target : what the weak learner is fitted with; no target if it is empty
-    loss, factor : loss, and v times the sample's weight
+    score : (n,) F of the class
+    codes : (n,) class numbers
+    sample_weight : (n,) the user's weights
+    work : (3, n) or (4, n)
+        Weights that the weak learner is fitted with; v times the sample's weight; loss;
+        and the target, if there is one.
     """
 
     score: FloatArray
     codes: NDArray[np.integer]
     sample_weight: FloatArray
-    weight: FloatArray
-    target: FloatArray
-    loss: FloatArray
-    factor: FloatArray
+    work: FloatArray
 
 
 class Believed(NamedTuple):
@@ -82,44 +83,46 @@ class Believed(NamedTuple):
 # ----------------------------------------------------------------------------- kernels
 
 
-def weigh(fit_of, loss_of, samples, own, shift, limit):
+def weigh(fit_of, loss_of, few, own, shift, limit):
     """Write weight, target and loss of each sample, before any pace.
 
     Weights are those of margins less the shift: times exp(shift), which is a common
     factor, for the exponential loss; other losses have no shift.
     """
-    score, codes, _, weight, target, loss, _ = samples
+    score, codes, _, weight, _, loss, target = few
+    unshift = exp(clip(-shift, -MOST, MOST))
     with_target = target.size > 0
-    unshift = exp(-shift)
     for i in range(score.size):
-        y = 1.0 if codes[i] == own else -1.0
-        m = clip(y * score[i] - shift, -MOST_MARGIN, MOST_MARGIN)
+        is_own = codes[i] == own
+        m = (score[i] if is_own else -score[i]) - shift
+        m = clip(m, -MOST_MARGIN, MOST_MARGIN)
         weight[i], z = fit_of(m, limit)
         loss[i] = loss_of(m) * unshift
         if with_target:
-            target[i] = y * z
+            target[i] = z if is_own else -z
 
 
-def believe(weight_of, latent_of, samples, ages, shapes, paced, latent):
-    """Write v times the weight of each sample; which samples are selected.
+def believe(weight_of, latent_of, few, pace, latent):
+    """Multiply weights by v and by those of the samples; write the latent losses.
 
-    ``ages`` and ``shapes`` are those of the two classes; ``latent`` is memory.
+    ``pace`` has the ages and shapes of the two classes, and whether v counts. Returns
+    how many samples have v > 0, and how many of these are of class 1.
     """
-    _, codes, sample_weight, weight, _, loss, factor = samples
-    n_selected, lowest, highest = 0, 1, 0
+    _, codes, sample_weight, weight, factor, loss, _ = few
+    ages, shapes, paced = pace
+    n_selected = n_upper = 0
     for i in range(loss.size):
-        age = ages[1] if codes[i] else ages[0]  # a table would not vectorise
-        shape = shapes[1] if codes[i] else shapes[0]
-        v = weight_of(loss[i], age, shape) if paced else 1.0
+        is_upper = codes[i] != 0
+        age = ages[1] if is_upper else ages[0]  # a table would not vectorise
+        shape = shapes[1] if is_upper else shapes[0]
+        v = weight_of(loss[i], age, shape)
+        v = v if paced else 1.0
         latent[i] = sample_weight[i] * latent_of(loss[i], age, shape)
         factor[i] = sample_weight[i] * v
         weight[i] *= factor[i]
-        believed = v > 0
-        n_selected += believed
-        code = 1 if codes[i] else 0
-        lowest = min(lowest, code if believed else 1)
-        highest = max(highest, code if believed else 0)
-    return n_selected, lowest, highest, add_up(latent, loss.size)
+        n_selected += v > 0
+        n_upper += (v > 0) & is_upper
+    return n_selected, n_upper
 
 
 @inner_kernel(fastmath={"reassoc"})
@@ -131,21 +134,6 @@ def add_up(values, size):
     return total
 
 
-jitable(weigh, believe)
-
-
-@cache
-def weigher(fit_of: Callable[..., Any], loss_of: Callable[..., Any]) -> Any:
-    """The kernel that writes weights, targets and losses by these formulas."""
-    jitable(fit_of, loss_of)
-
-    @kernel
-    def weigh_all(samples, own, shift, limit):
-        weigh(fit_of, loss_of, samples, own, shift, limit)
-
-    return weigh_all
-
-
 @cache
 def refresher(
     fit_of: Callable[..., Any],
@@ -153,31 +141,32 @@ def refresher(
     weight_of: Callable[..., Any],
     latent_of: Callable[..., Any],
 ) -> Any:
-    """The kernel that weighs samples of two classes, and believes them."""
-    jitable(fit_of, loss_of, weight_of, latent_of)
+    """The kernel that weighs samples by these formulas."""
+    jitable(weigh, believe, fit_of, loss_of, weight_of, latent_of)
 
     @kernel
-    def refresh(samples, shift, limit, ages, shapes, paced):
-        score, codes, sample_weight, weight, target, loss, factor = samples
-        latent = np.empty(min(CHUNK, score.size))
-        n_selected, lowest, highest, total = 0, 1, 0, 0.0
-        for start in range(0, score.size, CHUNK):
-            end = start + CHUNK
+    def refresh(samples, first, last, own, shift, limit, pace):
+        score, codes, sample_weight, work = samples
+        with_target = work.shape[0] > TARGET
+        latent = np.empty(min(CHUNK, last - first))
+        n_selected, n_upper, total = 0, 0, 0.0
+        for start in range(first, last, CHUNK):
+            end = min(start + CHUNK, last)
             few = (
                 score[start:end],
                 codes[start:end],
                 sample_weight[start:end],
-                weight[start:end],
-                target[start:end],
-                loss[start:end],
-                factor[start:end],
+                work[WEIGHT][start:end],
+                work[FACTOR][start:end],
+                work[LOSS][start:end],
+                work[TARGET][start:end] if with_target else latent[:0],
             )
-            weigh(fit_of, loss_of, few, 1, shift, limit)
-            found = believe(weight_of, latent_of, few, ages, shapes, paced, latent)
+            weigh(fit_of, loss_of, few, own, shift, limit)
+            found = believe(weight_of, latent_of, few, pace, latent)
             n_selected += found[0]
-            lowest, highest = min(lowest, found[1]), max(highest, found[2])
-            total += found[3]
-        return n_selected, lowest, highest, total
+            n_upper += found[1]
+            total += add_up(latent, end - start)
+        return n_selected, n_upper, total
 
     return refresh
 
@@ -213,8 +202,8 @@ class State:
     Attributes
     ----------
     score : (n_outputs, n) the scores
-    weight, target : (n_sets, n) what the next learners are fitted with, one each
-    loss : (n_sets, n) the samples' losses there
+    work : (n_sets, 3 or 4, n) as ``Samples`` has it, for each learner of a round
+    weight, target, loss : (n_sets, n) parts of it
     factor : (n,) v times the samples' weights
     n_selected : number of samples with v > 0
     one_class : whether these are all of one class
@@ -245,10 +234,10 @@ class State:
         self.n_outputs = 1 if n_classes == 2 else n_classes
         n_sets = 1 if working_set.joint else self.n_outputs
         self.score = np.zeros((self.n_outputs, n))
-        self.weight = np.empty((n_sets, n))
-        self.target = np.empty((n_sets, n)) if targets else NO_TARGET
-        self.loss = np.empty((n_sets, n))
-        self.factor = np.empty(n)
+        self.work = np.empty((n_sets, 4 if targets else 3, n))
+        self.weight, self.loss = self.work[:, WEIGHT], self.work[:, LOSS]
+        self.target = self.work[:, TARGET] if targets else None
+        self.factor = self.work[0, FACTOR]
         self.one_class = False
         self.latent = 0.0
         self.shift = self._base = 0.0
@@ -264,95 +253,89 @@ class State:
         if formula is None or fit_of is None or not (self.n_outputs == 1 or is_plain):
             return None
         # Two are enough: more are there only where there is no pace.
-        self._ages = tuple(map(float, formula.age[:2]))
-        self._shapes = tuple(map(float, formula.shape[:2]))
-        return refresher(
-            fit_of, self.working_set.loss_of, formula.weight, formula.latent
-        )
+        ages, shapes = np.asarray(formula.age), np.asarray(formula.shape)
+        self._pace = tuple(ages[:2].tolist()), tuple(shapes[:2].tolist())
+        loss_of = self.working_set.loss_of
+        return refresher(fit_of, loss_of, formula.weight, formula.latent)
 
     # ------------------------------------------------------------ weights from scores
 
     def refresh(self, *, paced: bool) -> None:
         """Set what is to be fitted at the present scores; unless paced, with v = 1."""
+        by_kernel = self._kernel is not None and self.shift <= FAR_SHIFT
+        refresh_block = self._refresh_by_kernel if by_kernel else self._refresh_by_numpy
+        if self.n_samples <= BLOCK:
+            found = refresh_block(0, self.n_samples, paced)
+        else:
+            found = self._refresh_in_threads(refresh_block, paced)
+        self.n_selected, lowest, highest, self.latent = found
+        self.one_class = lowest >= highest
+        if self._may_overflow:
+            np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
+
+    def _refresh_in_threads(self, refresh_block: Any, paced: bool) -> Believed:
         starts = range(0, self.n_samples, BLOCK)
         done = [Believed(0, 0, 0, 0.0)] * len(starts)
 
         def refresh_blocks(first: int, last: int) -> None:
             for k in range(first, last):
-                rows = slice(starts[k], starts[k] + BLOCK)
-                done[k] = self._refresh_block(rows, paced)
+                end = min(starts[k] + BLOCK, self.n_samples)
+                done[k] = refresh_block(starts[k], end, paced)
 
-        if len(starts) == 1:
-            refresh_blocks(0, 1)
-            self.n_selected, lowest, highest, self.latent = done[0]
-            self.one_class = lowest >= highest
-        else:
-            work = BLOCK * WORK_PER_ROW * self.n_outputs
-            run(refresh_blocks, share(len(starts), self.n_threads, work))
-            self.n_selected = sum(each[0] for each in done)
-            lowest, highest = (
-                min(each[1] for each in done),
-                max(each[2] for each in done),
-            )
-            self.one_class = lowest >= highest
-            self.latent = sum(each[3] for each in done)
-        if self._may_overflow:
-            np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
+        work = BLOCK * WORK_PER_ROW * self.n_outputs
+        run(refresh_blocks, share(len(starts), self.n_threads, work))
+        n_selected, lowest, highest, latent = zip(*done, strict=True)
+        return Believed(sum(n_selected), min(lowest), max(highest), sum(latent))
 
-    def _refresh_block(self, rows: slice, paced: bool) -> Any:
-        if self._kernel is None or self.shift > FAR_SHIFT:
-            return self._refresh_by_numpy(rows, paced)
-        score, codes = self.score[0, rows], self.codes[rows]
-        if self.n_outputs > 1:  # the margin of the sample's own class
-            score, codes = self._margin(rows), self._ones[rows]
-        found = self._kernel(
-            self._samples(0, rows, score, codes),
+    def _refresh_by_kernel(self, first: int, last: int, paced: bool) -> Believed:
+        score, codes = self.score[0], self.codes
+        if self.n_outputs > 1:
+            score, codes = self._margin(), self._ones
+        samples = Samples(score, codes, self.sample_weight, self.work[0])
+        n_selected, n_upper, latent = self._kernel(
+            samples,
+            first,
+            last,
+            1,
             self.shift,
             self.working_set.limit,
-            self._ages,
-            self._shapes,
-            paced,
+            (*self._pace, paced),
         )
-        return found if self.n_outputs == 1 else (found[0], 0, 1, found[3])
+        if self.n_outputs > 1:
+            return Believed(n_selected, 0, 1, latent)
+        return Believed(n_selected, n_upper == n_selected, n_upper > 0, latent)
 
-    def _samples(self, k: int, rows: slice, score: FloatArray, codes: Any) -> Samples:
-        return Samples(
-            score,
-            codes,
-            self.sample_weight[rows],
-            self.weight[k, rows],
-            self.target[min(k, len(self.target) - 1), rows],
-            self.loss[k, rows],
-            self.factor[rows],
-        )
-
-    def _refresh_by_numpy(self, rows: slice, paced: bool) -> Believed:
-        codes, joint = self.codes[rows], self.working_set.joint
-        if self.n_outputs == 1:
-            columns, of_column, own = self.score[:, rows], codes, [1]
-        else:
+    def _refresh_by_numpy(self, first: int, last: int, paced: bool) -> Believed:
+        """The same where a formula is of the user's own, or scores are coupled."""
+        rows, working_set = slice(first, last), self.working_set
+        codes, sample_weight = self.codes[rows], self.sample_weight[rows]
+        columns, own = self.score[:, rows], [1]
+        if self.n_outputs > 1:
             score = self._seen(rows)
-            if joint:
-                columns, own = self._margin(rows)[None], [1]
-                of_column = self._ones[rows]
-            else:
-                columns = np.ascontiguousarray(self.working_set.against_rest(score).T)
-                of_column, own = codes, [*range(self.n_outputs)]
-        for k, own_class in enumerate(own):
-            samples = self._samples(k, rows, columns[k], of_column)
-            self.working_set.weigh(samples, own_class, self.shift)
-        if self.shift > FAR_SHIFT:
-            margin = np.where(of_column == own[0], columns[0], -columns[0])
-            self.loss[0, rows] = self.working_set.loss.value(margin)
-        sample_weight, factor = self.sample_weight[rows], self.factor[rows]
+            columns = self._margin(rows)[None]
+            if not working_set.joint:
+                columns = np.ascontiguousarray(working_set.against_rest(score).T)
+                own = [*range(self.n_outputs)]
         with np.errstate(all="ignore"):
-            if self.n_outputs == 1 or (joint and self._curves.is_plain):
+            for k, own_class in enumerate(own):
+                y = np.where(codes == own_class, 1.0, -1.0)
+                if self.n_outputs > 1 and working_set.joint:
+                    y = np.ones(codes.size)
+                margin = np.clip(y * columns[k] - self.shift, -MOST_MARGIN, MOST_MARGIN)
+                weight, target = working_set.fit(margin, y)
+                self.weight[k, rows] = weight
+                if self.target is not None:
+                    self.target[k, rows] = target
+                self.loss[k, rows] = working_set.loss.value(
+                    y * columns[k] if self.shift else margin
+                )
+            if self.n_outputs == 1 or (working_set.joint and self._curves.is_plain):
                 doubt = self.loss[0, rows]
             else:
-                doubt = self.working_set.loss.doubt(score, codes)
+                doubt = working_set.loss.doubt(score, codes)
             latent = float(self._curves.latent(doubt, codes) @ sample_weight)
             v = self._curves.weight(doubt, codes) if paced else np.ones(codes.size)
-            np.multiply(sample_weight, v, out=factor)
+            factor = np.multiply(sample_weight, v, out=self.factor[rows])
             self.weight[:, rows] *= factor
         believed = codes[v > 0]
         lowest = int(believed.min(initial=self.n_classes))

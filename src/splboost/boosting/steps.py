@@ -278,7 +278,8 @@ class ValueStep(Step):
             weight = weights_to_fit(learner, state.weight[k], rows)
             if weight is None:
                 continue
-            weak = learner.fit(weight, state.target[k] if state.target.size else None)
+            target = None if state.target is None else state.target[k]
+            weak = learner.fit(weight, target)
             largest = weak.set_output(self.link)
             factors[k] = self.factor(state, k, weak) if largest >= NO_VALUE else 0.0
             if factors[k] not in (0.0, 1.0):

@@ -110,14 +110,10 @@ class WorkingSet:
         self.limit = limit
         self.joint = joint
 
-    def weigh(self, samples: Any, own: int, shift: float) -> None:
-        """Write weight, target and loss of samples; those of class ``own`` have y = 1.
-
-        See ``state.weigh``, which it compiles with the formulas.
-        """
-        from splboost.boosting.state import weigher
-
-        weigher(self.fit_of, self.loss_of)(samples, own, shift, self.limit)
+    def fit(self, margin: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weight and target of samples with these margins and labels, ±1."""
+        weight, target = self.fit_of(margin, self.limit)  # type: ignore[misc]
+        return weight, y * target
 
     def combine(self, added: FloatArray) -> FloatArray:
         """Scores (n, K) of more than two classes, from what learners have added."""
@@ -173,24 +169,18 @@ class FromMargins(WorkingSet):
         self.working_set = working_set
         self.booster = booster
 
-    def weigh(self, samples: Any, own: int, shift: float) -> None:
-        from splboost.boosting.state import MOST_MARGIN
-
-        y = np.where(samples.codes == own, 1.0, -1.0)
-        margin = np.clip(y * samples.score, -MOST_MARGIN, MOST_MARGIN)
-        weight, target = samples.weight, np.empty(y.size)
-        weight[:], target[:] = self.working_set(margin, y)
-        samples.loss[:] = self.loss.value(margin)
-        if samples.target.size:
-            samples.target[:] = target
+    def fit(self, margin: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        weight, target = map(np.asarray, self.working_set(margin, y))
         wrong = ~((weight >= 0) & np.isfinite(weight) & np.isfinite(target))
         if wrong.any():
-            i = int(np.flatnonzero(wrong)[0])
+            i = int(np.flatnonzero(wrong + np.zeros(y.size, dtype=bool))[0])
+            weight, target = weight + np.zeros(y.size), target + np.zeros(y.size)
             raise ValueError(
                 f"{self.booster}.working_set gives weight={weight[i]} and "
                 f"target={target[i]} at margin={margin[i]:.6g}, y={y[i]:.0f}; weights "
                 "must be finite and not negative, targets finite."
             )
+        return weight, target
 
 
 def discrete() -> WorkingSet:

@@ -170,8 +170,11 @@ class DiscreteStep(Step):
         learner = learners.each[0]
         proposal = self._fit(learner, state, state.weight[0], rows, state.n_selected)
         if paced and self.n_alternations and proposal.has_edge:
-            return self._alternate(learner, state, rows, proposal)
-        return proposal
+            proposal = self._alternate(learner, state, rows, proposal)
+        # Moves are multiples of the grid, so that sums are exact.
+        move = on_grid(self.learning_rate * proposal.move)
+        proposal.weak[0].vote(self.n_classes, move)  # type: ignore[union-attr]
+        return proposal._replace(move=move)
 
     def _fit(
         self, learner: Any, state: State, weight: FloatArray, rows: Rows, n: int
@@ -191,11 +194,9 @@ class DiscreteStep(Step):
         return Proposal([weak], has_edge, (k - 1) ** 2 * move, error, n, move)
 
     def take(self, state: State, proposal: Proposal) -> None:
-        """Move the scores by a multiple of the grid, so that sums are exact."""
-        move = on_grid(self.learning_rate * proposal.move)
-        proposal.weak[0].vote(self.n_classes, move)  # type: ignore[union-attr]
+        """Move the scores, and with them the margin that weights start from."""
         super().take(state, proposal)
-        state.advance((self.n_classes - 1) * move)
+        state.advance((self.n_classes - 1) * proposal.move)
 
     def ends_after(self, state: State, rounds: list[Round]) -> str | None:
         """Whether the last learner makes no error: the next would be like it."""

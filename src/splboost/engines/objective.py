@@ -87,7 +87,7 @@ def _exponential(scores: NDArray[Any], y: NDArray[Any]) -> Terms:
     """exp(-yF) for two classes."""
     sign = 2 * y - 1
     margin = np.clip(sign * scores / 2, -MOST_EXPONENT, MOST_EXPONENT)
-    loss = Exponential().value(margin)
+    loss = Exponential().value(margin).astype(scores.dtype)
     return Terms(loss, -sign * loss / 2, loss / 4)
 
 

@@ -5,10 +5,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from review_page import Visit
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
+
+# A first call compiles, and slow machines are no failures.
+settings.register_profile("splboost", deadline=None)
+settings.load_profile("splboost")
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

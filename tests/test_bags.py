@@ -29,7 +29,7 @@ def test_groups_are_the_same_whatever_they_are_called():
             np.testing.assert_array_equal(bag, same)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(labels, shares, st.integers(0, 99))
 def test_every_class_has_its_share(y, share, seed):
     for bag, rest in bags(y, share=share, random_state=seed):
@@ -44,7 +44,7 @@ def test_every_class_has_its_share(y, share, seed):
             assert abs(n_inside - share * n) <= 0.5 or n_inside in (1, n - 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), labels, shares, st.integers(0, 99))
 def test_groups_stay_together(data, y, share, seed):
     numbers = st.integers(0, max(1, y.size // 3))

@@ -141,7 +141,7 @@ def test_bins_are_of_about_equal_weight():
     assert abs(mass - mass.mean()).max() < 2 * weight.max()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     arrays(np.int8, 30, elements=st.integers(0, 20)),
     arrays(np.int8, 30, elements=st.integers(1, 4)),
@@ -265,7 +265,7 @@ columns = arrays(
 
 
 @pytest.mark.parametrize("max_bins", [3, 255])
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(columns, st.integers(0, 2**32 - 1))
 @example(np.array([1.5e308, 1.6e308, 1.7e308, -1.7e308]), 1)
 def test_codes_agree_with_thresholds(max_bins, x, seed):

@@ -400,7 +400,7 @@ WEAK_LEARNERS = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     name=st.sampled_from(list(PACES)),
     plateau=st.floats(0.5, 8),

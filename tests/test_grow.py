@@ -73,7 +73,7 @@ def problems(draw):
     return X, y.astype(int), n_classes, weight.astype(float), options
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(problems())
 def test_equals_reference(problem):
     X, y, n_classes, weight, options = problem
@@ -97,7 +97,7 @@ def test_equals_reference(problem):
 WEIGHTS = st.integers(0, 2**50) | st.integers(0, 20)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS)
 def test_entropy_is_bounded_by_squares(left_0, left_1, right_0, right_1):
     total = np.array([left_0 + right_0, left_1 + right_1])

@@ -329,7 +329,7 @@ def test_balanced_class_weights_undo_the_correction():
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     paces=st.tuples(*[st.sampled_from([None, *PACES])] * 2),
     corrections=st.tuples(st.booleans(), st.booleans()),

@@ -33,8 +33,11 @@ from splboost import (
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
-from splboost.boosting.potential_state import PotentialState, PotentialStep
-from splboost.boosting.potentials import BrownPotential
+from splboost.boosting.potentials import (
+    BrownPotential,
+    PotentialState,
+    PotentialStep,
+)
 from splboost.boosting.state import State
 from splboost.boosting.working_sets import gentle
 from splboost.datasets import flip_labels, make_gaussians

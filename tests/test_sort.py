@@ -38,7 +38,7 @@ floats = st.floats(width=64).map(lambda x: x + 0.0 if x == 0 else x)
 floats = floats.filter(lambda x: not (x == 0 and np.signbit(x)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     arrays(
         np.float64, st.tuples(st.integers(1, 3), st.integers(0, 40)), elements=floats

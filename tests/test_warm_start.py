@@ -155,7 +155,7 @@ def test_hundreds_of_rounds(n_classes):
     st.sampled_from([2, 3]),
     st.sampled_from([None, 3, 8]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_is_a_single_fit_however_it_goes(seed, steps, share, n_classes, patience):
     """Few rows and wild draws: rounds are passed over, and boosting ends early."""
     rng = np.random.default_rng(seed)

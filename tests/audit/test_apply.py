@@ -249,7 +249,7 @@ def read_rows(path):
     return pd.read_parquet(path).to_numpy().tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(edited_reviews(), st.booleans(), st.sampled_from([".csv", ".csv", ".parquet"]))
 def test_no_label_of_a_row_that_was_not_decided_on_changes(
     tmp_path_factory, review, has_id, ending

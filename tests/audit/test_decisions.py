@@ -68,7 +68,7 @@ def written_tables(draw):
     return table, stream.getvalue(), separator, position, changes
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(written_tables(), st.booleans())
 def test_changed_rows_read_as_they_should_and_others_stay(written, mark):
     table, text, separator, position, changes = written

@@ -36,7 +36,7 @@ def copied(like, codes):
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows, st.booleans())
 def test_groups_are_what_hangs_together(table, grouped):
     like, odd, groups = np.array(table).T
@@ -94,7 +94,7 @@ groups_and_classes = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(groups_and_classes, st.booleans())
 def test_folds_keep_groups_together_and_classes_as_frequent(table, is_pure):
     groups, codes = np.array(table).T

@@ -16,7 +16,7 @@ from splboost.audit.noise_model import (
     share_of_variance,
 )
 
-several_examples = settings(max_examples=60, deadline=None)
+several_examples = settings(max_examples=60)
 
 
 @st.composite

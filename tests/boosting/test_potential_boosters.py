@@ -5,8 +5,7 @@ import pytest
 
 from reference import brown_boost, robust_boost, tree_learner
 from splboost import BrownBoostClassifier, RobustBoostClassifier
-from splboost.boosting.potential_state import PotentialState
-from splboost.boosting.potentials import BrownPotential
+from splboost.boosting.potentials import BrownPotential, PotentialState
 from splboost.datasets import make_gaussians
 from splboost.trees import CARTClassifier
 

@@ -349,7 +349,7 @@ def test_all_wrong_or_weightless_has_no_edge(potential, n):
     assert potential.solve(margin, ~wrong, np.zeros(n), 0.0).outcome == "no edge"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     kind=st.sampled_from(list(KINDS)),
     rows=st.lists(

@@ -46,7 +46,7 @@ def assert_additive(display, booster, X):
 
 
 @pytest.mark.filterwarnings("ignore:Boosting stopped")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     cells=st.lists(
         st.tuples(

@@ -76,7 +76,7 @@ both = pytest.mark.parametrize("package", TRAIN)
 # ------------------------------------------------------------------- against formulas
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     loss=st.sampled_from(["logistic", "exponential", "softmax"]),
     pace=st.sampled_from(sorted(PACES)),

@@ -11,10 +11,10 @@ from splboost.boosting.ada import AdaBoostClassifier
 from splboost.boosting.gentle import GentleBoostClassifier
 from splboost.boosting.l2 import L2BoostRegressor
 from splboost.boosting.logit import LogitBoostClassifier
-from splboost.boosting.potential import BrownBoostClassifier, RobustBoostClassifier
 from splboost.boosting.progress import Progress
 from splboost.boosting.rboost import RBoostClassifier
 from splboost.boosting.real import RealAdaBoostClassifier
+from splboost.boosting.robustboost import BrownBoostClassifier, RobustBoostClassifier
 from splboost.boosting.savage import SavageBoostClassifier
 from splboost.boosting.spl import SPLBoostClassifier
 

@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import exp as exponential
-from splboost.boosting import potentials
-from splboost.boosting.potentials import FARTHEST
+
+FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
 
 MOVED, FINISHED, NO_EDGE, STUCK, UNCLEAR = range(5)
 
@@ -57,6 +57,28 @@ OF_SAMPLES = 1 / 32, math.inf
 OF_DENTS = 1 / 16, 0.25
 
 
+class Course(NamedTuple):
+    """A potential as numbers, for kernels."""
+
+    pull: float  # rate at which margins fade
+    goal: float  # mean at the end
+    drift: float  # speed of the mean, beside what the pull does to it
+    spread: float  # width at the end
+    end: float
+    floor: float  # a is not less: 0 in a one-sided potential
+    height: float
+
+
+def place(course: Course, time: float) -> tuple[float, float]:
+    """Mean and width at a time."""
+    left = course.end - time
+    if course.pull == 0:
+        return course.goal - course.drift * left, course.spread
+    mean = (course.goal - course.drift) * math.exp(left) + course.drift
+    grown = course.spread * math.exp(left)
+    return mean, math.sqrt(grown * grown + math.expm1(2 * left))
+
+
 class Points(NamedTuple):
     """Samples, or cells of samples of like margin."""
 
@@ -80,10 +102,10 @@ class Sums(NamedTuple):
     gap: float  # u times the potential
 
 
-place = kernel(potentials.place)
+jitable(place)
 
 
-@kernel
+@inner_kernel
 def scaled_erfc(x):
     """exp(x²) erfc(x) for x from 0 to 26, right to a few units in the last place.
 
@@ -160,7 +182,7 @@ def share_missed(weight, right):
     return missed / total
 
 
-@kernel(fastmath={"reassoc"})
+@inner_kernel(fastmath={"reassoc"})
 def add_up(points, course, time, duration, step):
     """Sums over points as they are after a move."""
     mean, width = place(course, time + duration)
@@ -184,7 +206,7 @@ def add_up(points, course, time, duration, step):
     return Sums(weight, edge, slope, edge_slope, edge_curve, potential, gap)
 
 
-@kernel
+@inner_kernel
 def slopes(sums, course, time, step):
     """Slopes of the edge and of the potential, each by step and by duration.
 
@@ -203,7 +225,7 @@ def slopes(sums, course, time, step):
     )
 
 
-@kernel
+@inner_kernel
 def longest_step(points, course, time, duration):
     """Step beyond which nothing changes, or beyond reason."""
     mean, width = place(course, time + duration)
@@ -214,7 +236,7 @@ def longest_step(points, course, time, duration):
     return min(needed, abs(course.goal) + LONGEST * max(course.spread, 1.0))
 
 
-@kernel
+@inner_kernel
 def settle(points, course, time, duration, step, enough):
     """Go from a step down to a lowest sum after a duration; step and sums there.
 
@@ -253,7 +275,7 @@ def settle(points, course, time, duration, step, enough):
     return step, sums
 
 
-@kernel
+@inner_kernel
 def find_lower(points, course, time, duration, step, ceiling, distances):
     """A step with a sum below the ceiling, at a distance from the given one, else -1.
 
@@ -293,7 +315,7 @@ def find_lower(points, course, time, duration, step, ceiling, distances):
     return -1.0
 
 
-@kernel
+@inner_kernel
 def return_between(points, course, time, start, shorter, longer, step):
     """Duration and step at which the lowest sum near a step is back at the start.
 
@@ -387,7 +409,7 @@ def survey(margin, right, weight):
     return samples, min(lowest_right, lowest_wrong), max(highest_right, highest_wrong)
 
 
-@kernel
+@inner_kernel
 def gather(samples, lowest, highest, n_cells):
     """Cells of samples of like margin and vote, at their means, and a cell's width."""
     scale = n_cells / (highest - lowest) if highest > lowest else 0.0
@@ -406,7 +428,7 @@ def gather(samples, lowest, highest, n_cells):
     return Points(moment, right, weight, *rest), (highest - lowest) / n_cells
 
 
-@kernel
+@inner_kernel
 def refine(samples, course, time, start, outcome, step, duration):
     """The move of the samples, by Newton's method from that of cells.
 

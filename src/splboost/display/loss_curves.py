@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from splboost.boosting.classifier import BaseBoostedClassifier
-from splboost.boosting.potential import BasePotentialBooster
+from splboost.boosting.robustboost import BasePotentialBooster
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2
 from splboost.pace import Pace, resolve_pace

@@ -19,6 +19,8 @@ from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
 from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
+    PotentialState,
+    PotentialStep,
     RobustPotential,
     decays,
 )
@@ -105,8 +107,6 @@ class BasePotentialBooster(BaseBoostedClassifier):
         return False
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
-        from splboost.boosting.potential_state import PotentialState
-
         return PotentialState(
             self._fitted_potential,
             samples.codes,
@@ -116,8 +116,6 @@ class BasePotentialBooster(BaseBoostedClassifier):
         )
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.potential_state import PotentialStep
-
         return PotentialStep()
 
     def _set_samples(self, state: Any, data: FitData) -> None:

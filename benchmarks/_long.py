@@ -273,16 +273,13 @@ class Study:
         add("--retry", action="store_true", help="try again what failed before")
         return parser
 
-    def parse(
-        self, parser: argparse.ArgumentParser, **defaults: Any
-    ) -> argparse.Namespace:
+    def parse(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
         """What was given; for what was not, the values of a full or a quick run."""
         given = parser.parse_args()
         full = {
             "sets": available_sets(),
             "methods": list(self.methods),
             **self.full,
-            **defaults,
         }
         for name, value in (self.quick if given.quick else full).items():
             if getattr(given, name) is None:

@@ -7,7 +7,6 @@ file, and a run goes on where another was killed.
 
     python benchmarks/engines.py               measures what is missing, an hour or two
     python benchmarks/engines.py --overhead    what a pace costs, into results/
-    python benchmarks/engines.py --stopping    early stopping alone, into results/
     python benchmarks/engines.py --report      saves what is there, in results/
     python benchmarks/engines.py --quick       small, to see that it works
 
@@ -21,25 +20,22 @@ import gc
 import json
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from _engines_methods import (
-    DRAWS,
-    FOLDS,
-    METHODS,
-    P_MIN,
-    PACKAGES,
-    PAIRS,
-    SMALL,
-    draw_settings,
-    make,
-)
 from _long import Results, Study
-from _long_data import available_sets
-from _long_methods import Measures, measure
+from _long_methods import (
+    LIGHTGBM_RANGES,
+    XGBOOST_RANGES,
+    Measures,
+    Method,
+    measure,
+)
 from _long_page import (
     SPLIT,
     by_method,
@@ -52,6 +48,7 @@ from _long_page import (
     sized,
 )
 from _report import RESULTS, describe_run, format_table, progress
+from sklearn.model_selection import StratifiedKFold
 
 from splboost.datasets import flip_labels, make_twonorm
 
@@ -60,6 +57,143 @@ REPEATS = 1
 ALL = "all data sets", "generators"
 OVERHEAD = "engines_overhead.json"
 OVERHEAD_ROWS, TURNS, TARGET = (500, 5000, 100_000), 5, 1.3
+
+
+# ------------------------------------------------------------------ what is compared
+
+DRAWS = 10
+FOLDS = 3
+SEEDS = 5
+SMALL = {"n_estimators": 100, "max_depth": 3, "learning_rate": 0.1}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Values to draw a setting from."""
+
+    values: tuple[float, ...]
+
+    def draw(self, rng: np.random.Generator) -> float:
+        return float(rng.choice(self.values))
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(f"{value:g}" for value in self.values)
+
+
+P_MIN = Choice((0.0, 0.1, 0.2, 0.3, 0.37, 0.45))
+PACKAGES = "xgboost", "lightgbm"
+RANGES: dict[str, dict[str, Any]] = {
+    "xgboost": dict(XGBOOST_RANGES),
+    "lightgbm": dict(LIGHTGBM_RANGES),
+}
+
+
+def make(package: str, paced: bool, seed: int, n_jobs: int, **given: Any) -> Any:
+    """A classifier of a package, with a pace or without."""
+    from splboost import engines
+
+    if package == "xgboost":
+        from xgboost import XGBClassifier
+
+        fixed = {"enable_categorical": True, "random_state": seed, "n_jobs": n_jobs}
+        return (engines.SPLXGBClassifier if paced else XGBClassifier)(**fixed, **given)
+    from lightgbm import LGBMClassifier
+
+    fixed = {"subsample_freq": 1, "random_state": seed, "n_jobs": n_jobs, "verbose": -1}
+    given = {"max_depth": -1, **given}  # tuned ones have leaves alone, in both
+    return (engines.SPLLGBMClassifier if paced else LGBMClassifier)(**fixed, **given)
+
+
+def draw_settings(package: str, paced: bool, seed: int) -> list[dict[str, float]]:
+    """Settings to choose from; with a pace, how strict it is among them."""
+    rng = np.random.default_rng(seed)
+    ranges = RANGES[package]
+    settings = [
+        {name: each.draw(rng) for name, each in ranges.items()} for _ in range(DRAWS)
+    ]
+    if paced:  # the other parameters are those of the parent's draws
+        settings = [{**each, "p_min": P_MIN.draw(rng)} for each in settings]
+    return settings
+
+
+def fit_tuned(
+    X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool
+) -> Any:
+    """The best of as many drawn settings."""
+    settings = draw_settings(package, paced, seed)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    parts = list(folds.split(X, y))
+    of = partial(make, package, paced, seed, n_jobs)
+
+    def count_right(setting: dict[str, float]) -> int:
+        return sum(
+            int(np.sum(of(**setting).fit(X.iloc[a], y[a]).predict(X.iloc[b]) == y[b]))
+            for a, b in parts
+        )
+
+    return of(**max(settings, key=count_right)).fit(X, y)
+
+
+def fit_small(
+    X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool, **given: Any
+) -> Any:
+    """Trees of depth 3 and steps of 0.1, in all alike."""
+    leaves = {"num_leaves": 8} if package == "lightgbm" else {}
+    return make(package, paced, seed, n_jobs, **{**SMALL, **leaves, **given}).fit(X, y)
+
+
+def _method(fit: Callable[..., Any], package: str, text: str, **how: Any) -> Method:
+    return Method(
+        partial(fit, package=package, **how), text, (package, "splboost"), definition=1
+    )
+
+
+def _of_package(package: str, name: str, own: str) -> dict[str, Method]:
+    tuned = f"the best of {DRAWS} random settings on {FOLDS} folds"
+    return {
+        f"{own} tuned": _method(
+            fit_tuned, package, f"{tuned}, `p_min` among them", paced=True
+        ),
+        f"{name} tuned": _method(fit_tuned, package, tuned, paced=False),
+        f"{own}": _method(
+            fit_small,
+            package,
+            "as it comes: `subsample=0.5`",
+            paced=True,
+            subsample=0.5,
+        ),
+        f"{own}, {SEEDS} seeds": _method(
+            fit_small,
+            package,
+            f"`n_seeds={SEEDS}`",
+            paced=True,
+            subsample=0.5,
+            n_seeds=SEEDS,
+        ),
+        f"{name}, depth 3": _method(
+            fit_small, package, "100 rounds, steps of 0.1", paced=False
+        ),
+        f"{name}, depth 3, half the rows": _method(
+            fit_small, package, "and `subsample=0.5`", paced=False, subsample=0.5
+        ),
+    }
+
+
+METHODS = {
+    **_of_package("xgboost", "XGBoost", "SPLXGB"),
+    **_of_package("lightgbm", "LightGBM", "SPLLGBM"),
+}
+# Each with what it is to be compared with; of several seeds there is no parent
+PAIRS = [
+    pair
+    for own, parent in (("SPLXGB", "XGBoost"), ("SPLLGBM", "LightGBM"))
+    for pair in (
+        (f"{own} tuned", f"{parent} tuned"),
+        (own, f"{parent}, depth 3, half the rows"),
+        (f"{own}, {SEEDS} seeds", f"{parent}, depth 3, half the rows"),
+        (f"{own}, {SEEDS} seeds", f"{parent} tuned"),
+    )
+]
 
 
 # ------------------------------------------------------------------ how robust they are
@@ -225,30 +359,21 @@ def format_overhead(measured: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    import _engines_stopping as stopping
-
     parser = STUDY.make_parser(__doc__)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--repeats", type=int, help=f"{REPEATS} by default")
     parser.add_argument("--overhead", action="store_true", help="times of fits alone")
-    parser.add_argument("--stopping", action="store_true", help="early stopping alone")
-    own: dict[str, Any] = {}
-    if parser.parse_known_args()[0].stopping:
-        sets = [name for name in stopping.SETS if name in available_sets()]
-        own = {"rows": stopping.ROWS, "repeats": stopping.SPLITS, "sets": sets}
-    given = STUDY.parse(parser, **own)
+    given = STUDY.parse(parser)
     folder = given.out or (None if given.quick else RESULTS)
-    seeds = range(given.first_seed, given.first_seed + given.repeats)
     if given.overhead:
         measured = measure_overhead(*(((500,), 1) if given.quick else ()))
         print(format_overhead(measured))
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / OVERHEAD).write_text(json.dumps(measured, indent=1) + "\n")
-    elif given.stopping:
-        stopping.run(given.sets, seeds, given.rows, given.jobs, folder)
     else:
-        STUDY.perform(given, seeds)
+        first = given.first_seed
+        STUDY.perform(given, range(first, first + given.repeats))
 
 
 if __name__ == "__main__":

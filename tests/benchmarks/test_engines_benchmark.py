@@ -15,9 +15,7 @@ if not SCRIPT.exists():
 pytest.importorskip("psutil", reason="the benchmarks need the extra bench")
 sys.path.insert(0, str(BENCHMARKS))
 
-import _engines_methods as methods  # noqa: E402
-import _engines_stopping as stopping  # noqa: E402
-
+import engines as methods  # noqa: E402
 from splboost.datasets import make_gaussians  # noqa: E402
 
 SECONDS = 240
@@ -64,17 +62,6 @@ def test_a_quick_run(tmp_path):
     assert "SPLXGB" in page and "XGBoost, depth 3, half the rows" in page
     assert "ailed" not in said
     assert (tmp_path / "engines.csv").exists()
-
-
-def test_early_stopping_is_measured(tmp_path):
-    run(tmp_path, "--stopping", "--jobs", "1")
-    fits = json.loads((tmp_path / "engines_stopping.json").read_text())["fits"]
-    ways = {(each["package"], each["way"], each["paced"]) for each in fits}
-    assert len(ways) == len(fits) == 2 * 2 * len(stopping.WAYS)
-    for each in fits:
-        assert 0 < each["error"] < 0.5 and 0 < each["rounds"] <= stopping.MOST_ROUNDS
-    page = (tmp_path / "engines_stopping.md").read_text()
-    assert all(page.count(f" {way} ") >= 4 for way in stopping.WAYS)
 
 
 def test_overhead_is_measured(tmp_path):

@@ -83,15 +83,15 @@ def test_it_is_noticed_in_a_path_and_by_bags(never_fitted):
         (2, 2, False),
     ],
 )
-def test_how_many_classes_are_too_many(n_classes, n_rows, warned):
+def test_how_many_classes_are_too_many(n_classes, n_rows, warned, never_fitted):
     y = np.arange(n_rows) % n_classes
     X = y[:, None] / 1.0
-    tree = CARTClassifier(max_depth=1)
+    weight = np.r_[np.ones(n_rows), np.zeros(n_rows)]  # rows that do not exist
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        tree.fit(X, y)
-        weight = np.r_[np.ones(n_rows), np.zeros(n_rows)]  # rows that do not exist
-        tree.fit(np.r_[X, X], np.r_[y, y + n_rows], weight)
+        for data in ((X, y), (np.r_[X, X], np.r_[y, y + n_rows], weight)):
+            with pytest.raises(Fitted):
+                CARTClassifier(max_depth=1).fit(*data)
     assert len(caught) == 2 * warned
 
 

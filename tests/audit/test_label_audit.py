@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import SPLForestClassifier
 from splboost.audit import LabelAudit, find_label_issues
-from splboost.audit.noise_model import chance_wrong, estimate_noise_model
+from splboost.audit.issues import chance_wrong, estimate_noise_model
 from splboost.datasets import flip_labels, make_gaussians, make_twonorm
 from splboost.selection.quick_forest import QuickForest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,25 +23,34 @@ from splboost.audit.decisions import (
     DROP,
     FLIP,
     KEEP,
+    Decision,
     digest_row,
     locate_decisions,
     read_as_reviewed,
     read_decisions,
 )
-from splboost.audit.file_audit import FileAudit, plan_audit
-from splboost.audit.issues import summarise
-from splboost.audit.label_audit import LabelAudit
-from splboost.audit.noise_model import MOST_CERTAIN
-from splboost.audit.outputs import (
+from splboost.audit.file_audit import (
     PAGE,
     SUSPECTS,
+    ColumnNames,
+    FileAudit,
     check_outputs,
     first_reason,
     make_folder,
+    plan_audit,
     write_findings,
 )
+from splboost.audit.issues import MOST_CERTAIN, summarise
+from splboost.audit.label_audit import LabelAudit
 from splboost.audit.page import brief
-from splboost.audit.table_files import CATEGORY, NUMBER, UTF_8, FileError, read_file
+from splboost.audit.table_files import (
+    CATEGORY,
+    NUMBER,
+    UTF_8,
+    FileError,
+    TableFile,
+    read_file,
+)
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE = 2, 1
@@ -78,9 +87,72 @@ class _Unnamed(TyperCommand):
 
 app = typer.Typer(cls=_FileFirst, help="Which labels of a file are wrong.")
 
-EncodingOption = Annotated[
+Target = Annotated[str, typer.Option("--target", help="Column of the labels.")]
+Encoding = Annotated[
     str, typer.Option("--encoding", help="Of a CSV file: cp1252, utf-16, …")
 ]
+AuditedData = Annotated[
+    Path, typer.Argument(help="CSV, CSV.gz or Parquet, with names.")
+]
+Id = Annotated[
+    str | None, typer.Option("--id", help="Column by which people know a row.")
+]
+Ignore = Annotated[
+    str | None, typer.Option("--ignore", help="Columns to leave out: a,b.")
+]
+Categorical = Annotated[
+    str | None, typer.Option("--categorical", help="Columns that are categories: a,b.")
+]
+Groups = Annotated[
+    str | None,
+    typer.Option("--groups", help="Column of what rows belong to, as a person."),
+]
+Top = Annotated[
+    int | None, typer.Option("--top", min=1, help="Number of suspects to list.")
+]
+Precision = Annotated[
+    float | None,
+    typer.Option("--precision", help="Wanted share of wrong labels among them: 0.9."),
+]
+Reviewed = Annotated[
+    list[Path] | None,
+    typer.Option("--reviewed", help="Decisions so far: their labels are trusted."),
+]
+Folder = Annotated[Path | None, typer.Option("--out", help="Folder for what is found.")]
+ForceAudit = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        help="Replace files that no audit of these labels has written, and use "
+        "--reviewed decisions on rows that have changed since.",
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Faster, but ranks less well.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=MOST_SEEDS - 1, help="Seed of all random draws."),
+]
+Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+NothingElse = Annotated[bool, typer.Option("--quiet", help="Print nothing else.")]
+ReviewedData = Annotated[Path, typer.Argument(help="The file that was audited.")]
+Decisions = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Decisions that the review page has saved, or suspects.csv filled in."
+    ),
+]
+Cleaned = Annotated[Path | None, typer.Option("--out", help="The file to write.")]
+ForceApply = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        help="Go by id or row number though rows have changed since the audit or "
+        "decisions do not say how they were (labels must be the same), and replace "
+        "the output whatever it is.",
+    ),
+]
+Nothing = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
 
 
 @app.command(
@@ -90,88 +162,35 @@ EncodingOption = Annotated[
     "splboost audit apply --help.",
 )
 def audit(
-    data: Annotated[Path, typer.Argument(help="CSV, CSV.gz or Parquet, with names.")],
-    target: Annotated[str, typer.Option("--target", help="Column of the labels.")],
-    id_column: Annotated[
-        str | None, typer.Option("--id", help="Column by which people know a row.")
-    ] = None,
-    ignore: Annotated[
-        str | None, typer.Option("--ignore", help="Columns to leave out: a,b.")
-    ] = None,
-    categorical: Annotated[
-        str | None,
-        typer.Option("--categorical", help="Columns that are categories: a,b."),
-    ] = None,
-    groups: Annotated[
-        str | None,
-        typer.Option("--groups", help="Column of what rows belong to, as a person."),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option("--top", min=1, help="Number of suspects to list."),
-    ] = None,
-    precision: Annotated[
-        float | None,
-        typer.Option(
-            "--precision", help="Wanted share of wrong labels among them: 0.9."
-        ),
-    ] = None,
-    reviewed: Annotated[
-        list[Path] | None,
-        typer.Option("--reviewed", help="Decisions so far: their labels are trusted."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for what is found.")
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Replace files that no audit of these labels has written, and use "
-            "--reviewed decisions on rows that have changed since.",
-        ),
-    ] = False,
-    encoding: EncodingOption = UTF_8,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Faster, but ranks less well.")
-    ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, max=MOST_SEEDS - 1, help="Seed of all random draws."
-        ),
-    ] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all.")] = -1,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing else.")] = False,
+    data: AuditedData,
+    target: Target,
+    id_column: Id = None,
+    ignore: Ignore = None,
+    categorical: Categorical = None,
+    groups: Groups = None,
+    top: Top = None,
+    precision: Precision = None,
+    reviewed: Reviewed = None,
+    out: Folder = None,
+    force: ForceAudit = False,
+    encoding: Encoding = UTF_8,
+    quick: Quick = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    as_json: AsJson = False,
+    quiet: NothingElse = False,
 ) -> None:
     """Rank labels by how likely they are wrong, and write a page to review them."""
     _check_numbers(top, precision, jobs)
-    ignored, categories = _split(ignore), _split(categorical)
-    for option, names in (
-        ("--id", [id_column]),
-        ("--groups", [groups]),
-        ("--ignore", ignored),
-    ):
-        if target in names:
-            raise typer.BadParameter(
-                f"{option} names {target!r}, the labels of --target; give another "
-                "column."
-            )
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
-        file = read_file(data, categories, encoding)
-        file.column(target, "--target")  # is there
+        file = read_file(data, _split(categorical), encoding)
+        names = ColumnNames(target, id_column, groups, _split(ignore))
+        decisions = read_decisions(reviewed or [])
+        plan = plan_audit(file, names, decisions, force=force)
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
-        reviews = reviewed or []
-        decided = read_decisions(reviews)
-        inputs = [data, *reviews]
-        check_outputs(folder, inputs, data, target, force=force)
-        plan = plan_audit(
-            file, target, id_column, ignored, groups, decided, force=force
-        )
+        inputs = [data, *(reviewed or [])]
+        check_outputs(folder, inputs, target, force=force)
         make_folder(folder)
         _show_columns(console, plan)
         found = LabelAudit(
@@ -183,44 +202,27 @@ def audit(
             verbose=0 if quiet else 1,
         )
         with _showing_warnings(console):
-            plan.fit(found)
-            report = plan.report(found)
-        check_outputs(folder, inputs, data, target, force=force)  # time has passed
+            report = plan.run(found)
+        check_outputs(folder, inputs, target, force=force)  # time has passed
         summary = write_findings(report, data, folder)
-        _show_findings(console, found, report, folder, plan)
+        _show_findings(console, summarise(found, plan.rows), report, folder)
         if as_json:
             typer.echo(summary)
 
 
 @app.command("apply")
 def apply_command(
-    data: Annotated[Path, typer.Argument(help="The file that was audited.")],
-    decisions: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Decisions that the review page has saved, or suspects.csv filled in."
-        ),
-    ],
-    target: Annotated[str, typer.Option("--target", help="Column of the labels.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write.")
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Go by id or row number though rows have changed since the audit or "
-            "decisions do not say how they were (labels must be the same), and replace "
-            "the output whatever it is.",
-        ),
-    ] = False,
-    encoding: EncodingOption = UTF_8,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
+    data: ReviewedData,
+    decisions: Decisions,
+    target: Target,
+    out: Cleaned = None,
+    force: ForceApply = False,
+    encoding: Encoding = UTF_8,
+    quiet: Nothing = False,
 ) -> None:
     """Write the data with the decisions of a review; all else stays as it is."""
     with _plain_errors():
         file = read_file(data, encoding=encoding)
-        file.column(target, "--target")  # is there
         found = read_decisions(decisions)
         file = read_as_reviewed(file, target, found)
         name, ending = _split_name(data)
@@ -245,20 +247,8 @@ def apply_command(
         if not is_device(path):
             make_folder(path.parent)
         write_cleaned(file, target, located, path)
-        if quiet:
-            return
-        rows = located.items()
-        n_changed = sum(digest_row(file, row) != each.digest for row, each in rows)
-        if n_changed:
-            _say(
-                f"--force: {n_changed} of these rows are not known to be as they were "
-                "audited; they went by id or row number."
-            )
-        kinds = [each.kind for each in located.values()]
-        _say(
-            f"{path}: {kinds.count(FLIP)} labels changed, {kinds.count(DROP)} rows "
-            f"dropped, {kinds.count(KEEP)} kept as they were"
-        )
+        if not quiet:
+            _show_changes(file, located, path)
 
 
 def _split_name(path: Path) -> tuple[str, str]:
@@ -310,6 +300,23 @@ def _say(line: str) -> None:
 # ----------------------------------------------------------------------------- terminal
 
 
+def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) -> None:
+    """What ``apply`` has done."""
+    n_changed = sum(
+        digest_row(file, row) != each.digest for row, each in located.items()
+    )
+    if n_changed:
+        _say(
+            f"--force: {n_changed} of these rows are not known to be as they were "
+            "audited; they went by id or row number."
+        )
+    kinds = [each.kind for each in located.values()]
+    _say(
+        f"{path}: {kinds.count(FLIP)} labels changed, {kinds.count(DROP)} rows "
+        f"dropped, {kinds.count(KEEP)} kept as they were"
+    )
+
+
 def _show_columns(console: Console, plan: FileAudit) -> None:
     """What is taken for what, and what is left out."""
     file, skipped = plan.file, plan.unlabelled
@@ -329,15 +336,11 @@ def _show_columns(console: Console, plan: FileAudit) -> None:
 
 
 def _show_findings(
-    console: Console,
-    audit: LabelAudit,
-    report: dict[str, Any],
-    folder: Path,
-    plan: FileAudit,
+    console: Console, summary: str, report: dict[str, Any], folder: Path
 ) -> None:
     """In numbers, the worst suspects, and where all of them are."""
     console.print()
-    for line in summarise(audit, plan.rows).split("\n"):
+    for line in summary.split("\n"):
         console.print(_plain(brief(line, LONGEST_LINE)))
     suspects, names = report["suspects"][:N_SHOWN], report["classes"]
     if suspects:

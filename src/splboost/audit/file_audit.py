@@ -1,19 +1,34 @@
-"""What of a file is to be audited, and how."""
+"""The audit of a file: its columns and rows, and the folder of what was found."""
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
+import json
+import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from splboost.audit.decisions import DROP, Decision, locate_decisions
+from splboost._tools.whole_files import check_replaceable, has_mark, write_whole
+from splboost.audit.decisions import (
+    DROP,
+    NEEDED,
+    PROOFS,
+    Decision,
+    guarded,
+    locate_decisions,
+)
 from splboost.audit.label_audit import LabelAudit
-from splboost.audit.page import brief, make_report
+from splboost.audit.page import GENERATOR, brief, make_page, make_report
 from splboost.audit.table_files import (
+    MARK,
     MOST_NAMED,
     NUMBER,
     TEXT,
@@ -21,40 +36,86 @@ from splboost.audit.table_files import (
     FileError,
     TableFile,
     find_odd_cell,
+    find_separator,
     labels_of,
     make_table,
+    read_records,
+    read_text,
 )
 
 WHOLE = re.compile(r"-?\d{1,15}")
 FEWEST_ROWS = 20
 MOST_CLASSES = 100
 MOST_NUMBERS = 20  # different numbers that may be classes; more are measurements
+SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
+LIST_DIGEST = "suspects_sha256"  # in the summary
+EVIDENCE = "chance_wrong", "label_quality", "because"
+SUMMARISED = (
+    *("name", "target", "version", "classes", "n_rows", "n_labels", "n_unlabelled"),
+    *("noise_rate", "noise_rate_std", "expected_precision", "confusion"),
+    "contradictions",
+)
 
 
-@dataclass(frozen=True)
-class FileAudit:
+class ColumnNames(NamedTuple):
+    """The columns that the options of the command name.
+
+    Attributes
+    ----------
+    target : the labels
+    id_column : what people know rows by, or None
+    groups : what rows belong to, or None
+    ignore : columns to leave out
+    """
+
+    target: str
+    id_column: str | None
+    groups: str | None
+    ignore: Sequence[str]
+
+    def left_out(self, file: TableFile) -> dict[str, str]:
+        """The columns that labels are not judged by, with the reasons."""
+        cells = file.column(self.target, "--target").cells
+        has_blanks = any(cell != cell.strip() for cell in cells if cell is not None)
+        blanks = ", without the blanks around some" if has_blanks else ""
+        left_out = {self.target: f"the labels{blanks}"}
+        named = [("--id", self.id_column), ("--groups", self.groups)]
+        for option, name in (*named, *(("--ignore", name) for name in self.ignore)):
+            if name == self.target:
+                raise FileError(
+                    f"{option} names {name!r}, the labels of --target; give another "
+                    "column."
+                )
+            if name is not None:
+                left_out[file.column(name, option).name] = option
+        for name, column in file.columns.items():
+            if name not in left_out and (fault := _find_fault(file, column)):
+                left_out[name] = fault
+        return left_out
+
+
+class FileAudit(NamedTuple):
     """What is to be audited.
 
     Attributes
     ----------
     file : TableFile
-    target : name of the column of labels
+    names : ColumnNames
     labels : by row of the file; None where there is none
-    features : names of the columns to judge by
-    left_out : other columns, and why
-    id_column : name of the column that people know rows by, or None
-    groups : by row of the file: what it belongs to; or None
+    left_out : columns that labels are not judged by, with the reasons
     decided : decisions so far, by row of the file
     """
 
     file: TableFile
-    target: str
+    names: ColumnNames
     labels: list[str | None]
-    features: list[str]
     left_out: dict[str, str]
-    id_column: str | None
-    groups: Sequence[Any] | None
     decided: dict[int, Decision]
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the columns that labels are judged by."""
+        return [name for name in self.file.columns if name not in self.left_out]
 
     @property
     def unlabelled(self) -> list[int]:
@@ -68,33 +129,31 @@ class FileAudit:
         skipped = dropped.union(self.unlabelled)
         return [row for row in range(self.file.n_rows) if row not in skipped]
 
-    def fit(self, audit: LabelAudit) -> None:
-        """Audit the rows, with decisions so far taken to be right."""
-        rows = np.array(self.rows)
+    def run(self, audit: LabelAudit) -> dict[str, Any]:
+        """Audit the rows, with decisions so far taken to be right; the report."""
+        rows, file = self.rows, self.file
         new = {row: each.label for row, each in self.decided.items()}
-        original = np.array([str(self.labels[row]) for row in rows.tolist()])
-        y = np.array([new.get(row) or str(self.labels[row]) for row in rows.tolist()])
-        is_number = self.file.columns[self.target].kind == NUMBER
+        original = np.array([str(self.labels[row]) for row in rows])
+        y = np.array([new.get(row) or str(self.labels[row]) for row in rows])
+        is_number = file.columns[self.names.target].kind == NUMBER
         if is_number and all(map(WHOLE.fullmatch, {*y.tolist(), *original.tolist()})):
             y, original = y.astype(int), original.astype(int)  # in the order of numbers
-        frame = make_table(self.file, self.features)
+        frame = make_table(file, self.features)
         X = frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
         groups = None
-        if self.groups is not None:
-            of = self.groups  # a row that belongs to nothing is a group of its own
-            groups = np.array([of[row] or f"\0{row}" for row in rows.tolist()])
+        if self.names.groups is not None:
+            of = file.columns[self.names.groups].cells
+            # A row that belongs to nothing is a group of its own.
+            groups = np.array([of[row] or f"\0{row}" for row in rows])
         trusted = np.isin(rows, list(self.decided))
         audit.fit(X, y, groups=groups, trusted=trusted, original=original)
-
-    def report(self, audit: LabelAudit) -> dict[str, Any]:
-        """What was found."""
         report = make_report(
             audit,
-            self.file,
-            self.target,
+            file,
+            self.names.target,
             self.features,
-            id_column=self.id_column,
-            rows=self.rows,
+            id_column=self.names.id_column,
+            rows=rows,
         )
         report["n_unlabelled"] = len(self.unlabelled)
         if self.decided:  # which a file cleaned by the page would lack
@@ -104,47 +163,26 @@ class FileAudit:
 
 def plan_audit(
     file: TableFile,
-    target: str,
-    id_column: str | None,
-    ignore: list[str],
-    groups: str | None,
-    decided: list[Decision],
+    names: ColumnNames,
+    decisions: list[Decision],
     *,
     force: bool = False,
 ) -> FileAudit:
-    """Decide which columns and rows to audit, by the options of the command."""
-    column = file.column(target, "--target")
-    labels = labels_of(file, target)
+    """Decide which columns and rows to audit, or say why there is nothing to audit."""
+    column = file.column(names.target, "--target")
+    labels = labels_of(file, names.target)
     _check_labels(file, column, labels)
-    has_blanks = any(cell != cell.strip() for cell in column.cells if cell is not None)
-    left_out = {
-        target: "the labels, without the blanks around some"
-        if has_blanks
-        else "the labels"
-    }
-    for option, names in (
-        ("--id", [id_column]),
-        ("--groups", [groups]),
-        ("--ignore", ignore),
-    ):
-        for name in names:
-            if name is not None:
-                left_out[file.column(name, option).name] = option
-    for name, each in file.columns.items():
-        if name not in left_out and (why := _find_fault(file, each)):
-            left_out[name] = why
-    features = [name for name in file.columns if name not in left_out]
-    if not features:
-        some = list(left_out.items())[:MOST_NAMED]
-        found = "; ".join(f"{name!r}: {why}" for name, why in some)
-        found += "; …" if len(left_out) > MOST_NAMED else ""
+    left_out = names.left_out(file)
+    if len(left_out) == len(file.columns):
+        faults = [f"{name!r}: {why}" for name, why in left_out.items()]
+        more = "; …" if len(faults) > MOST_NAMED else ""
         raise FileError(
             f"{file.path} has no column to judge the labels by; --categorical makes "
-            f"categories of texts. What is left out, and why: {found}."
+            "categories of texts. What is left out, and why: "
+            f"{'; '.join(faults[:MOST_NAMED])}{more}."
         )
-    located = locate_decisions(decided, file, target, force=force)
-    of = file.columns[groups].cells if groups is not None else None
-    return FileAudit(file, target, labels, features, left_out, id_column, of, located)
+    located = locate_decisions(decisions, file, names.target, force=force)
+    return FileAudit(file, names, labels, left_out, located)
 
 
 def _find_fault(file: TableFile, column: Column) -> str | None:
@@ -198,3 +236,140 @@ def _check_labels(
         raise FileError(
             f"{start} values; an audit needs a column of up to {MOST_CLASSES} classes."
         )
+
+
+# --------------------------------------------------------------------------- the folder
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder to write into, or raise an error before there is a need to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{folder} cannot be a folder ({error.strerror or error}); give --out "
+            "another place."
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise FileError(f"{folder} cannot be written into; give --out another place.")
+
+
+def check_outputs(
+    folder: Path, inputs: Sequence[Path], target: str, *, force: bool = False
+) -> None:
+    """Refuse to write over what must not be lost.
+
+    That is, always, a list of suspects that has changed since an audit wrote it, and a
+    file that is read; and, without ``force``, the audit of other labels, and files that
+    no audit has written.
+
+    Parameters
+    ----------
+    folder : of the findings
+    inputs : the files that are read, the data first
+    target : name of the column of labels
+    """
+    remedy = "which would be lost; give --out another folder, or move it."
+    summary = _read_summary(folder / SUMMARY)
+    list_digest = summary.get(LIST_DIGEST)
+    suspects = folder / SUSPECTS
+    if (
+        suspects.is_file()
+        and _sha256(suspects.read_bytes()) != list_digest
+        and (list_digest is not None or _is_list(suspects))
+    ):
+        raise FileError(f"{suspects} is not as the audit wrote it, {remedy}")
+    for name, is_own in (
+        (SUMMARY, lambda path: "n_suspects" in _read_summary(path)),
+        (SUSPECTS, _is_list),
+        (PAGE, partial(has_mark, mark=GENERATOR)),
+    ):
+        path = folder / name
+        if path.exists() and any(path.samefile(each) for each in inputs):
+            raise FileError(f"{path} is a file to read, {remedy}")
+        check_replaceable(path, is_own, force=force)
+    audited = summary.get("target"), summary.get("data")
+    if summary and not force and audited != (target, _relative(inputs[0], folder)):
+        labels, file = audited
+        raise FileError(f"{folder} has the audit of {labels!r} in {file}, {remedy}")
+
+
+def _read_summary(path: Path) -> dict[str, Any]:
+    """The summary of an earlier audit; empty if there is none."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    is_ours = isinstance(found, dict) and {"data", "target"} <= found.keys()
+    return found if is_ours else {}
+
+
+def _is_list(path: Path) -> bool:
+    """Whether it is a list of suspects, or of decisions."""
+    try:
+        text, _ = read_text(path)
+    except FileError:
+        return False
+    first = next(read_records(text.removeprefix(MARK), find_separator(text)), None)
+    return first is not None and set(NEEDED) <= set(first.fields)
+
+
+def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
+    """Write all that was found in a file, and return the summary."""
+    write_whole(folder / PAGE, make_page(report), data)
+    suspects = _list_suspects(report)
+    write_whole(folder / SUSPECTS, suspects, data)
+    found = {
+        "data": _relative(data, folder),
+        **{name: report[name] for name in SUMMARISED},
+        "n_suspects": len(report["suspects"]),
+        "page": str(folder / PAGE),
+        "suspects": str(folder / SUSPECTS),
+        LIST_DIGEST: _sha256(suspects),  # so that changes to the list are seen
+    }
+    summary = json.dumps(found, indent=1)
+    write_whole(folder / SUMMARY, summary + "\n")
+    return summary
+
+
+def _list_suspects(report: dict[str, Any]) -> bytes:
+    """Those to review, the worst first; apply takes it with decisions filled in."""
+    names, own = report["classes"], (*NEEDED, *EVIDENCE, *PROOFS)
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    columns = [column["name"] for column in report["columns"]]
+    columns = [f"{each} (data)" if each in own else each for each in columns]
+    writer.writerow([*own, *map(guarded, columns)])
+    for each in report["suspects"]:
+        fields = {
+            "row": each["row"],
+            "id": guarded(each["id"]),
+            "given": guarded(names[each["given"]]),
+            "decision": "",
+            "new_label": guarded(names[each["predicted"]]),
+            "chance_wrong": each["wrong"],
+            "label_quality": each["quality"],
+            "because": guarded(first_reason(each)),
+            "id_column": guarded(report["id_column"]),
+            "digest": each["digest"],
+            "format": report["format"],
+        }
+        writer.writerow([*(fields[name] for name in own), *map(guarded, each["cells"])])
+    return stream.getvalue().encode("utf-8-sig")
+
+
+def first_reason(suspect: dict[str, Any]) -> str:
+    """The strongest reason to doubt a label, in words; or nothing."""
+    return suspect["reasons"][0]["text"] if suspect["reasons"] else ""
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _relative(data: Path, folder: Path) -> str:
+    """The path from a folder to a file, which stays the same if both are moved."""
+    try:
+        return Path(os.path.relpath(data.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return data.resolve().as_posix()

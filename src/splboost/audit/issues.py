@@ -1,4 +1,26 @@
-"""Which labels are suspect, as a frame and in a few lines."""
+"""How likely each label is wrong, and which labels are suspect.
+
+A row of class j is labelled k with probability T[j, k], whatever else the row is. The
+model has learned from labels, so it knows the probabilities p = q T of these, and not
+the probabilities q of the classes. With T, a label k is right with probability
+
+    q_k T[k, k] / p_k
+
+T is estimated where the model is surest of a class: rows that are labelled otherwise
+there are labelled wrongly. Where classes overlap the model is nowhere sure, and some of
+the rows that differ from its prediction are right. The share of differing rows then
+rises from the surest rows on, and wrong labels explain only where it starts. A label
+that is hardly rarer among the surest rows of another class than elsewhere, or whose
+class is predicted nowhere, says little or nothing: the columns do not know that class.
+
+A model with few different probabilities, such as a single tree, does not tell which
+rows it is surest of. Some of the rows that share its least doubt differ because the
+model is mistaken, and nobody knows how many: the start lies anywhere between none of
+them and all of them.
+
+So the share of wrong labels is uncertain, and the chance that a single label is wrong
+is the mean over the values that this share may have.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +29,176 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 
 from splboost._data.frames import make_frame
 
 FloatArray = NDArray[np.float64]
 
+SUREST = 0.5  # share of the rows of a class to which the line is fitted
+SMALLEST_DOUBT = 0.02  # doubts are rounded to multiples of this
+EQUAL = 1e-9  # doubts that differ by no more than this are equal
+DEVIATIONS = -2.0, -1.0, 0.0, 1.0, 2.0  # of the share of wrong labels, in std errors
+ALIKE = 4.0  # classes must differ by so many times what chance explains
+RARER = 0.2  # a label must be rarer by this among the surest rows to count in full
+TINY = 0.01  # rows, where there are none
+FEWEST = 0.5  # rows of each class with the right label, added to the others
+LEAST_SPREAD = 0.1  # standard deviation of whether a label is wrong
+MOST_CERTAIN = 0.99  # that a label is wrong; a model may always be mistaken
+MOST_WRONG = 0.9  # of the share of wrong labels that would leave nothing to learn
 MORE_LIKELY_THAN_NOT = 0.5
 LABEL_TYPES = {"i": int, "u": int, "f": float, "b": bool, "U": str}
 NO_SHARE = "0.0%"  # to one digit
 MOST_ROWS_NAMED = 10
+
+
+def estimate_noise_model(
+    probability: FloatArray, codes: NDArray[np.integer]
+) -> tuple[list[FloatArray], float]:
+    """Estimate how labels come to be wrong from the rows the model is surest of.
+
+    Parameters
+    ----------
+    probability : (n_rows, n_classes) of the labels, by models that have not seen the
+        row
+    codes : class of each row's label
+
+    Returns
+    -------
+    transitions : T, of shape (n_classes, n_classes), for each of ``DEVIATIONS``
+    rate_std : standard error of the share of wrong labels
+    """
+    n_classes = probability.shape[1]
+    predicted = probability.argmax(axis=1)
+    doubt = 1 - probability.max(axis=1)
+    share = np.bincount(codes, minlength=n_classes) / codes.size
+    is_known = np.bincount(predicted, minlength=n_classes) > 0
+    count = np.full((len(DEVIATIONS), n_classes, n_classes), TINY)
+    count += FEWEST * np.eye(n_classes)
+    variance = 0.0
+    for k in np.flatnonzero(is_known):
+        rows = predicted == k
+        surest, rate, std, weight = find_floor(
+            np.round(doubt[rows] / SMALLEST_DOUBT), codes[rows] != k
+        )
+        # The start is anywhere between none and all of the rows that are tied:
+        # DEVIATIONS then go from one end to the other.
+        n_tied = np.count_nonzero(doubt[rows] <= doubt[rows].min() + EQUAL) - 1
+        tied = n_tied / max(surest.size - 1, 1)
+        std = float(np.hypot(std, rate * tied / (2 * DEVIATIONS[-1])))
+        rate *= 1 - tied / 2
+        others = np.bincount(codes[rows][surest], minlength=n_classes).astype(float)
+        others[k] = 0
+        if not others.any():
+            others = (np.arange(n_classes) != k).astype(float)
+        others /= others.sum()
+        rarer = 1 - rate * others / np.maximum(share, 1 / codes.size)
+        others *= is_known * np.clip(rarer / RARER, 0, 1)
+        for counted, deviation in zip(count, DEVIATIONS, strict=True):
+            wrong = np.clip(rate + deviation * std, 0, 1) * others
+            counted[k] += weight * wrong
+            counted[k, k] += weight * (1 - wrong.sum())
+        variance += (rows.mean() * std) ** 2
+    return [as_transitions(counted) for counted in count], float(np.sqrt(variance))
+
+
+def find_floor(
+    doubt: FloatArray, differs: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], float, float, float]:
+    """Find the surest rows, and where the share of differing ones starts among them.
+
+    A straight line is fitted to the share; it is level where it would fall.
+
+    Parameters
+    ----------
+    doubt : of the rows of a class, in whole steps
+    differs : whether a row has another label
+
+    Returns
+    -------
+    surest : by row, whether the share is taken from it
+    rate, std : the share where it starts, and its standard error
+    weight : number of rows that would tell as much about it
+    """
+    order = np.sort(doubt)
+    # Twice the number of surer rows, ties counted half: whole, so exactly equal.
+    ahead = np.searchsorted(order, doubt) + np.searchsorted(order, doubt, side="right")
+    place = ahead / (2 * doubt.size)
+    surest = place <= max(SUREST, place.min())
+    x, y, ahead = place[surest], differs[surest], ahead[surest]
+    n, mean, middle = y.size, float(y.mean()), float(x.mean())
+    spread = float(np.var(x))
+    rate, variance = mean, 1 / n
+    if ahead.min() < ahead.max():
+        slope = float(np.mean((x - middle) * y)) / spread
+        slope_variance = 1 / (n * spread)  # but for the variance of y
+        error = max(np.sqrt(mean * (1 - mean)), LEAST_SPREAD) * np.sqrt(slope_variance)
+        rate = max(mean - max(slope, 0.0) * middle, 0.0)
+        variance += middle**2 * slope_variance * share_of_variance(slope / error)
+    deviation = max(np.sqrt(rate * (1 - rate)), LEAST_SPREAD)
+    return surest, rate, float(deviation * np.sqrt(variance)), 1 / variance
+
+
+def share_of_variance(z: float) -> float:
+    """Share of its variance that a number keeps when it is known not to be negative.
+
+    That of the normal distribution z standard deviations above 0, cut off at 0: next to
+    none far below, all far above.
+    """
+    if z < -30:
+        return 1 / z**2  # where the formula loses its digits
+    hazard = float(np.exp(-(z**2) / 2 - log_ndtr(z)) / np.sqrt(2 * np.pi))
+    return 1 - hazard * (z + hazard)
+
+
+def as_transitions(count: FloatArray) -> FloatArray:
+    """T from numbers of rows, class by label.
+
+    As far as chance could explain the differences between classes, all have the same
+    share of wrong labels, spread evenly over the other classes. T can always be
+    inverted: right labels are mixed in where classes could not be told apart, neither
+    by how often a label is wrong, nor, from three classes on, because some of them get
+    each other's labels. The smallest eigenvalue is 0 where labels of different classes
+    are drawn alike, and negative where they are exchanged.
+    """
+    n_classes = count.shape[0]
+    by_class = count / count.sum(axis=1, keepdims=True)
+    wrong = 1 - np.trace(count) / count.sum()
+    alike = np.full((n_classes, n_classes), wrong / (n_classes - 1))
+    np.fill_diagonal(alike, 1 - wrong)
+    # Twice the gain in log-likelihood; by chance it is about the number of parameters.
+    gain = 2 * np.sum(count * np.log(by_class / alike))
+    n_parameters = n_classes * (n_classes - 1) - 1
+    trust = max(0.0, 1 - ALIKE * n_parameters / max(gain, 1e-12))
+    found = trust * by_class + (1 - trust) * alike
+    most = MOST_WRONG * (n_classes - 1) / n_classes
+    scale = np.minimum(1, most / np.maximum(1 - np.diag(found), most))[:, None]
+    mixed = scale * found + (1 - scale) * np.eye(n_classes)
+    smallest = np.linalg.eigvals(mixed).real.min()
+    share = min(1.0, MOST_WRONG / max(1 - smallest, MOST_WRONG))
+    transitions: FloatArray = share * mixed + (1 - share) * np.eye(n_classes)
+    return transitions
+
+
+def chance_wrong(
+    probability: FloatArray,
+    codes: NDArray[np.integer],
+    transitions: Sequence[FloatArray],
+) -> FloatArray:
+    """How likely each label is wrong: by Bayes' rule, in the mean over several T."""
+    label = np.arange(codes.size), codes
+    chances = []
+    for each in transitions:
+        of_class = np.clip(probability @ np.linalg.inv(each), 0, None)
+        of_class /= of_class.sum(axis=1, keepdims=True)
+        of_label = (of_class @ each)[label]
+        right = of_class[label] * np.diag(each)[codes]
+        is_right = np.divide(right, of_label, np.zeros_like(right), where=of_label > 0)
+        chances.append(1 - is_right)
+    return np.minimum(np.mean(chances, axis=0), MOST_CERTAIN)
+
+
+# ------------------------------------------------------------------------------- issues
 
 
 def make_issues(

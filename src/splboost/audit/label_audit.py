@@ -22,26 +22,22 @@ from splboost._data.labels import (
 )
 from splboost._data.table import Table, read_table
 from splboost._tools.user_warnings import keeping_advice
-from splboost.audit.audit_inputs import (
-    encode_original,
-    read_probabilities,
-    read_text_columns,
-)
 from splboost.audit.evidence import (
+    encode_original,
     find_contradictions,
     join_copies,
     judge_labels,
     number_equal_rows,
+    read_probabilities,
+    read_text_columns,
 )
 from splboost.audit.issues import (
     MORE_LIKELY_THAN_NOT,
-    make_issues,
-    summarise,
-)
-from splboost.audit.noise_model import (
     MOST_CERTAIN,
     chance_wrong,
     estimate_noise_model,
+    make_issues,
+    summarise,
 )
 from splboost.audit.page import make_report, write_page
 from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take_rows

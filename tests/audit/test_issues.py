@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference_audit
-from splboost.audit.noise_model import (
+from splboost.audit.issues import (
     ALIKE,
     DEVIATIONS,
     as_transitions,

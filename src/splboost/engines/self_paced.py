@@ -111,7 +111,6 @@ class PacedRounds:
 
     def start(self, y: NDArray[Any], weight: NDArray[Any] | None) -> Self:
         """Begin with these numbers of classes and weights, or None for all 1."""
-        self.y = y
         self.codes = y.astype(np.intp)
         self.weight = weight
         self.latent: list[float] = []
@@ -120,17 +119,14 @@ class PacedRounds:
 
     def step(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The next round's gradient and Hessian, at the scores before it."""
-        self.y = self.y.astype(scores.dtype, copy=False)  # once for all rounds
-        terms = self.loss.terms(scores, self.y)
-        factor = self.weight
         is_warm = self.n_done + len(self.latent) < self.warm_rounds
-        if not is_warm and not self.loss.is_plain:
-            v = self.loss.weight(terms.loss, self.codes)
-            factor = v if factor is None else v * factor
-        self.latent.append(self._sum_latent(terms.loss))
-        n = terms.loss.size if factor is None else np.count_nonzero(factor)
+        gradient, hessian, losses, factor = self.loss.step(
+            scores, self.codes, self.weight, is_warm=is_warm
+        )
+        self.latent.append(self._sum_latent(losses))
+        n = losses.size if factor is None else np.count_nonzero(factor)
         self.n_selected.append(int(n))
-        return terms.times(factor)
+        return gradient, hessian
 
     def finish(self, scores: NDArray[Any], n_kept: int) -> None:
         """Keep the record of so many rounds; ``scores`` are those after the last."""
@@ -139,11 +135,11 @@ class PacedRounds:
 
     def latent_loss(self, scores: NDArray[Any]) -> float:
         """The summed latent loss at these scores."""
-        return self._sum_latent(self.loss.terms(scores, self.y).loss)
+        return self._sum_latent(self.loss.losses(scores, self.codes))
 
     def final_weight(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """v at these scores; NaN for samples of weight zero."""
-        v = self.loss.weight(self.loss.terms(scores, self.y).loss, self.codes)
+        v = self.loss.weight(self.loss.losses(scores, self.codes), self.codes)
         if self.weight is not None:
             v[self.weight == 0] = np.nan
         return v
@@ -161,8 +157,8 @@ class PacedRounds:
             dtype=np.float64,
         )
 
-    def _sum_latent(self, loss: NDArray[Any]) -> float:
-        latent = self.loss.latent(loss, self.codes)
+    def _sum_latent(self, losses: NDArray[Any]) -> float:
+        latent = self.loss.latent(losses, self.codes)
         weight = self.weight
         return float(latent.sum() if weight is None else np.dot(latent, weight))
 

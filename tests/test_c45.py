@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -24,17 +25,20 @@ from reference import (
     predict_proba_c45,
 )
 from splboost.trees import C45Classifier
-from splboost.trees.c45 import ranks
-from splboost.trees.c45.gain import (
-    STRETCH,
-    best_bounded_cut,
-    best_cut,
-    bits,
-    bound_closely,
-    bound_cuts,
-    summarise,
-)
-from splboost.trees.c45.prune import deviations, extra_errors
+from splboost.trees.c45 import gain, prune, ranks
+from splboost.trees.c45.gain import STRETCH
+from splboost.trees.c45.prune import deviations
+
+
+def callable_here(inner):
+    """A kernel that only kernels call, made callable from Python."""
+    return njit(lambda *args: inner(*args))
+
+
+best_bounded_cut, best_cut = map(callable_here, (gain.best_bounded_cut, gain.best_cut))
+bits, bound_closely = map(callable_here, (gain.bits, gain.bound_closely))
+bound_cuts, summarise = map(callable_here, (gain.bound_cuts, gain.summarise))
+extra_errors = callable_here(prune.extra_errors)
 
 
 @parametrize_with_checks([C45Classifier(), C45Classifier(pruning=False, max_depth=3)])

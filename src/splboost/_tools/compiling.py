@@ -44,14 +44,18 @@ def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> 
     return njit(nogil=True, error_model="numpy", **options)(function)
 
 
-def lean_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def lean_kernel(
+    function: Callable[..., Any] | None = None, *, inner: bool = False, **options: Any
+) -> Any:
     """Compile a kernel that makes and returns no arrays, and calls none that does.
 
     Such a kernel needs no reference counts, which take longer than the work on small
     arrays. Versions of numba that cannot leave them out compile an ordinary kernel.
+    ``inner`` is for those that only kernels call.
     """
     without_counting = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
-    return kernel(function, **without_counting, **options)
+    compiler = inner_kernel if inner else kernel
+    return compiler(function, **without_counting, **options)
 
 
 _jitable: set[Callable[..., Any]] = {maths.choose, maths.clip}

@@ -24,7 +24,7 @@ from splboost.trees.c45.ranks import ROW, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def choose_split(
     cells,
     y,
@@ -77,7 +77,7 @@ def choose_split(
     return chosen, cut, paid or chosen < 0
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def rate_attributes(
     cells,
     y,
@@ -138,7 +138,7 @@ def rate_attributes(
     return n_averaged
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def mark_tested(node, parent, tested):
     """Note which attributes were tested above a node."""
     tested[:] = False
@@ -148,7 +148,7 @@ def mark_tested(node, parent, tested):
         above = node[above, PARENT]
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def best_ratio(cells, gain, cost, info, in_average):
     """The attribute of the largest gain per split info, after paying; -1 for none.
 
@@ -172,12 +172,12 @@ def best_ratio(cells, gain, cost, info, in_average):
     return chosen
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def is_usable(cells, f, gain):
     return gain > (-EPSILON if cells.categorical[f] else NO_GAIN)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def place_cut(cells, f, ends, weight):
     """Rank of the largest value in the data that is not above the middle of two.
 
@@ -197,7 +197,7 @@ def place_cut(cells, f, ends, weight):
     return cut
 
 
-@lean_kernel(forceinline=True)
+@lean_kernel(inner=True, forceinline=True)
 def rate_sorted(
     values,
     crowded,
@@ -279,7 +279,7 @@ def rate_sorted(
     return gain, cost, info, entries[place] >> ROW_BITS, entries[place + 1] >> ROW_BITS
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def add_up(pull, y, entries, low, high, below):
     """Class weights up to each entry, which go on from those before."""
     for i in range(low, high):
@@ -289,7 +289,7 @@ def add_up(pull, y, entries, low, high, below):
         below[y[row], i] += pull[row]
 
 
-@lean_kernel(forceinline=True)
+@lean_kernel(inner=True, forceinline=True)
 def add_up_two(pull, entries, of_first, of_second, a, b):
     """The same for two classes, which go on from given sums; the last of them."""
     for i in range(entries.size):

@@ -19,7 +19,7 @@ from splboost.trees.c45.ranks import GAP
 MANY = 8  # rows of a rank
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def count_ranks(cells, f, y, rows, scratch):
     """Class weights of each rank; returns the weight of unknown values.
 
@@ -49,7 +49,7 @@ def count_ranks(cells, f, y, rows, scratch):
     return unknown
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def rate_counted(cells, f, min_cases, only_paying, scratch, unknown):
     """Gain, cost and split info of the best cut of counted ranks, and its ranks."""
     below, total, met = scratch.below, scratch.total, scratch.spare
@@ -89,7 +89,7 @@ def rate_counted(cells, f, min_cases, only_paying, scratch, unknown):
     return gain, cost, info, met[place], met[place + 1]
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def pack_ranks(of_rank, n_values, below, met):
     """Class weights up to each rank that has any, and these ranks; their number."""
     n_met = 0

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel, lean_kernel
+from splboost._tools.compiling import inner_kernel, lean_kernel
 from splboost.trees.c45.memory import CHILD, CUT, FEATURE, PARENT
 from splboost.trees.c45.ranks import ROW
 
 
-@kernel
+@inner_kernel
 def gather_root(cells, y, weight, scratch, lists, case_weight):
     """The lists of the rows of positive weight, and their number.
 
@@ -44,7 +44,7 @@ def gather_root(cells, y, weight, scratch, lists, case_weight):
     return lists, size
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def keep(entries, counts, kept):
     """Copy the entries of rows that count, in order."""
     filled = np.uint64(0)
@@ -54,7 +54,7 @@ def keep(entries, counts, kept):
         filled += np.uint64(counts[entry & ROW])
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def load_weights(y, pull, n_classes, rows, case_weight, low, high):
     """Set the weights that the cases have in this node."""
     for i in range(low, high):
@@ -63,7 +63,7 @@ def load_weights(y, pull, n_classes, rows, case_weight, low, high):
         pull[row] = -case_weight[i] if first else case_weight[i]
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch, start):
     """Write the branch of each case, the branches' class weights and first places.
 
@@ -86,7 +86,7 @@ def assign_branches(cells, y, feature, cut, scratch, rows, low, high, of_branch,
         start[v + 1] += start[v]
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def divide(source, lists, low, high, branch, start, spare):
     """Put the entries of each branch together, in the order they are in, in all lists.
 
@@ -100,7 +100,7 @@ def divide(source, lists, low, high, branch, start, spare):
             divide_in_many(entries, divided, branch, start, spare)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def divide_in_two(entries, divided, branch, spare):
     left = np.uint64(0)  # unsigned: numba need not look whether it is negative
     for i in range(entries.size):
@@ -113,7 +113,7 @@ def divide_in_two(entries, divided, branch, spare):
         rest[i] = spare[i]
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def divide_in_many(entries, divided, branch, start, spare):
     low = start[0]
     for i in range(entries.size):
@@ -125,7 +125,7 @@ def divide_in_many(entries, divided, branch, start, spare):
     restore(start, low)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def restore(start, low):
     """Where branches start, after each was moved to its end."""
     for v in range(start.size - 1, 0, -1):
@@ -133,7 +133,7 @@ def restore(start, low):
     start[0] = low
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def take_branch(cells, node, child, share, counts, lists, case_weight, low, high):
     """Write a cut's branch and the cases of unknown value, in order, from ``high`` on.
 
@@ -155,7 +155,7 @@ def take_branch(cells, node, child, share, counts, lists, case_weight, low, high
     return end
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def join_unknown(lists, case_weight, share, low, high, unknown, end):
     """Write a branch's cases and those of unknown value, in order, from ``end`` on.
 
@@ -176,7 +176,7 @@ def join_unknown(lists, case_weight, share, low, high, unknown, end):
     return place
 
 
-@kernel
+@inner_kernel
 def widened(lists, case_weight, needed, used):
     """Copies of the lists with room for ``needed`` cases."""
     size = max(needed, 2 * lists.shape[1])

@@ -44,12 +44,12 @@ UNCOMMON = 1e-2  # the same for the closer ones, which have large parts that can
 NO_BOUND = 1e200  # a ratio r that rules out no cut
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def n_log_n(x):
     return x * np.log2(x) if x > TINY else 0.0
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def sum_of(weights):
     """Their sum; numpy's takes long to compile."""
     total = 0.0
@@ -58,7 +58,7 @@ def sum_of(weights):
     return total
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def sum_over_classes(of_class, i):
     """The sum of a column."""
     total = 0.0
@@ -67,12 +67,12 @@ def sum_over_classes(of_class, i):
     return total
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def two_class_bits(a, b):
     return n_log_n(a + b) - n_log_n(a) - n_log_n(b)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def bits(weights):
     """Bits of a node with these class weights."""
     total = left = 0.0
@@ -82,27 +82,27 @@ def bits(weights):
     return n_log_n(total) - left
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def reaches(weight, bound):
     """Whether a sum of weights is at least a bound, but for rounding."""
     return weight >= bound * (1 - SLACK)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def least_split(known, n_classes, min_cases):
     """Weight that each side of a cut must hold."""
     least = 0.1 * known / n_classes
     return min_cases if least <= min_cases else min(least, MOST_MIN_SPLIT)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def may_gain(total, known, min_cases):
     """Whether there is weight for a cut; and with two classes, of both."""
     mixed = total.size > 2 or min(total[0], total[1]) > SLACK * known
     return mixed and reaches(known, 2 * min_cases)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def summarise(total, min_cases):
     """What all cuts of a node with these class weights have in common.
 
@@ -132,7 +132,7 @@ def summarise(total, min_cases):
     return known, bits(total), least, (at_q, below, above), closer
 
 
-@lean_kernel(forceinline=True, fastmath={"contract"})
+@lean_kernel(inner=True, forceinline=True, fastmath={"contract"})
 def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     """Bound what each cut saves, -1 if it may not be made; the number tried.
 
@@ -166,7 +166,7 @@ def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
     return n_tried
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def bound_closely(a, b, of_node, total):
     """A closer bound of what a cut saves, with a and b to its left."""
     known, _, _, (at_q, _, _), (slope, s_at_q, to_0, to_1) = of_node
@@ -181,7 +181,7 @@ def bound_closely(a, b, of_node, total):
     return excess * share * (right * r_left + left * r_right)
 
 
-@lean_kernel(forceinline=True)
+@lean_kernel(inner=True, forceinline=True)
 def best_bounded_cut(a, b, total, of_node, bound, top, least_saving):
     """The cut that leaves the fewest bits, the first of equals, and what it leaves.
 
@@ -225,7 +225,7 @@ def best_bounded_cut(a, b, total, of_node, bound, top, least_saving):
     return place, best
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def best_cut(
     below, valid, total, everything, least, min_cases, least_saving, of_classes
 ):
@@ -264,7 +264,7 @@ def best_cut(
     return place, best
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def count_tried(below, valid, known, least):
     """Valid cuts with enough weight on either side."""
     n = 0
@@ -274,19 +274,19 @@ def count_tried(below, valid, known, least):
     return n
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def tie(saved, known):
     """Difference in bits below which two cuts are equal."""
     return TIE * saved + TIE_FLOOR * known
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def bits_left(a, b, all_a, all_b):
     """Bits left by a cut with a and b to its left."""
     return two_class_bits(a, b) + two_class_bits(all_a - a, all_b - b)
 
 
-@lean_kernel(forceinline=True)
+@lean_kernel(inner=True, forceinline=True)
 def rate_cuts(
     below,
     valid,
@@ -335,14 +335,14 @@ def rate_cuts(
     return (everything - rest) / weight, cost / weight, info, place
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def split_info(left, right, unknown):
     weight = left + right + unknown
     spread = n_log_n(left) + n_log_n(right) + n_log_n(unknown)
     return (n_log_n(weight) - spread) / weight
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def rate_categories(group, total, unknown, min_cases):
     """Gain and split info of one branch per group; ``group[c, v]`` is its weight."""
     weight = sum_of(total) + unknown

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splboost._tools.compiling import kernel, lean_kernel
+from splboost._tools.compiling import inner_kernel, lean_kernel
 from splboost.trees.c45.choose import choose_split
 from splboost.trees.c45.divide import (
     assign_branches,
@@ -46,7 +46,7 @@ class Options(NamedTuple):
     free_depth: int
 
 
-@kernel
+@inner_kernel
 def grow(cells, y, weight, options, scratch):
     """Grow a tree on the rows of positive weight.
 
@@ -174,7 +174,7 @@ def grow(cells, y, weight, options, scratch):
     return node[:n_nodes], mass[:n_nodes], mdl
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def heaviest(weights):
     """The first class of those that are heaviest but for rounding."""
     most = 0.0
@@ -186,7 +186,7 @@ def heaviest(weights):
     return 0
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def may_split(node, mass, min_cases, max_depth):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
     total = sum_of(mass)
@@ -195,7 +195,7 @@ def may_split(node, mass, min_cases, max_depth):
     return mixed and enough and node[DEPTH] < max_depth
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def push(stack, n_open, node, low, high, unknown, end):
     """Put a node and its cases on the stack; the new number there."""
     stack[n_open, 0], stack[n_open, 1], stack[n_open, 2] = node, low, high
@@ -203,7 +203,7 @@ def push(stack, n_open, node, low, high, unknown, end):
     return n_open + 1
 
 
-@kernel
+@inner_kernel
 def enlarged(array, more):
     """A copy with at least so many more rows."""
     rows = array.shape[0]
@@ -212,7 +212,7 @@ def enlarged(array, more):
     return larger
 
 
-@kernel
+@inner_kernel
 def collapse(node, mass, n_nodes):
     """Make leaves of nodes whose branches make no fewer errors on the cases."""
     errors = np.empty(n_nodes)

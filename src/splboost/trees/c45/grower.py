@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import Options, grow, heaviest
 from splboost.trees.c45.memory import (
@@ -144,7 +144,7 @@ def make_tree(memory, y, weight, options, pruning, limit):
     return size, paid
 
 
-@kernel
+@inner_kernel
 def order(node):
     """The nodes that pruning has left, parents first, and the places of children."""
     old = np.empty(node.shape[0], dtype=np.int64)
@@ -162,7 +162,7 @@ def order(node):
     return old[:n], child[:n]
 
 
-@kernel
+@inner_kernel
 def flatten(cells, node, mass, old, child, nodes):
     """Write these nodes, with ranks for thresholds."""
     feature, children, threshold = nodes.feature, nodes.children, nodes.threshold

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import heaviest
 from splboost.trees.c45.nodes import SLACK, Nodes
@@ -18,7 +18,7 @@ from splboost.trees.c45.nodes import SLACK, Nodes
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 
 
-@kernel
+@inner_kernel
 def walk(X, i, lowest, feature, child, threshold, node):
     """Where row i ends: a leaf, or a test of which it lacks the value."""
     while child[node] >= 0:
@@ -29,7 +29,7 @@ def walk(X, i, lowest, feature, child, threshold, node):
     return node
 
 
-@kernel
+@inner_kernel
 def mix_leaves(X, i, lowest, trees, node, stack, share, mixture):
     """Set the mixture of class shares that row i meets below a node.
 
@@ -65,7 +65,7 @@ def mix_leaves(X, i, lowest, trees, node, stack, share, mixture):
         mixture[c] /= total
 
 
-@kernel
+@inner_kernel
 def vote(X, lowest, trees, root, size, first, votes):
     """votes[k] = class that a tree predicts for row first + k.
 

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from splboost._tools.compiling import kernel, lean_kernel
+from splboost._tools.compiling import inner_kernel, lean_kernel
 from splboost.trees.c45.divide import restore
 from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.grow import enlarged, push
@@ -42,7 +42,7 @@ def deviations(confidence: float) -> float:
     return float(np.interp(confidence, *DEVIATIONS))
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def extra_errors(cases, errors, confidence, z):
     """Errors to expect beyond those made, C4.5's ``AddErrs``.
 
@@ -56,7 +56,7 @@ def extra_errors(cases, errors, confidence, z):
     return upper_errors(cases, errors, z)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def upper_errors(cases, errors, z):
     """The same for an error or more, by the normal approximation."""
     if errors + 0.5 >= cases:
@@ -66,7 +66,7 @@ def upper_errors(cases, errors, z):
     return cases * (half + z * z / 2 + spread) / (cases + z * z) - errors
 
 
-@kernel
+@inner_kernel
 def prune(cells, y, weight, node, mass, limit, scratch):
     """Prune a tree in place, and set its class weights to those of the cases.
 
@@ -136,7 +136,7 @@ def prune(cells, y, weight, node, mass, limit, scratch):
         depth = hand_up(frame, errors, depth)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def enter(frame, depth, node, low, high, free, first_bound):
     """Begin with a node; its depth."""
     frame[depth, NODE], frame[depth, LOW], frame[depth, HIGH] = node, low, high
@@ -145,7 +145,7 @@ def enter(frame, depth, node, low, high, free, first_bound):
     return depth
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def hand_up(frame, errors, depth):
     """Give a node's errors to its parent, which goes on to the next branch."""
     if depth > 0:
@@ -154,7 +154,7 @@ def hand_up(frame, errors, depth):
     return depth - 1
 
 
-@kernel
+@inner_kernel
 def estimate(columns, y, node, root, limit, spare, row, case, low, high, free):
     """Errors to expect of a subtree on some cases.
 
@@ -190,7 +190,7 @@ def estimate(columns, y, node, root, limit, spare, row, case, low, high, free):
     return errors, row, case
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def leaf_errors(y, node, of_class, limit, row, case, low, high):
     """Errors to expect of a leaf with these cases; sets its class and its weights.
 
@@ -215,7 +215,7 @@ def leaf_errors(y, node, of_class, limit, row, case, low, high):
     return wrong + extra_errors(total, wrong, limit[0], limit[1])
 
 
-@kernel
+@inner_kernel
 def with_room(row, case, needed):
     """The cases, in larger memory if they need it."""
     if needed <= row.size:
@@ -223,7 +223,7 @@ def with_room(row, case, needed):
     return lengthened(row, needed), lengthened(case, needed)
 
 
-@kernel
+@inner_kernel
 def lengthened(array, more):
     """A copy with at least so much more room."""
     longer = np.empty(2 * array.size + more, dtype=array.dtype)
@@ -231,7 +231,7 @@ def lengthened(array, more):
     return longer
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def divide_cases(columns, node, row, case, low, high, start, spare):
     """Put the cases of each branch together, the unknown last; and where they start.
 
@@ -265,7 +265,7 @@ def divide_cases(columns, node, row, case, low, high, start, spare):
     restore(start, low)
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def cut_cases(rank, cut, row, case, spare_row, spare_case):
     """The same for two branches and none unknown; the number on the left."""
     left = np.uint64(0)
@@ -281,7 +281,7 @@ def cut_cases(rank, cut, row, case, spare_row, spare_case):
     return n_left
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def copy_branch(row, case, start, v, free):
     """Write the cases of branch v and their share of the unknown ones at ``free``."""
     n = start.size - 2
@@ -297,7 +297,7 @@ def copy_branch(row, case, start, v, free):
     return free, place
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def largest_branch(case, start):
     """The branch of largest known weight, the last of equals."""
     best, most = 0, 0.0

@@ -128,7 +128,7 @@ def rank_sorted(column, place, rank, ascending):
     return n_values
 
 
-@lean_kernel
+@lean_kernel(inner=True)
 def rank_of(entry):
     """Unsigned, so that numba need not look whether it is negative."""
     return np.uint64(entry) >> np.uint64(ROW_BITS)

@@ -7,15 +7,14 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from splboost._data.cells import is_missing, refuse_rounded
-from splboost._data.table import BLOCK_ROWS
+from splboost._data.frames import as_array
+from splboost._data.table import BLOCK_ROWS, is_missing, refuse_rounded
 from splboost._tools.user_warnings import warn
 
 MOST_CLASSES = 1 << 16
@@ -103,8 +102,7 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
 def read_target(y: Any) -> NDArray[Any]:
     """A target as a 1-d array without missing values."""
     refuse_masked(y, "y")
-    y = _as_array(y)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(as_array(y), warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -117,25 +115,6 @@ def read_target(y: Any) -> NDArray[Any]:
             "Input y contains NaN or None. Remove the rows without a valid target."
         )
     return y
-
-
-def _as_array(y: Any) -> Any:
-    """A column of pandas or polars as an array; integers and booleans stay such."""
-    library = type(y).__module__.partition(".")[0]
-    if library == "pandas" and getattr(y, "ndim", 0) == 1:
-        import pandas
-
-        y = pandas.Series(y)  # also of an index, or an array of pandas' own
-    given = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
-        return _values(given[:, 0]).reshape(-1, 1)
-    return _values(given) if isinstance(given, nw.Series) else y
-
-
-def _values(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.dtype in (nw.Int128, nw.UInt128):  # which numpy lacks
-        return np.array(series.to_list(), dtype=object)
-    return np.asarray(series.to_numpy())
 
 
 def refuse_masked(values: Any, argument: str) -> None:

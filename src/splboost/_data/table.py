@@ -9,8 +9,9 @@ so a model fitted on a pandas frame predicts on a polars one.
 
 from __future__ import annotations
 
-import numbers
+import reprlib
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -19,18 +20,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from splboost._data.cells import (
-    as_float,
-    distinct_numbers,
-    distinct_objects,
-    finite,
-    is_beyond_floats,
-    object_numbers,
-    shorter,
-)
+from splboost._data.frames import as_frame, whole_numbers
+from splboost._tools.user_warnings import restate
 
 BLOCK_ROWS = 65_536
-SAMPLE_BLOCK = 2048
+MOST_EXACT = 2**53  # up to which float64 tells all whole numbers apart
+LEAST_PAST_INTEGERS = 2.0**64  # beyond all integers of 64 bits
 
 
 def read_table(
@@ -58,7 +53,7 @@ def read_table(
         return FrameTable(frame, categorical_features)
     if isinstance(X, list):
         X = _odd_cells(X)
-    if _is_object_array(X):
+    if getattr(getattr(X, "dtype", None), "kind", "") in [*"OUS"]:
         cells = validate_data(estimator, X, reset=reset, dtype=object, **_FINITE)
         if categorical_features is not None:
             return ObjectTable(cells, categorical_features)
@@ -88,25 +83,7 @@ def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     return np.ma.filled(X.astype(able), np.nan)
 
 
-def as_frame(X: Any, argument: str = "X") -> Any:
-    """X as narwhals sees it: a frame (pandas, polars, ...), or X itself."""
-    try:
-        return nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        names = [str(name) for name in X.columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(
-            f"{argument} has several columns named {', '.join(map(repr, twice))}; "
-            "rename them."
-        ) from None
-
-
 _FINITE = {"ensure_all_finite": "allow-nan"}
-
-
-def _is_object_array(X: Any) -> bool:
-    dtype = getattr(X, "dtype", None)
-    return dtype is not None and getattr(dtype, "kind", "") in "OUS"
 
 
 def _odd_cells(rows: list[Any]) -> Any:
@@ -143,6 +120,16 @@ class Table:
         """Distinct values of column j, and each row's index into them (-1: missing)."""
         raise NotImplementedError
 
+    def cells(self, j: int) -> NDArray[Any]:
+        """Column j as floats or categories, None where a cell is missing."""
+        if self.is_categorical[j]:
+            values, index = self.category(j)
+            return np.array([*values, None], dtype=object)[index]
+        numbers = self.numeric(j)
+        cells = numbers.astype(object)
+        cells[np.isnan(numbers)] = None
+        return cells
+
     def numeric_blocks(
         self, features: NDArray[np.intp]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.floating]]]:
@@ -158,12 +145,6 @@ class Table:
         """All cells as one matrix of floats, where they are one already."""
         return None
 
-    def numeric_sample(
-        self, features: NDArray[np.intp], rows: NDArray[np.int64] | slice
-    ) -> NDArray[np.float64]:
-        """A copy of some columns at some rows, one column per row of the result."""
-        return np.array([self.numeric(j)[rows] for j in features], dtype=np.float64)
-
     def take(self, kept: NDArray[np.bool_]) -> Table:
         """The same table with some of its rows."""
         raise NotImplementedError
@@ -171,10 +152,6 @@ class Table:
     def native(self, X: Any) -> Any:
         """The data as another library's estimator should get it."""
         return X
-
-    def _mark_categorical(self, listed: Any, from_dtype: Sequence[bool]) -> None:
-        self.is_categorical = mark_listed(self.names, listed)
-        self.is_categorical |= np.array(from_dtype, dtype=bool)
 
 
 def mark_listed(names: Sequence[str], listed: Any) -> NDArray[np.bool_]:
@@ -204,7 +181,7 @@ def _position(names: Sequence[str], item: Any) -> int:
                 f"the columns are {_shortened(names)}."
             )
         return list(names).index(item)
-    if isinstance(item, numbers.Integral) and 0 <= int(item) < len(names):
+    if isinstance(item, Integral) and 0 <= int(item) < len(names):
         return int(item)
     raise ValueError(
         f"categorical_features contains {item!r}; give column names, indices from "
@@ -224,7 +201,7 @@ class ArrayTable(Table):
         self.X = X
         self.n_rows, self.n_features = X.shape
         self.names = [f"x{j}" for j in range(self.n_features)]
-        self._mark_categorical(categorical_features, [False] * self.n_features)
+        self.is_categorical = mark_listed(self.names, categorical_features)
 
     def numeric(self, j: int) -> NDArray[np.floating]:
         return as_float(self.X[:, j])
@@ -233,7 +210,7 @@ class ArrayTable(Table):
         return distinct_numbers(self.X[:, j], int(j))
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
-        return ArrayTable(self.X[kept], self.is_categorical)
+        return type(self)(self.X[kept], self.is_categorical)
 
     def native(self, X: Any) -> Any:
         return self.X
@@ -252,37 +229,18 @@ class ArrayTable(Table):
         for start in range(0, self.n_rows, BLOCK_ROWS):
             yield start, of_column, as_float(self.X[start : start + BLOCK_ROWS])
 
-    def numeric_sample(
-        self, features: NDArray[np.intp], rows: NDArray[np.int64] | slice
-    ) -> NDArray[np.float64]:
-        if isinstance(rows, slice):
-            return np.array(self.X[rows, features].T, dtype=np.float64, order="C")
-        sample = np.empty((features.size, rows.size))
-        for lo in range(
-            0, rows.size, SAMPLE_BLOCK
-        ):  # all columns of few rows at a time
-            block = self.X[rows[lo : lo + SAMPLE_BLOCK]]
-            sample[:, lo : lo + SAMPLE_BLOCK] = block[:, features].T
-        return sample
 
-
-class ObjectTable(Table):
+class ObjectTable(ArrayTable):
     """An object array of which the user has named the categorical columns."""
 
-    def __init__(self, X: NDArray[Any], categorical_features: Any) -> None:
-        self.X = X
-        self.n_rows, self.n_features = X.shape
-        self.names = [f"x{j}" for j in range(self.n_features)]
-        self._mark_categorical(categorical_features, [False] * self.n_features)
+    native = Table.native
+    numeric_blocks = Table.numeric_blocks
 
     def numeric(self, j: int) -> NDArray[np.floating]:
         return object_numbers(self.X[:, j], int(j))
 
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         return distinct_objects(self.X[:, j].tolist(), int(j))
-
-    def take(self, kept: NDArray[np.bool_]) -> Table:
-        return ObjectTable(self.X[kept], self.is_categorical)
 
 
 class FrameTable(Table):
@@ -293,8 +251,8 @@ class FrameTable(Table):
         self.n_rows, self.n_features = frame.shape
         self.names = [str(name) for name in frame.columns]
         dtypes = list(frame.schema.values())
-        from_dtype = [isinstance(t, nw.Categorical | nw.Enum) for t in dtypes]
-        self._mark_categorical(categorical_features, from_dtype)
+        self.is_categorical = mark_listed(self.names, categorical_features)
+        self.is_categorical |= [isinstance(t, nw.Categorical | nw.Enum) for t in dtypes]
         for j, dtype in enumerate(dtypes):
             if not self.is_categorical[j]:
                 self._require_numeric(j, dtype)
@@ -342,7 +300,7 @@ class FrameTable(Table):
         if series.dtype == nw.Object:
             return object_numbers(series.to_numpy(), self.names[j])
         if series.dtype.is_integer():
-            whole, missing = _whole_numbers(series)
+            whole, missing = whole_numbers(series)
             values = whole.astype(np.float64)
             values[missing] = np.nan
             return values
@@ -355,16 +313,15 @@ class FrameTable(Table):
     def category(self, j: int) -> tuple[list[Any], NDArray[np.integer]]:
         series = self._series(j)
         if series.dtype.is_integer():
-            whole, missing = _whole_numbers(series)
+            whole, missing = whole_numbers(series)
             return distinct_numbers(whole, self.names[j], missing)
         if series.dtype.is_decimal():
             cells = [None if x is None else shorter(x) for x in series.to_list()]
             return distinct_objects(cells, self.names[j])
-        if series.dtype.is_numeric():
-            return distinct_numbers(self.numeric(j), self.names[j])
-        if series.dtype == nw.Boolean:
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             values, index = distinct_numbers(self.numeric(j), self.names[j])
-            return [bool(value) for value in values], index
+            is_truth = series.dtype == nw.Boolean
+            return [*map(bool, values)] if is_truth else values, index
         native = series.to_native()
         if series.implementation.is_pandas_like():
             try:
@@ -389,16 +346,113 @@ class FrameTable(Table):
         return distinct_objects(series.to_list(), self.names[j])
 
 
-def _whole_numbers(
-    series: nw.Series[Any],
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The integers of a column, with 0 for missing ones, and which are missing."""
-    missing = np.asarray(series.is_null().to_numpy())
-    known = series.fill_null(0) if missing.any() else series
-    if series.dtype in (nw.Int128, nw.UInt128):  # which numpy lacks
-        return np.array(known.to_list(), dtype=object), missing
-    return np.asarray(known.to_numpy()), missing
-
-
 def _holds_strings(series: nw.Series[Any]) -> bool:
     return any(isinstance(value, str | bytes) for value in series.to_numpy())
+
+
+# -------------------------------------------------------------------------------- cells
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ArithmeticError):  # NA, and a NaN of decimal that signals
+        return True
+    except ValueError:  # an array has no truth value, but is there
+        return False
+
+
+def object_numbers(column: NDArray[Any], name: Any) -> NDArray[np.floating]:
+    """Objects as floats, missing ones as NaN."""
+    values = np.empty(len(column))
+    for i, value in enumerate(column):
+        try:
+            values[i] = np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError, OverflowError) as why:
+            raise restate(
+                why,
+                f"Column {name!r} of X holds {reprlib.repr(value)}, which is no "
+                "number; encode it, or use trees of splboost.trees and list the column "
+                f"in categorical_features ({why}).",
+            ) from None
+    return finite(values, name)
+
+
+def finite(values: NDArray[np.floating], name: Any) -> NDArray[np.floating]:
+    """The values of a column, unless one is infinite."""
+    if np.isinf(values).any():
+        raise ValueError(
+            f"Input X contains infinity in column {name!r}; replace infinite cells by "
+            "a large number or by NaN (missing)."
+        )
+    return values
+
+
+def as_float(values: NDArray[Any]) -> NDArray[np.floating]:
+    """Values as floats, copied only where they are none."""
+    if values.dtype in (np.float64, np.float32):
+        return values
+    return values.astype(np.float64)
+
+
+def distinct_numbers(
+    column: NDArray[Any], name: Any, missing: NDArray[np.bool_] | None = None
+) -> tuple[list[Any], NDArray[np.integer]]:
+    """Distinct numbers in order, and each cell's index into them (-1: missing).
+
+    Whole numbers are told apart however large they are. ``missing`` marks what is
+    missing besides NaN.
+    """
+    if column.dtype.kind in "bf":
+        refuse_rounded(column, f"Column {name!r} of X")
+        column = as_float(column)
+        missing = np.isnan(column)
+    known = slice(None) if missing is None else ~missing
+    values, inverse = np.unique(column[known], return_inverse=True)
+    index = np.full(column.size, -1, dtype=np.int32)
+    index[known] = inverse
+    return [shorter(value) for value in values.tolist()], index
+
+
+def shorter(number: Any) -> Any:
+    """A whole number as an int, which is the same category but reads better."""
+    return int(number) if number == int(number) else float(number)
+
+
+def is_beyond_floats(value: Any) -> bool:
+    """Whether a value is a whole number that float64 may merge with another."""
+    return isinstance(value, Integral) and abs(int(value)) > MOST_EXACT
+
+
+def refuse_rounded(values: NDArray[Any], holder: str) -> None:
+    """Refuse floats so large that 64-bit integers have been merged in them."""
+    if values.dtype.kind != "f" or not values.size:
+        return
+    size = np.abs(values)
+    rounded = (size >= 2 / np.finfo(values.dtype).eps) & (size < LEAST_PAST_INTEGERS)
+    if rounded.any():
+        raise ValueError(
+            f"{holder} holds {values[rounded][0]!s} as a {values.dtype}, which cannot "
+            "tell such whole numbers apart; give them as integers (in pandas Int64, "
+            "where some are missing) or as text."
+        )
+
+
+def distinct_objects(
+    column: list[Any], name: Any
+) -> tuple[list[Any], NDArray[np.integer]]:
+    """Distinct objects as they come, and each cell's index into them (-1: missing)."""
+    position: dict[Any, int] = {}
+    index = np.empty(len(column), dtype=np.int32)
+    for i, value in enumerate(column):
+        absent = is_missing(value)
+        try:
+            index[i] = -1 if absent else position.setdefault(value, len(position))
+        except TypeError:
+            raise TypeError(
+                f"Column {name!r} of X holds {reprlib.repr(value)}, and a "
+                f"{type(value).__name__} cannot be a category; make texts, numbers or "
+                "tuples of its cells, or drop it."
+            ) from None
+    return list(position), index

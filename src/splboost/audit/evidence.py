@@ -30,8 +30,9 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
+from splboost._data.frames import as_frame
 from splboost._data.labels import read_target, weights_of_classes
-from splboost._data.table import Table, as_frame, mark_listed
+from splboost._data.table import Table, mark_listed
 from splboost._tools.user_warnings import warn
 from splboost.audit.table_files import CATEGORY, kind_of_texts
 from splboost.boosting.weak_learner import check_shares

@@ -369,16 +369,8 @@ class LabelAudit(BaseEstimator):
             table, _, _ = self._read(X, self.estimator_ is None, reset=False)
         assert table is not None
         differs = np.zeros(codes.size, dtype=bool)
-        for j in range(table.n_features):
-            if table.is_categorical[j]:  # categories are compared by value
-                cells, others = (
-                    np.array([*values, None], dtype=object)[index]
-                    for values, index in (audited.category(j), table.category(j))
-                )
-                differs |= cells != others
-            else:
-                numbers, others = audited.numeric(j), table.numeric(j)
-                differs |= (numbers != others) & ~(np.isnan(numbers) & np.isnan(others))
+        for j in range(table.n_features):  # categories are compared by value
+            differs |= audited.cells(j) != table.cells(j)
         if differs.any():
             raise ValueError(
                 f"X is not what was audited: row {differs.argmax()} differs. Give the "

@@ -164,8 +164,7 @@ class _View:
         even = np.full(importance.size, 1 / importance.size)
         self._importance = importance / total if total > 0 else even
         self._is_categorical = table.is_categorical
-        self._numeric = cache(table.numeric)
-        self._category = cache(table.category)
+        self._cells = cache(table.cells)
 
     def differences(self, row: int, others: NDArray[np.intp]) -> FloatArray:
         """(n_features, n_others), from 0 to the importance of the feature."""
@@ -184,19 +183,15 @@ class _View:
 
     def value(self, j: int, row: int) -> Any:
         """The cell of a row; None if it is missing."""
-        if self._is_categorical[j]:
-            values, index = self._category(j)
-            return None if index[row] < 0 else values[index[row]]
-        number = float(self._numeric(j)[row])
-        return None if np.isnan(number) else number
+        return self._cells(j)[row]
 
     def usual(self, j: int, rows: NDArray[np.intp]) -> Any:
         """The most frequent category of some rows, or the middle number."""
+        cells = self._cells(j)[rows].tolist()
         if self._is_categorical[j]:
-            index = self._category(j)[1][rows].tolist()
-            return self.value(j, rows[index.index(max(index, key=index.count))])
-        order = np.argsort(self._numeric(j)[rows], kind="stable")
-        return self.value(j, rows[order[(rows.size - 1) // 2]])
+            return max(cells, key=cells.count)
+        cells.sort(key=lambda cell: np.inf if cell is None else cell)
+        return cells[(len(cells) - 1) // 2]
 
 
 class _Paths(NamedTuple):

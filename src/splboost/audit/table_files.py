@@ -21,9 +21,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost._data.cells import MOST_EXACT, is_missing
-from splboost._data.frames import first_installed, frame_library
-from splboost._data.table import Table
+from splboost._data.frames import first_installed
+from splboost._data.table import MOST_EXACT, Table, is_missing
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
@@ -151,13 +150,10 @@ def as_file(
     columns = []
     for j, feature in enumerate(features):
         assert table is not None
-        if table.is_categorical[j]:
-            values, index = table.category(j)
-            cells = [None if k < 0 else str(values[k]) for k in index.tolist()]
-        else:
-            cells = [as_text(number) for number in table.numeric(j).tolist()]
-        kind = CATEGORY if table.is_categorical[j] else NUMBER
-        columns.append(Column(feature, kind, cells))
+        is_category = table.is_categorical[j]
+        spell = str if is_category else as_text
+        cells = [None if cell is None else spell(cell) for cell in table.cells(j)]
+        columns.append(Column(feature, CATEGORY if is_category else NUMBER, cells))
     columns.append(Column(target, CATEGORY, list(labels)))
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -434,7 +430,7 @@ def as_text(cell: Any) -> str | None:
 
 def make_table(file: TableFile, names: Sequence[str]) -> Any:
     """A frame of some columns, with categories as such."""
-    library = frame_library()
+    library = first_installed("pandas", "polars")
     if library is None:
         raise ImportError("The audit of files needs pandas or polars; install one.")
     found = {}

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from splboost._data.cells import refuse_rounded
 from splboost._data.labels import (
     check_target,
     check_weights,
@@ -20,7 +19,7 @@ from splboost._data.labels import (
     weigh_classes,
     weights_of_classes,
 )
-from splboost._data.table import Table, read_table
+from splboost._data.table import Table, read_table, refuse_rounded
 from splboost._tools.user_warnings import restate
 
 FloatArray = NDArray[np.float64]

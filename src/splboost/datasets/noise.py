@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from splboost._data.cells import is_missing
+from splboost._data.table import is_missing
 
 
 def flip_labels(

@@ -22,7 +22,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost._data.frames import frame_library
+from splboost._data.frames import first_installed
 from splboost._tools.whole_files import write_whole
 from splboost.datasets.catalogue import TARGET, UCI_CATALOGUE, OpenML, UCIDataSet
 
@@ -171,7 +171,7 @@ def load_checked(
         )
     entry, library, folder = (
         UCI_CATALOGUE[name],
-        frame_library(),
+        first_installed("pandas", "polars"),
         data_folder(data_home),
     )
     if library is None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from splboost._data.cells import is_missing
+from splboost._data.table import is_missing
 from splboost.boosting.model import PerClassModel
 from splboost.boosting.prediction import ScorePrediction
 from splboost.display.style import (

@@ -8,9 +8,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from splboost._data.cells import object_numbers, refuse_rounded
+from splboost._data.frames import as_frame
 from splboost._data.labels import check_weights
-from splboost._data.table import as_frame
+from splboost._data.table import object_numbers, refuse_rounded
 
 WIDE = nw.Int128, nw.UInt128
 FLOAT32 = np.finfo(np.float32)  # of which both packages make weights

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from splboost._data.cells import MOST_EXACT
+from splboost._data.table import MOST_EXACT
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.cells import Cell, Outcome, current_version, settings_of
 from splboost.paper.draw import source_of

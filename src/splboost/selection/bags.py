@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
-from splboost._data.cells import is_missing
 from splboost._data.labels import (
     check_labels,
     read_target,
     refuse_masked,
     warn_of_many_classes,
 )
+from splboost._data.table import is_missing
 
 
 class StratifiedBags:

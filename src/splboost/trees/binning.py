@@ -164,7 +164,7 @@ def _choose_bins(
     weighted = sample_weight.min() != sample_weight.max()
 
     def choose(columns: NDArray[np.intp]) -> None:
-        values = table.numeric_sample(columns, rows)
+        values = np.array([table.numeric(j)[rows] for j in columns], dtype=np.float64)
         masses = np.empty((columns.size, sample_weight.size if weighted else 0))
         masses[:] = sample_weight[: masses.shape[1]]
         sort_rows(values, masses)

@@ -218,9 +218,10 @@ class Study:
         try:
             summary = run_cells(
                 store,
-                cells,
-                measure_cell,
-                lambda cell: (self.measure, self.methods[cell.method], rows),
+                {
+                    c: (measure_cell, c, self.measure, self.methods[c.method], rows)
+                    for c in cells
+                },
                 title=self.name,
                 source=code_state(),
                 n_jobs=jobs,

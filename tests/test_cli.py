@@ -16,7 +16,7 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
-from splboost.paper import cells, commands, methods, options, results, runner
+from splboost.paper import commands, methods, options, results, runner
 from splboost.paper.protocol import PAPER, PRESETS, Protocol
 
 TINY = Protocol(
@@ -320,7 +320,7 @@ def test_failures_end_with_1(monkeypatch):
     def fail(*arguments):
         raise ValueError("out of luck")
 
-    monkeypatch.setattr(cells, "measure", fail)
+    monkeypatch.setattr(runner, "measure", fail)
     said = call("paper", "run", "--sets", "twonorm", "--noise", "0", *LOGIT, code=1)
     assert "Failed: LogitBoost on twonorm, noise 0%, repeat 0: ValueError" in said
     assert "--retry tries again what failed." in said
@@ -396,8 +396,8 @@ def test_some_methods_are_reported(pictures):
 
 def test_results_of_other_versions_are_told_of(monkeypatch):
     call("paper", "run", *LOGIT, "--sets", "twonorm")
-    here = cells.current_version()
-    for module in (cells, results, commands):
+    here = results.current_version()
+    for module in (runner, results, commands):
         monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     said = call("paper", "export", code=1)
     assert f"has 2 results of {here}, which do not count with splboost 99:" in said

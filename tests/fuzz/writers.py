@@ -16,10 +16,10 @@ import pandas as pd
 from fuzz.commands import TARGET, apply, audit, decide, invoke, make_rows, save, text_of
 from splboost.audit.label_audit import LabelAudit
 from splboost.datasets import UCI_CATALOGUE, load_uci
-from splboost.paper.cells import plan
 from splboost.paper.options import make_protocol
 from splboost.paper.report import Material, write_report
 from splboost.paper.results import open_store
+from splboost.paper.runner import plan
 
 CHOICE = "--sets", "twonorm", "--noise", 0, "--repeats", 4
 STORE = "results.sqlite"

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from splboost import SPLBoostClassifier
 from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.pace import Hard
-from splboost.paper import cells, draw, methods
+from splboost.paper import draw, methods, results, runner
 from splboost.paper import protocol as names
 from splboost.paper.protocol import LARGE_AGES, PRESETS, Protocol
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
@@ -340,24 +340,24 @@ def test_the_choice_is_that_of_cross_validation_by_hand(seed, is_paced):
 def test_cells_fill_the_table_evenly_and_the_longest_come_first():
     protocol = replace(PRESETS["standard"], sets=("pima", "adult"), repeats=4)
     sources = dict.fromkeys(protocol.sets, "catalogue")
-    planned = cells.plan(protocol, ["AdaBoost", "SPL hard"], sources)
+    planned = runner.plan(protocol, ["AdaBoost", "SPL hard"], sources)
     assert len(planned) == len(set(planned)) == 2 * 5 * (4 + 3)
     repeats = [cell.repeat for cell in planned]
     assert repeats == sorted(repeats)
     first = [cell for cell in planned if cell.repeat == 0]
-    work = [cells.expected_seconds(cell, protocol) for cell in first]
+    work = [runner.expected_seconds(cell, protocol) for cell in first]
     assert work == sorted(work, reverse=True)
     assert first[0].data == "adult" and first[0].method == "SPL hard"
     assert {cell.data for cell in planned[-10:]} == {"pima"}
     # "full" uses what "standard" has measured of small sets
     full = replace(PRESETS["full"], sets=protocol.sets)
     small = {cell for cell in planned if cell.data == "pima"}
-    assert small < set(cells.plan(full, ["AdaBoost", "SPL hard"], sources))
+    assert small < set(runner.plan(full, ["AdaBoost", "SPL hard"], sources))
 
 
 def test_settings_are_what_a_result_depends_on(monkeypatch):
     def settings(method, protocol=TINY, source="catalogue"):
-        return cells.settings_of(method, protocol, source)
+        return results.settings_of(method, protocol, source)
 
     assert settings("AdaBoost") == settings("AdaBoost")
     for method, change in {
@@ -373,7 +373,7 @@ def test_settings_are_what_a_result_depends_on(monkeypatch):
     assert settings("AdaBoost", source="generated") != settings("AdaBoost")
     assert "splboost" in json.loads(settings("AdaBoost"))["version"]
     before = settings("AdaBoost")
-    monkeypatch.setattr(cells, "current_version", lambda: "splboost 99")
+    monkeypatch.setattr(results, "current_version", lambda: "splboost 99")
     assert settings("AdaBoost") != before
 
 
@@ -385,15 +385,15 @@ def test_categories_are_measured_as_the_method_wants_them():
     case = draw.draw(data, noise=20, seed=0, n_folds=3)
     hand = methods.METHODS["LogitBoost"].fit(case.one_hot(), TINY)
     expected = np.mean(hand.model.predict(case.one_hot().X_test) != case.y_test)
-    own = cells.Cell("settings", "twonorm", 20, 0, "LogitBoost")
-    here = cells.current_version()
-    outcome = cells.Outcome(**cells.measure(own, data, TINY, here))
+    own = results.Cell("settings", "twonorm", 20, 0, "LogitBoost")
+    here = results.current_version()
+    outcome = results.Outcome(**runner.measure(own, data, TINY, here))
     assert (outcome.error, outcome.n_estimators) == (expected, hand.n_estimators)
     native = methods.METHODS["LogitBoost"].fit(case, TINY)
     assert native.n_estimators != hand.n_estimators
     assert outcome.n_train == 210 and outcome.fit_seconds > 0
     assert json.loads(outcome.chosen) == hand.chosen
     with pytest.raises(RuntimeError, match="but the run splboost 99; install the same"):
-        cells.measure(own, data, TINY, "splboost 99")
+        runner.measure(own, data, TINY, "splboost 99")
     tree = methods.METHODS["AdaBoost"].fit(case, TINY).model.estimators_[0]
     assert tree.to_text().count("class") == 6  # a leaf for each category

@@ -15,7 +15,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from splboost.paper import cells, results, runner
+from splboost.paper import results, runner
 from splboost.paper.protocol import Protocol
 from splboost.paper.store import CLAIMED, FAILED, _start_of
 
@@ -101,7 +101,7 @@ def test_a_run_measures_everything_once(store):
     keys = ["data", "noise", "repeat", "method"]
     assert len(found[keys].drop_duplicates()) == N_CELLS
     assert set(found["protocol"]) == {"small"} and set(found["n_train"]) == {5180}
-    assert set(found["version"]) == {cells.current_version()}
+    assert set(found["version"]) == {results.current_version()}
     assert found["error"].between(0, 0.5).all() and (found["fit_seconds"] > 0).all()
     assert found["method"].tolist()[:3] == METHODS
     again = run(store)
@@ -169,7 +169,7 @@ def test_two_runs_share_the_work(store):
 
 
 def test_a_cell_that_another_run_has_is_left_to_it(store):
-    planned = cells.plan(TINY, METHODS, dict.fromkeys(TINY.sets, "generated"))
+    planned = runner.plan(TINY, METHODS, dict.fromkeys(TINY.sets, "generated"))
     sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
         opened = results.open_store(store)
@@ -201,14 +201,14 @@ def test_a_killed_worker_is_told_of(store):
 
 
 def test_failures_are_kept_told_and_tried_again(store, monkeypatch, capsys):
-    measure = cells.measure
+    measure = runner.measure
 
     def fail(cell, *arguments):
         if cell.method == "SPL hard" and cell.noise == 20:
             raise ValueError("out of luck")
         return measure(cell, *arguments)
 
-    monkeypatch.setattr(cells, "measure", fail)
+    monkeypatch.setattr(runner, "measure", fail)
     one = replace(TINY, sets=("twonorm",), repeats=1)
     summary = run(store, one, verbose=1)
     message = "SPL hard on twonorm, noise 20%, repeat 0: ValueError: out of luck"
@@ -216,7 +216,7 @@ def test_failures_are_kept_told_and_tried_again(store, monkeypatch, capsys):
     lines = [x for x in capsys.readouterr().err.splitlines() if x.startswith("paper")]
     assert lines[0] == "paper: 0 of 6" and " s left" in lines[1]
     assert lines[-1] == "paper: 6 of 6  0 s left, 1 failed"
-    monkeypatch.setattr(cells, "measure", measure)
+    monkeypatch.setattr(runner, "measure", measure)
     assert run(store, one).failures == [message]
     assert len(runner.read_results(store, one)) == 5
     again = run(store, one, retry=True)
@@ -232,9 +232,9 @@ def test_settings_and_versions_do_not_mix(store, monkeypatch):
     assert runner.read_results(store, longer).empty
     run(store, longer, methods=["LogitBoost"])
     assert len(runner.read_results(store, one)) == 1
-    here = cells.current_version()
+    here = results.current_version()
     assert results.versions_in(store) == {here: 2}
-    for module in (cells, results):
+    for module in (runner, results):
         monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     assert runner.read_results(store, one).empty
     run(store, one, methods=["LogitBoost"])
@@ -256,8 +256,8 @@ def exported(store, tmp_path):
 
 def test_a_run_goes_on_from_exported_results(exported, store, tmp_path, monkeypatch):
     path, one = exported
-    (cell,) = cells.plan(replace(one, noise=(0,)), ["SPLForest"], SOURCES)
-    nothing_chosen = cells.Outcome(5180, 0.1, None, None, "{}", 1, 2.5)
+    (cell,) = runner.plan(replace(one, noise=(0,)), ["SPLForest"], SOURCES)
+    nothing_chosen = results.Outcome(5180, 0.1, None, None, "{}", 1, 2.5)
     opened = results.open_store(store)
     opened.adopt([(cell, nothing_chosen._asdict(), "here")])
     opened.close()
@@ -270,8 +270,8 @@ def test_a_run_goes_on_from_exported_results(exported, store, tmp_path, monkeypa
     pd.testing.assert_frame_equal(runner.read_results(other, one), found)
     summary = run(other, replace(one, repeats=2), methods=["LogitBoost"])
     assert (summary.n_there, summary.n_done) == (4, 2)
-    here = cells.current_version()
-    for module in (cells, results):
+    here = results.current_version()
+    for module in (runner, results):
         monkeypatch.setattr(module, "current_version", lambda: "splboost 99")
     later = tmp_path / "later.sqlite"
     assert results.import_results(path, later, one) == 5
@@ -365,13 +365,13 @@ def test_figures_that_cannot_be_are_told_of(store, column, value):
 
 
 def test_a_store_that_goes_away_is_told_of(store, monkeypatch):
-    measure = cells.measure
+    measure = runner.measure
 
     def move(*arguments):
         store.rename(store.with_name("moved"))
         return measure(*arguments)
 
-    monkeypatch.setattr(cells, "measure", move)
+    monkeypatch.setattr(runner, "measure", move)
     one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)
     with pytest.raises(OSError, match=r"results\.sqlite is not there any more; "):
         run(store, one, methods=["LogitBoost"])
@@ -436,7 +436,7 @@ def test_what_another_run_has_measured_is_counted(store, monkeypatch, capsys):
     monkeypatch.setattr(
         runner._Run,
         "missing",
-        lambda self: list(self._cells) if next(calls, False) else missing(self),
+        lambda self: list(self.tasks) if next(calls, False) else missing(self),
     )
     summary = run(store, one, methods=["LogitBoost", "AdaBoost"], verbose=1)
     assert (summary.n_there, summary.n_done, summary.n_cells) == (4, 2, 4)

@@ -19,7 +19,6 @@ from splboost._tools.progress_bar import announcing_compilation, counted
 from splboost._tools.whole_files import check_replaceable, replacing
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
-from splboost.paper.cells import current_version
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
 from splboost.paper.options import (
     FIGURES,
@@ -46,6 +45,7 @@ from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.report import is_report, provenance, write_report
 from splboost.paper.results import (
     count_sources,
+    current_version,
     import_results,
     is_export,
     read_results,

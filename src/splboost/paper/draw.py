@@ -8,7 +8,6 @@ noise, and labels that are wrong at a lower level are so at a higher one.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,11 +25,7 @@ IntArray = NDArray[np.int64]
 TRAIN_SHARE = 0.7
 CATALOGUE, COPY, GENERATED = "catalogue", "copy", "generated"
 DIGITS = 12  # of the hash that tells copies apart
-GENERATORS: dict[str, Callable[..., tuple[FloatArray, IntArray]]] = {
-    "ringnorm": make_ringnorm,
-    "twonorm": make_twonorm,
-}
-SEED_OF_GENERATED = 0
+GENERATORS = {"ringnorm": make_ringnorm, "twonorm": make_twonorm}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +34,10 @@ class DataSet:
 
     Attributes
     ----------
-    name : str
     X : matrix; categories are whole numbers from 0, missing values NaN
     y : 0 or 1, which is the class that comes last in the alphabet
     n_categories : number of categories of each column, 0 for numbers
-    source : str
-        Where the data come from; rows of another source make other draws.
+    source : where the data come from; rows of another source make other draws
     """
 
     name: str
@@ -75,8 +68,9 @@ class Draw:
         """The same with a column for each category."""
         if self.categorical is None:
             return self
-        X = _indicate(self.X, self.n_categories)
-        X_test = _indicate(self.X_test, self.n_categories)
+        X, X_test = (
+            _indicate(each, self.n_categories) for each in (self.X, self.X_test)
+        )
         return replace(self, X=X, X_test=X_test, n_categories=(0,) * X.shape[1])
 
 
@@ -99,11 +93,7 @@ def source_of(name: str) -> str | None:
 def read_set(name: str, *, download: bool = False) -> DataSet:
     """Read a set of the catalogue, or make it where it can be.
 
-    Parameters
-    ----------
-    name : str
-    download : bool, default=False
-        Whether to fetch a set from OpenML that is not in the data folder.
+    With ``download`` a set that is not in the data folder is fetched from OpenML.
 
     Examples
     --------
@@ -117,18 +107,16 @@ def read_set(name: str, *, download: bool = False) -> DataSet:
     """
     if source_of(name) == GENERATED:
         n_samples = UCI_CATALOGUE[name].rows
-        X, y = GENERATORS[name](n_samples, random_state=SEED_OF_GENERATED)
+        X, y = GENERATORS[name](n_samples, random_state=0)
         return DataSet(name, X, y, (0,) * X.shape[1], GENERATED)
     frame, labels, _ = load_checked(name, None, download=download)
-    columns, n_categories = [], []
-    for column in nw.from_native(frame).iter_columns():
-        values, n = _numbers(column)
-        columns.append(values)
-        n_categories.append(n)
+    columns, n_categories = zip(
+        *map(_numbers, nw.from_native(frame).iter_columns()), strict=True
+    )
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     source = source_of(name)
     assert source is not None  # it has just been read
-    return DataSet(name, np.column_stack(columns), y, tuple(n_categories), source)
+    return DataSet(name, np.column_stack(columns), y, n_categories, source)
 
 
 def _numbers(column: Any) -> tuple[FloatArray, int]:
@@ -153,15 +141,8 @@ def _indicate(X: FloatArray, n_categories: tuple[int, ...]) -> FloatArray:
 def draw(data: DataSet, *, noise: int, seed: int, n_folds: int) -> Draw:
     """Divide a set, turn some of the labels to train with, and make the folds.
 
-    Parameters
-    ----------
-    data : DataSet
-    noise : int
-        Percentage of labels to turn; their number is exact, whatever their classes.
-    seed : int
-        That of the repeat.
-    n_folds : int
-        Folds of the training rows, stratified by the labels as they then are.
+    ``noise`` is the percentage of labels to turn, which is exact, and ``seed`` that of
+    the repeat. Folds are stratified by the labels as they then are.
     """
     entropy = seed, zlib.crc32(data.name.encode())
     of_split, of_noise, of_folds = np.random.SeedSequence(entropy).generate_state(3)

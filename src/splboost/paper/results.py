@@ -1,4 +1,8 @@
-"""The table of results: read from a store, and imported from a file."""
+"""The results of the protocol: what a cell is, and the table of those in a store.
+
+A cell is a method on a draw. Its settings, as JSON, are all that its result depends on
+beside set, noise, repeat and method. Results can be exported, and imported elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +11,21 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from functools import cache
+from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from splboost._data.table import MOST_EXACT
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.cells import Cell, Outcome, current_version, settings_of
 from splboost.paper.draw import source_of
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import Protocol
 from splboost.paper.store import Store
 
-COLUMNS = (
-    "data",
-    "n_train",
-    "noise",
-    "repeat",
-    "method",
-    "error",
-    "cv_error",
-    "n_estimators",
-    "chosen",
-    "n_fits",
-    "fit_seconds",
-    "source",
-    "protocol",
-    "version",
-    "settings",
-)
+DEFINITION = 1  # one more whenever the same settings give other draws
 DIGEST_LENGTH = 12  # hexadecimal digits
 # The greatest that a figure can be
 HIGHEST = {"noise": 100, "error": 1, "cv_error": 1} | dict.fromkeys(
@@ -46,6 +34,76 @@ HIGHEST = {"noise": 100, "error": 1, "cv_error": 1} | dict.fromkeys(
 FRACTIONS = "error", "cv_error", "fit_seconds"  # the others are whole numbers
 CHOICES = "cv_error", "n_estimators"  # that some methods do not make
 REMEDY = "give a file that splboost paper export has written."
+
+
+class Cell(NamedTuple):
+    """What is measured in one go; ``settings`` are those that the result depends on."""
+
+    settings: str
+    data: str
+    noise: int
+    repeat: int
+    method: str
+
+    def __str__(self) -> str:
+        place = f"noise {self.noise}%, repeat {self.repeat}"
+        return f"{self.method} on {self.data}, {place}"
+
+
+class Outcome(NamedTuple):
+    """What is measured.
+
+    Attributes
+    ----------
+    n_train : rows to train with
+    error : on the test rows
+    cv_error : mean over the folds, of what was chosen; None without a choice
+    n_estimators : rounds chosen; None without a choice
+    chosen : the other parameters, as JSON
+    n_fits : boosters fitted
+    fit_seconds : of processor time, for choosing and fitting
+    """
+
+    n_train: int
+    error: float
+    cv_error: float | None
+    n_estimators: int | None
+    chosen: str
+    n_fits: int
+    fit_seconds: float
+
+
+PLACE = "data", "n_train", "noise", "repeat", "method"
+COLUMNS = (*PLACE, *Outcome._fields[1:], "source", "protocol", "version", "settings")
+
+
+@cache
+def current_version() -> str:
+    """The versions that results depend on: ours, and what divides the rows."""
+    packages = "splboost", "scikit-learn"
+    return ", ".join(f"{package} {version_of(package)}" for package in packages)
+
+
+def settings_of(
+    method: str, protocol: Protocol, source: str | None, version: str | None = None
+) -> str:
+    """All that a result of a method depends on, as JSON.
+
+    ``protocol`` is that of the set, and ``source`` where its data come from. Without a
+    ``version`` it is the present one.
+    """
+    own = METHODS[method]
+    fixed = {
+        "version": current_version() if version is None else version,
+        "definition": [DEFINITION, own.definition],
+        "source": source,
+    }
+    taken = {name: getattr(protocol, name) for name in own.settings}
+    return json.dumps(fixed | taken, sort_keys=True)
+
+
+def _digest(settings: str) -> str:
+    return hashlib.sha256(settings.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def open_store(path: str | Path, *, read_only: bool = False) -> Store:
@@ -95,7 +153,6 @@ def read_results(
         that the result depends on). Where results of a set come from several sources,
         the table has those of the source with most of them.
     """
-    version = current_version() if version is None else version
     order = {name: k for k, name in enumerate(METHODS)}
     rows = []
     with _reading(store) as opened:
@@ -106,7 +163,7 @@ def read_results(
             about = {
                 "source": source,
                 "protocol": protocol.kind(name),
-                "version": version,
+                "version": version or current_version(),
             }
             rows += [
                 {**row, **about, "settings": _digest(row["settings"])}
@@ -120,24 +177,30 @@ def read_results(
 
 
 def _rows_by_source(
-    store: Store, name: str, protocol: Protocol, version: str
+    store: Store, name: str, protocol: Protocol, version: str | None
 ) -> dict[str, list[dict[str, Any]]]:
     """The finished cells of a set, by where its data come from."""
     own = protocol.for_set(name)
-    sources = {_setting(store, each, "source") for each in store.settings()}
     source_of_settings = {
         settings_of(method, own, source, version): source
-        for source in sorted(sources)
+        for source in sorted({_setting(store, s, "source") for s in store.settings()})
         for method in METHODS
     }
     found = defaultdict(list)
-    for row in store.rows(source_of_settings):
-        is_own = row["data"] == name and row["noise"] in own.noise
-        if is_own and row["repeat"] in own.seeds:
-            for column in Outcome._fields:
-                if not _can_be(column, row[column]):
-                    raise store.damaged(f"{column}={row[column]!r}")
-            found[source_of_settings[row["settings"]]].append(row)
+    rows = [
+        row
+        for row in store.rows(source_of_settings)
+        if row["data"] == name
+        and row["noise"] in own.noise
+        and row["repeat"] in own.seeds
+    ]
+    if wrong := _find_impossible(
+        pd.DataFrame(rows, columns=[*PLACE, *Outcome._fields[1:]])
+    ):
+        line, column = wrong
+        raise store.damaged(f"{column}={rows[line][column]!r}")
+    for row in rows:
+        found[source_of_settings[row["settings"]]].append(row)
     return dict(found)
 
 
@@ -145,7 +208,6 @@ def count_sources(
     store: str | Path, protocol: Protocol, *, version: str | None = None
 ) -> dict[str, dict[str, int]]:
     """How many finished cells of each set there are from each source of its data."""
-    version = current_version() if version is None else version
     with _reading(store) as opened:
         return {
             name: {source: len(rows) for source, rows in found.items()}
@@ -178,26 +240,29 @@ def _source_here(name: str) -> str | None:
         return None
 
 
-def _digest(settings: str) -> str:
-    return hashlib.sha256(settings.encode()).hexdigest()[:DIGEST_LENGTH]
+def _find_impossible(frame: pd.DataFrame) -> tuple[int, str] | None:
+    """Row and column of a value that no run can have measured; None without one."""
+    for column in frame:
+        values = frame[column]
+        is_fit = values.notna()
+        if column == "chosen":
+            is_fit = values.map(_is_json_object)
+        elif column in HIGHEST:
+            numbers = pd.to_numeric(values, errors="coerce")
+            is_fit = numbers.between(0, HIGHEST[column])
+            is_fit &= (column in FRACTIONS) | (numbers % 1 == 0)
+            if column in CHOICES:
+                is_fit |= values.isna()
+        if not is_fit.all():
+            return int(is_fit.to_numpy().argmin()), str(column)
+    return None
 
 
-def _can_be(column: str, value: Any) -> bool:
-    """Whether a run can have measured that."""
-    if value is None:
-        return column in CHOICES or column not in COLUMNS
-    if column == "chosen":
-        try:
-            return isinstance(json.loads(value), dict)
-        except (TypeError, ValueError):
-            return False
-    if column not in HIGHEST:
-        return True
-    if not isinstance(value, Real) or isinstance(value, bool):
+def _is_json_object(text: Any) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (TypeError, ValueError):
         return False
-    figure = float(value)
-    is_fit = column in FRACTIONS or figure.is_integer()
-    return 0 <= figure <= HIGHEST[column] and is_fit
 
 
 # ---------------------------------------------------------------------------- importing
@@ -259,20 +324,14 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
         raise ValueError(f"{path} has no column {missing[0]!r}; {REMEDY}")
     if frame.empty:
         raise ValueError(f"{path} has no results; give a file that has some.")
-    for column in HIGHEST:
-        numbers = pd.to_numeric(frame[column], errors="coerce")
-        is_text = numbers.isna() & frame[column].notna()
-        frame[column] = numbers.astype(object).where(~is_text, frame[column])
-    rows: list[dict[str, Any]] = (
-        frame.astype(object).where(frame.notna(), None).to_dict("records")
-    )
-    for line, row in enumerate(rows, start=2):
-        for column, value in row.items():
-            if not _can_be(column, value):
-                raise ValueError(
-                    f"{path}, line {line}, has {column}={value!r}, which cannot be; "
-                    "give the file as splboost paper export has written it."
-                )
+    frame = frame.astype(object).where(frame.notna(), None)
+    rows: list[dict[str, Any]] = frame.to_dict("records")
+    if wrong := _find_impossible(frame[list(COLUMNS)]):
+        line, column = wrong
+        raise ValueError(
+            f"{path}, line {line + 2}, has {column}={rows[line][column]!r}, which "
+            "cannot be; give the file as splboost paper export has written it."
+        )
     return rows
 
 

@@ -4,37 +4,66 @@ Processes of this machine, or a Dask cluster, measure the cells. They know nothi
 the store: this process claims a cell when it hands it out, and writes what comes back
 at once. So a run may be killed at any point, and several may share a store.
 `run_cells` does this for any cells, `run` for those of the paper's protocol.
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> from splboost.paper.protocol import Protocol
+>>> from splboost.paper.runner import read_results, run
+>>> protocol = Protocol(("twonorm",), (0, 20), 1, rounds=5, folds=2, depths=(1,))
+>>> with tempfile.TemporaryDirectory() as folder:
+...     store = Path(folder) / "results.sqlite"
+...     summary = run(protocol, store, methods=["LogitBoost"], n_jobs=1, verbose=0)
+...     results = read_results(store, protocol)
+>>> summary.n_done
+2
+>>> results[["data", "noise", "method", "n_train", "n_fits"]]
+      data  noise      method  n_train  n_fits
+0  twonorm      0  LogitBoost     5180       3
+1  twonorm     20  LogitBoost     5180       3
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from splboost._tools.interrupts import ctrl_c_blocked
 from splboost._tools.progress_bar import TimeLeft, announcing_compilation, make_report
 from splboost._tools.user_warnings import warn
-from splboost.paper import cells as paper_cells
-from splboost.paper.draw import DataSet, read_set
+from splboost.datasets import UCI_CATALOGUE, make_gaussians
+from splboost.paper.draw import TRAIN_SHARE, DataSet, Draw, draw, read_set
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import PAPER, Protocol
-from splboost.paper.results import open_store, read_results
+from splboost.paper.results import (
+    Cell,
+    Outcome,
+    current_version,
+    open_store,
+    read_results,
+    settings_of,
+)
 from splboost.paper.store import DONE, FAILED, Store, StoreError
 
 __all__ = ["Interrupted", "Summary", "read_results", "run", "run_cells"]
 
 SECONDS_TO_NOTICE = 1.0  # that the run has died
+# A round takes so long, and so much more for each cell of the training table
+SECONDS_OF_ROUND, SECONDS_OF_TABLE_CELL = 130e-6, 14e-9
 
 
 class Interrupted(KeyboardInterrupt):
@@ -100,68 +129,26 @@ def run(
         None warns.
     verbose : int, default=1
         Whether to show how far it is.
-
-    Returns
-    -------
-    Summary
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from splboost.paper.protocol import Protocol
-    >>> from splboost.paper.runner import read_results, run
-    >>> protocol = Protocol(("twonorm",), (0, 20), 1, rounds=5, folds=2, depths=(1,))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Path(folder) / "results.sqlite"
-    ...     summary = run(
-    ...         protocol, store, methods=["LogitBoost"], n_jobs=1, verbose=0
-    ...     )
-    ...     results = read_results(store, protocol)
-    >>> summary.n_done
-    2
-    >>> results[["data", "noise", "method", "n_train", "n_fits"]]
-          data  noise      method  n_train  n_fits
-    0  twonorm      0  LogitBoost     5180       3
-    1  twonorm     20  LogitBoost     5180       3
     """
-    if isinstance(methods, str):
-        raise ValueError(
-            f"methods={methods!r} is a string; give a list of names, such as "
-            f"[{methods!r}]."
-        )
-    unknown = [name for name in methods if name not in METHODS]
-    if unknown:
-        raise ValueError(
-            f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
-        )
-    data: dict[str, DataSet] = {}
-    absent: dict[str, Exception] = {}
-    for name in protocol.sets:
-        try:
-            data[name] = read_set(name, download=download)
-        except (OSError, ValueError) as error:
-            absent[name] = error
+    _check_methods(methods)
+    data, absent = _read_sets(protocol.sets, download)
     if absent:
         (tell_absent or _warn_of_absent)(absent)
-    sources = {name: each.source for name, each in data.items()}
-    cells = paper_cells.plan(protocol, methods, sources)
+    cells = plan(protocol, methods, {name: each.source for name, each in data.items()})
     if not cells:
         return Summary(0, absent=absent)
-    version = paper_cells.current_version()
+    version = current_version()
     opened = open_store(store)
     try:
         if retry:
             opened.forget_failures()
         summary = run_cells(
             opened,
-            cells,
-            paper_cells.measure,
-            lambda cell: (data[cell.data], protocol, version),
+            {c: (measure, c, data[c.data], protocol, version) for c in cells},
             title="paper",
             source=version,
-            costs={c: paper_cells.expected_seconds(c, protocol) for c in cells},
-            warm_up=paper_cells.warm_up,
+            costs={c: expected_seconds(c, protocol) for c in cells},
+            warm_up=warm_up,
             n_jobs=n_jobs,
             dask=dask,
             data=list(data.values()),
@@ -173,9 +160,108 @@ def run(
     return summary
 
 
+def _check_methods(methods: Sequence[str]) -> None:
+    if isinstance(methods, str):
+        raise ValueError(
+            f"methods={methods!r} is a string; give a list of names, such as "
+            f"[{methods!r}]."
+        )
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown:
+        raise ValueError(
+            f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
+        )
+
+
+def _read_sets(
+    names: Iterable[str], download: bool
+) -> tuple[dict[str, DataSet], dict[str, Exception]]:
+    """The sets that can be read, and why others cannot."""
+    data: dict[str, DataSet] = {}
+    absent: dict[str, Exception] = {}
+    for name in names:
+        try:
+            data[name] = read_set(name, download=download)
+        except (OSError, ValueError) as error:
+            absent[name] = error
+    return data, absent
+
+
 def _warn_of_absent(absent: dict[str, Exception]) -> None:
     for error in absent.values():
         warn(str(error))
+
+
+def plan(
+    protocol: Protocol, methods: Iterable[str], sources: Mapping[str, str]
+) -> list[Cell]:
+    """All cells in the order of work; ``sources`` says where each set comes from.
+
+    A repeat of everything comes before the next one, so that tables fill evenly. Within
+    a repeat, what takes longest comes first, so that no process is left alone with it.
+    """
+    cells = []
+    for name, source in sources.items():
+        own = protocol.for_set(name)
+        for repeat, noise, method in product(own.seeds, own.noise, methods):
+            settings = settings_of(method, own, source)
+            cells.append(Cell(settings, name, noise, repeat, method))
+    return sorted(cells, key=lambda c: (c.repeat, -expected_seconds(c, protocol)))
+
+
+def expected_seconds(cell: Cell, protocol: Protocol) -> float:
+    """Roughly how long a cell takes."""
+    entry, own = UCI_CATALOGUE[cell.data], protocol.for_set(cell.data)
+    n_cells = TRAIN_SHARE * entry.rows * len(entry.columns)
+    of_round = SECONDS_OF_ROUND + SECONDS_OF_TABLE_CELL * n_cells
+    return METHODS[cell.method].count_fits(own) * own.rounds * of_round
+
+
+def measure(
+    cell: Cell, data: DataSet, protocol: Protocol, version: str
+) -> dict[str, Any]:
+    """Fit the method of a cell and judge it, in one thread; the fields of an `Outcome`.
+
+    ``version`` is that of the run; a worker of a cluster may have another.
+    """
+    if version != current_version():
+        raise RuntimeError(
+            f"the worker has {current_version()}, but the run {version}; install the "
+            "same on both, and give --retry."
+        )
+    own, method = protocol.for_set(cell.data), METHODS[cell.method]
+    case = draw(data, noise=cell.noise, seed=cell.repeat, n_folds=own.folds)
+    # Dask would have inner loops on the cluster, too.
+    with warnings.catch_warnings(), joblib.parallel_config(backend="sequential"):
+        warnings.simplefilter("ignore")  # of paces and goals that do not suit
+        warm_up(cell.method)
+        start = time.process_time()
+        if method.one_hot:
+            case = case.one_hot()
+        fitted = method.fit(case, own)
+        seconds = time.process_time() - start
+        wrong = fitted.model.predict(case.X_test) != case.y_test
+    return Outcome(
+        case.y.size,
+        float(np.mean(wrong)),
+        fitted.cv_error,
+        fitted.n_estimators,
+        json.dumps(fitted.chosen),
+        fitted.n_fits,
+        seconds,
+    )._asdict()
+
+
+@cache
+def warm_up(method: str) -> None:
+    """Load and compile what a method needs, once in a process, so as not to time it."""
+    X, y = make_gaussians(30, random_state=0)
+    half = np.arange(y.size) % 2 == 0
+    folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
+    case = Draw(X, y, X, y, (0, 0), folds, seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        METHODS[method].fit(case, Protocol(rounds=5)).model.predict(X)
 
 
 # ---------------------------------------------------------------------------- any cells
@@ -183,9 +269,7 @@ def _warn_of_absent(absent: dict[str, Exception]) -> None:
 
 def run_cells(
     store: Store,
-    cells: Sequence[Any],
-    measure: Callable[..., Mapping[str, Any]],
-    arguments: Callable[[Any], tuple[Any, ...]],
+    tasks: Mapping[Any, tuple[Any, ...]],
     *,
     title: str,
     source: str,
@@ -201,41 +285,30 @@ def run_cells(
     Parameters
     ----------
     store : Store
-    cells : sequence of named tuples
-        In the order of work. One of the fields is ``settings``, another ``method``.
-    measure : callable
-        Called in other processes with a cell and its arguments; gives its figures.
-    arguments : callable
-        Gives the further arguments of ``measure`` for a cell.
+    tasks : dict
+        By cell, in the order of work, a function and its arguments, which other
+        processes call; it gives the figures of the cell. Cells are named tuples with
+        the fields ``settings`` and ``method``.
     title : str
         What stands before the progress.
     source : str
         The state of the code, which is stored with the figures.
-    costs : mapping, default=None
+    costs : dict, default=None
         About how long each cell takes, in any unit; None is equally long.
     warm_up : callable, default=None
         Called here with each method that is to be measured, so that its kernels are
         compiled before the processes start.
-    n_jobs : int, default=-1
-        Processes; -1 is one for each core.
-    dask : str, default=None
-        Address of the scheduler of a Dask cluster.
+    n_jobs, dask, verbose : as in `run`
     data : sequence, default=()
         Arguments to bring to the workers of a cluster beforehand.
-    verbose : int, default=1
-        Whether to show how far it is.
-
-    Returns
-    -------
-    Summary
     """
-    work = _Run(store, cells, measure, arguments, source, costs)
+    work = _Run(store, tasks, source, costs or dict.fromkeys(tasks, 1.0))
     if missing := work.missing():
         with announcing_compilation(verbose):
             for method in dict.fromkeys(cell.method for cell in missing):
                 if warm_up is not None:
                     warm_up(method)
-        report = make_report(verbose, len(cells), title, estimates=False)
+        report = make_report(verbose, len(tasks), title, estimates=False)
         with _backend(dask, data), report:
             parent = os.getpid() if dask is None else None
             # Again, because another run may have died and left cells.
@@ -244,21 +317,101 @@ def run_cells(
             ):
                 pass
             if work.of_others:
-                report.show(len(cells) - len(work.missing()))
-    return Summary(
-        len(cells),
-        len(store.find(cells, DONE)),
-        work.n_done,
-        [
-            f"{cell}: {row['failure']}"
-            for cell, row in store.find(cells, FAILED).items()
-        ],
-        len(work.missing()),
-    )
+                report.show(len(tasks) - len(work.missing()))
+    failed = store.find(tasks, FAILED)
+    failures = [f"{cell}: {row['failure']}" for cell, row in failed.items()]
+    n_there, n_elsewhere = len(store.find(tasks, DONE)), len(work.missing())
+    return Summary(len(tasks), n_there, work.n_done, failures, n_elsewhere)
+
+
+@dataclass
+class _Run:
+    """A run under way."""
+
+    store: Store
+    tasks: Mapping[Any, tuple[Any, ...]]
+    source: str
+    costs: Mapping[Any, float]
+    n_done: int = 0
+    n_failed: int = 0
+    of_others: set[Any] = field(default_factory=set)
+    claimed: set[Any] = field(default_factory=set)
+    trouble: StoreError | None = None
+
+    def missing(self) -> list[Any]:
+        """The cells that are neither finished nor failed."""
+        known = self.store.find(self.tasks, DONE) | self.store.find(self.tasks, FAILED)
+        return [cell for cell in self.tasks if cell not in known]
+
+    def go_through(
+        self, missing: list[Any], n_jobs: int, parent: int | None, report: Any
+    ) -> bool:
+        """Measure what is missing; whether there was any that no other run had."""
+        time_left = TimeLeft(sum(self.costs[cell] for cell in missing))
+        n_known, n_now = len(self.tasks) - len(missing), 0
+        report.show(n_known)
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
+        )
+        try:
+            with ctrl_c_blocked():  # processes that start would show where it struck
+                outcomes = parallel(
+                    joblib.delayed(attempt)(parent, cell, *self.tasks[cell])
+                    for cell in self._claim(missing, time_left)
+                )
+            for cell, outcome in outcomes:
+                self._keep(cell, outcome)
+                n_now += 1
+                text = time_left.after(self.costs[cell])
+                if self.n_failed:
+                    text += f", {self.n_failed} failed"
+                if self.of_others:
+                    text += f", {len(self.of_others)} by another run"
+                report.show(n_known + n_now, text)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped with {len(self.store.find(self.tasks, DONE))} of "
+                f"{len(self.tasks)} cells measured; the same command goes on from "
+                "here."
+            ) from None
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "A process was killed while it worked, most likely for want of memory; "
+                "the same command goes on from here. Use fewer jobs."
+            ) from error
+        finally:
+            for cell in list(self.claimed):
+                self.store.release(cell)
+        if self.trouble is not None:
+            raise self.trouble
+        return n_now > 0
+
+    def _claim(self, cells: list[Any], time_left: TimeLeft) -> Iterator[Any]:
+        """Claim cells as they are handed out, which a thread of joblib may do."""
+        for cell in cells:
+            try:
+                if not self.store.claim(cell):
+                    self.of_others.add(cell)
+                    time_left.spare(self.costs[cell])
+                    continue
+            except StoreError as error:  # joblib would wait for ever
+                self.trouble = error
+                return
+            self.claimed.add(cell)
+            yield cell
+
+    def _keep(self, cell: Any, outcome: Mapping[str, Any] | str) -> None:
+        if isinstance(outcome, str):
+            self.store.fail(cell, outcome)
+            self.n_failed += 1
+        else:
+            self.store.finish(cell, outcome, self.source)
+            self.n_done += 1
+        self.claimed.discard(cell)
 
 
 def attempt(
-    parent: int | None, measure: Callable[..., Any], cell: Any, *arguments: Any
+    parent: int | None, cell: Any, measure: Callable[..., Any], *arguments: Any
 ) -> tuple[Any, Mapping[str, Any] | str]:
     """Measure a cell in a process of a run; a text says why that failed.
 
@@ -267,7 +420,7 @@ def attempt(
     if parent is not None:
         follow_parent(parent)
     try:
-        return cell, measure(cell, *arguments)
+        return cell, measure(*arguments)
     except Exception as failure:
         return cell, f"{type(failure).__name__}: {failure}"
 
@@ -289,104 +442,6 @@ def follow_parent(parent: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=follow, daemon=True).start()
-
-
-class _Run:
-    """A run under way."""
-
-    def __init__(
-        self,
-        store: Store,
-        cells: Sequence[Any],
-        measure: Callable[..., Mapping[str, Any]],
-        arguments: Callable[[Any], tuple[Any, ...]],
-        source: str,
-        costs: Mapping[Any, float] | None,
-    ) -> None:
-        self._store, self._cells = store, cells
-        self._measure, self._arguments, self._source = measure, arguments, source
-        self._costs = dict.fromkeys(cells, 1.0) if costs is None else costs
-        self._claimed: set[Any] = set()
-        self._trouble: Exception | None = None
-        self._n_failed = 0
-        self.n_done = 0
-        self.of_others: set[Any] = set()
-
-    def missing(self) -> list[Any]:
-        """The cells that are neither finished nor failed."""
-        known = {
-            **self._store.find(self._cells, DONE),
-            **self._store.find(self._cells, FAILED),
-        }
-        return [cell for cell in self._cells if cell not in known]
-
-    def go_through(
-        self, missing: list[Any], n_jobs: int, parent: int | None, report: Any
-    ) -> bool:
-        """Measure what is missing; whether there was any that no other run had."""
-        time_left = TimeLeft(sum(self._costs[cell] for cell in missing))
-        n_known, n_now = len(self._cells) - len(missing), 0
-        report.show(n_known)
-        parallel = joblib.Parallel(
-            n_jobs=n_jobs, batch_size=1, return_as="generator_unordered"
-        )
-        try:
-            with ctrl_c_blocked():  # processes that start would show where it struck
-                outcomes = parallel(
-                    joblib.delayed(attempt)(
-                        parent, self._measure, cell, *self._arguments(cell)
-                    )
-                    for cell in self._claim(missing, time_left)
-                )
-            for cell, outcome in outcomes:
-                self._keep(cell, outcome)
-                n_now += 1
-                text = time_left.after(self._costs[cell])
-                if self._n_failed:
-                    text += f", {self._n_failed} failed"
-                if self.of_others:
-                    text += f", {len(self.of_others)} by another run"
-                report.show(n_known + n_now, text)
-        except KeyboardInterrupt:
-            raise Interrupted(
-                f"Stopped with {len(self._store.find(self._cells, DONE))} of "
-                f"{len(self._cells)} cells measured; the same command goes on from "
-                "here."
-            ) from None
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                "A process was killed while it worked, most likely for want of memory; "
-                "the same command goes on from here. Use fewer jobs."
-            ) from error
-        finally:
-            for cell in list(self._claimed):
-                self._store.release(cell)
-        if self._trouble is not None:
-            raise self._trouble
-        return n_now > 0
-
-    def _claim(self, cells: list[Any], time_left: TimeLeft) -> Iterator[Any]:
-        """Claim cells as they are handed out, which a thread of joblib may do."""
-        for cell in cells:
-            try:
-                if not self._store.claim(cell):
-                    self.of_others.add(cell)
-                    time_left.spare(self._costs[cell])
-                    continue
-            except StoreError as error:  # joblib would wait for ever
-                self._trouble = error
-                return
-            self._claimed.add(cell)
-            yield cell
-
-    def _keep(self, cell: Any, outcome: Mapping[str, Any] | str) -> None:
-        if isinstance(outcome, str):
-            self._store.fail(cell, outcome)
-            self._n_failed += 1
-        else:
-            self._store.finish(cell, outcome, self._source)
-            self.n_done += 1
-        self._claimed.discard(cell)
 
 
 @contextmanager

@@ -262,8 +262,6 @@ class Study:
         add = parser.add_argument
         add("--store", type=Path, help=f"default: {self.name}.sqlite")
         add("--report", action="store_true", help="measure nothing")
-        add("--save", type=Path, help="CSV for the finished cells; measures nothing")
-        add("--load", type=Path, help="such a CSV, to go on from what it has")
         add("--quick", action="store_true", help="small; prints a report")
         add("--out", type=Path, help="folder of the report; --quick has none by itself")
         add("--jobs", type=int, default=2, help="processes")
@@ -306,13 +304,7 @@ class Study:
             path = (
                 given.store or Path("" if is_kept else folder) / f"{self.name}.sqlite"
             )
-            if given.load:
-                n = self.open_store(path).load(given.load)
-                progress(f"{n} cells taken from {given.load}")
-            if given.save:
-                n = self.open_store(path).save(cells, given.save)
-                progress(f"{n} cells written to {given.save}")
-            elif given.report:
+            if given.report:
                 self.report(path, cells, given.rows, given.out or RESULTS)
             else:
                 if given.retry:

@@ -67,21 +67,6 @@ def test_a_cell_is_claimed_once(path):
     assert list(one.find([CELL, CELL._replace(seed=6)])) == [CELL]
 
 
-def test_finished_cells_are_saved_and_loaded(path, tmp_path):
-    store, other = open_store(path), open_store(tmp_path / "other.sqlite")
-    cells = [CELL._replace(seed=seed) for seed in range(3)]
-    store.adopt((cell, {**figures(), "chosen": None}, "abc") for cell in cells[:2])
-    assert store.save(cells, tmp_path / "cells.csv") == 2
-    assert other.load(tmp_path / "cells.csv") == 2
-    assert other.load(tmp_path / "cells.csv") == 0
-    for name in (*Cell._fields, *Measures._fields, "source"):
-        both = (
-            [row[name] for row in each.rows(["settings"])] for each in (store, other)
-        )
-        assert next(both) == next(both)
-    assert not other.claim(cells[0]) and other.claim(cells[2])
-
-
 def test_the_cause_of_a_failure_survives_that_it_cannot_be_undone(path):
     """As where the disk is full, and SQLite has rolled back by itself."""
     store = open_store(path)

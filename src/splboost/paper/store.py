@@ -21,10 +21,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-import pandas as pd
 import psutil
 
-from splboost._tools.whole_files import PART, replacing
+from splboost._tools.whole_files import PART
 
 CLAIMED, DONE, FAILED = "claimed", "done", "failed"
 SECONDS_OF_A_STRANGER = 2 * 3600  # after which the claim of another machine is void
@@ -326,12 +325,8 @@ class Store:
 
     def settings(self, state: str = DONE) -> dict[str, int]:
         """The settings of cells in the state, and how many each has."""
-        found = self._run(
-            "SELECT settings, COUNT(*) AS n FROM cells WHERE state = ? "
-            "GROUP BY settings",
-            (state,),
-        )
-        return {row["settings"]: row["n"] for row in found}
+        count = "SELECT settings, COUNT(*) FROM cells WHERE state = ? GROUP BY settings"
+        return dict(map(tuple, self._run(count, (state,))))
 
     def rows(self, settings: Iterable[str], state: str = DONE) -> list[dict[str, Any]]:
         """All cells of these settings that are in the state."""
@@ -352,24 +347,3 @@ class Store:
             for row in self.rows({cell.settings for cell in cells}, state)
         }
         return {cell: rows[cell] for cell in cells if cell in rows}
-
-    # -------------------------------------------------------------------- as CSV files
-
-    def save(self, cells: Iterable[Any], path: Path) -> int:
-        """Write those of the cells that are finished as CSV; how many there are."""
-        found = pd.DataFrame(self.find(cells).values())
-        found = found.drop(columns=[*(set(BOOKKEEPING) - {"time"}), "failure"])
-        with replacing(path) as part:
-            found.to_csv(part, index=False)
-        return len(found)
-
-    def load(self, path: Path) -> int:
-        """Take the cells of such a file; how many the store did not have."""
-        hints = get_type_hints(self._cell)
-        texts = {name: str for name, kind in hints.items() if kind is str}
-        frame = pd.read_csv(path, dtype=texts)
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return self.adopt(
-            (self._cell(*(row[n] for n in self._cell._fields)), row, row["source"])
-            for row in rows
-        )

@@ -15,7 +15,7 @@ from splboost._tools.compiling import kernel
 from splboost._tools.maths import exp as exponential
 from splboost.boosting.learners import vote_in_leaves as judge_nodes
 from splboost.trees.drawn import random_below
-from splboost.trees.grow import advance, advance_stump
+from splboost.trees.grow import advance, advance_drawn, advance_stump
 
 MOST = 350.0  # exponents beyond it stay there
 LEAST = 2.0**-79
@@ -79,7 +79,7 @@ def do_votes(
     for _ in range(n_rounds):
         if not weigh_votes(score, y, n_classes, bag, age, weight):
             return 0.0
-        if memory.limits.max_depth == 1 and not memory.limits.drawn:
+        if memory.limits.max_depth == 1:
             size = advance_stump(memory, weight, weight, leaf)
         else:
             size = advance(memory, weight, weight, leaf)
@@ -179,7 +179,7 @@ def do_shares(
             for _ in range(rows.size):
                 i = rows[random_below(seed, rows.size)]
                 weight[i] += bag[i]
-        advance(memory, weight, weight, leaf)
+        advance_drawn(memory, weight, weight, leaf)
         for i in range(leaf.size):
             node, whole = leaf[i], 0.0
             for k in range(n_classes):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
 from splboost.trees.sort import sort_rows
@@ -348,7 +348,7 @@ def middle(low, high):
     return low if cut >= high or cut < low else cut
 
 
-@kernel
+@inner_kernel
 def make_grid(edges, first, scale):
     """Divide the range of a column's edges into equal cells, to look codes up in.
 
@@ -373,7 +373,7 @@ def make_grid(edges, first, scale):
     return most
 
 
-@kernel
+@inner_kernel
 def cell_of(x, low, per_unit, cells):
     """Cell of a value; never falls as the value rises, whatever the rounding."""
     position = (x - low) * per_unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel
 from splboost.trees.binning import CATEGORICAL, EXACT, middle
 from splboost.trees.split import MIN_GAIN, is_better
 from splboost.trees.workspace import (
@@ -25,7 +25,7 @@ from splboost.trees.workspace import (
 )
 
 
-@kernel
+@inner_kernel
 def choose_planned(data, limits, work):
     """Take the best feature of each searched node; put the node on the frontier."""
     plan, p = work.plan, work.progress
@@ -44,7 +44,7 @@ def choose_planned(data, limits, work):
     plan[NODE_A] = plan[NODE_B] = -1
 
 
-@kernel
+@inner_kernel
 def release(work, node):
     slot = work.node[node, SLOT]
     if slot > 0:
@@ -53,7 +53,7 @@ def release(work, node):
     work.node[node, SLOT] = -1
 
 
-@kernel
+@inner_kernel
 def choose(data, limits, work, node):
     """Set the split of a node from what the search noted, if any split is worth it."""
     d = data.n_bins.size
@@ -71,7 +71,7 @@ def choose(data, limits, work, node):
         set_split(data, work, node, best_feature, best, found, left_set)
 
 
-@kernel
+@inner_kernel
 def set_split(data, work, node, f, gain, found, left_set):
     """Set the split of a node to what was found of a feature, if it is worth it."""
     if gain <= MIN_GAIN:
@@ -88,7 +88,7 @@ def set_split(data, work, node, f, gain, found, left_set):
         work.number[node, THRESHOLD] = threshold
 
 
-@kernel
+@inner_kernel
 def cut_between(data, f, low, high):
     """Last bin on the left, and threshold, of a cut between two non-empty bins.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.split import LEAST_SQUARES, is_better
 from splboost.trees.workspace import (
@@ -27,7 +27,7 @@ from splboost.trees.workspace import (
 )
 
 
-@kernel
+@inner_kernel
 def split_node(data, limits, work, node):
     """Make the two children: their sums, and their rows unless both must be leaves.
 
@@ -67,7 +67,7 @@ def split_node(data, limits, work, node):
         make_node(work, left + 1, end, end, depth + 1)
 
 
-@kernel
+@inner_kernel
 def make_node(work, node, start, end, depth):
     row = work.node[node]
     row[START], row[END], row[DEPTH], row[SLOT] = start, end, depth, -1
@@ -76,7 +76,7 @@ def make_node(work, node, start, end, depth):
     work.number[node, GAIN], work.number[node, THRESHOLD] = 0.0, np.nan
 
 
-@kernel
+@inner_kernel
 def sum_left_bins(data, limits, work, node, left, sides):
     """Sums of the left child from the node's histogram."""
     f = work.node[node, FEATURE]
@@ -89,7 +89,7 @@ def sum_left_bins(data, limits, work, node, left, sides):
                 total[s] += hist[(b << limits.shift) + s]
 
 
-@kernel
+@inner_kernel
 def sum_left_rows(data, limits, work, node, left, sides):
     """Sums of the left child from the node's rows."""
     start, end = work.node[node, START], work.node[node, END]
@@ -108,7 +108,7 @@ def sum_left_rows(data, limits, work, node, left, sides):
                 total[limits.counter] += 1
 
 
-@kernel
+@inner_kernel
 def send_unseen_left(data, limits, work, node):
     """Let the categories without a row in the node go left, as missing cells do."""
     row, bits = work.node[node], work.bins[node]
@@ -128,7 +128,7 @@ def send_unseen_left(data, limits, work, node):
             bits[b >> 3] |= np.uint8(1 << (b & 7))
 
 
-@kernel
+@inner_kernel
 def divide_rows(codes, sides, rows, spare):
     """Stable partition of rows by the side of their codes; how many go left."""
     n_left, n_right = 0, 0
@@ -144,7 +144,7 @@ def divide_rows(codes, sides, rows, spare):
     return n_left
 
 
-@kernel
+@inner_kernel
 def may_split(limits, work, node):
     """Whether a node is deep, large and mixed enough to be looked at."""
     if work.node[node, DEPTH] == limits.max_depth:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel, lean_kernel
+from splboost._tools.compiling import inner_kernel, lean_kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import set_split
 from splboost.trees.divide import may_split, split_node
@@ -30,7 +30,7 @@ from splboost.trees.workspace import (
 FEW = 32  # rows, up to which they are sorted
 
 
-@kernel
+@inner_kernel
 def look_at_drawn(data, limits, work, node, room):
     """Choose the split of a node; put the node on the frontier if there is one.
 
@@ -178,7 +178,7 @@ def add_row(i, row_class, row_weight, row_moment, kind, sums, b):
         sums[b + counter] += 1
 
 
-@kernel
+@inner_kernel
 def make_drawing_room(data, limits):
     """Memory for a search: an order of the features and one of rows, sums of bins."""
     return (
@@ -191,7 +191,7 @@ def make_drawing_room(data, limits):
     )
 
 
-@kernel
+@inner_kernel
 def grow_children(data, limits, work, node, room):
     """Split a node, and look at its children."""
     split_node(data, limits, work, node)

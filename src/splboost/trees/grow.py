@@ -6,8 +6,8 @@ of the two children. That search (``search``) is independent between features. W
 is long enough to be worth threads, ``advance`` writes down what is to be searched,
 returns to Python, which runs ``search`` on blocks of features, and is called again to
 go on. Features never share a sum, so the tree does not depend on the number of threads.
-``advance_stump`` is what remains of it for a single split: it compiles in a third of
-the time, and most boosters need no other.
+``advance_stump`` is what remains of it for a single split, and ``advance_drawn`` grows
+trees whose nodes look at drawn features: three kernels, as each fit compiles one.
 
 Depth-first growth takes the smaller child first, so few histograms are alive at a time;
 best-first growth (``max_leaf_nodes``) takes the node whose split removes most impurity.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 from splboost.trees.choose import choose_planned, release
 from splboost.trees.divide import make_node, may_split, split_node
 from splboost.trees.drawn import grow_children, look_at_drawn, make_drawing_room
@@ -72,12 +72,6 @@ def advance(memory, weight, target, leaf):
     holds the node of every row.
     """
     data, limits, work = memory.data, memory.limits, memory.work
-    if limits.drawn:
-        plan_root(data, limits, work, weight, target)
-        grow_drawn(data, limits, work)
-        leaf_of_rows(data, work, leaf)
-        work.progress[STARTED] = 0
-        return work.progress[N_NODES]
     if not work.progress[STARTED]:
         plan_root(data, limits, work, weight, target)
     else:
@@ -103,8 +97,10 @@ def advance(memory, weight, target, leaf):
 
 
 @kernel
-def grow_drawn(data, limits, work):
-    """Grow all below the root, where nodes look at drawn features only."""
+def advance_drawn(memory, weight, target, leaf):
+    """Grow a tree whose nodes look at drawn features only; its number of nodes."""
+    data, limits, work = memory.data, memory.limits, memory.work
+    plan_root(data, limits, work, weight, target)
     work.node[0, SLOT] = -1  # no histogram is kept
     room = make_drawing_room(data, limits)
     if may_split(limits, work, 0):
@@ -113,6 +109,9 @@ def grow_drawn(data, limits, work):
     while node >= 0:
         grow_children(data, limits, work, node, room)
         node = next_node(limits, work)
+    leaf_of_rows(data, work, leaf)
+    work.progress[STARTED] = 0
+    return work.progress[N_NODES]
 
 
 @kernel
@@ -140,7 +139,7 @@ def advance_stump(memory, weight, target, leaf):
     return work.progress[N_NODES]
 
 
-@kernel
+@inner_kernel
 def planned_work(data, work):
     """Additions that the planned search will make."""
     rows = 0
@@ -159,7 +158,7 @@ def planned_work(data, work):
 # ------------------------------------------------------------------------- the root
 
 
-@kernel
+@inner_kernel
 def plan_root(data, limits, work, weight, target):
     """Make the root; its histogram comes from the changed rows or from all of them.
 
@@ -194,7 +193,7 @@ def plan_root(data, limits, work, weight, target):
     plan[SEARCH_A] = 1
 
 
-@kernel
+@inner_kernel
 def sum_all_rows(data, limits, work):
     """The root's sums."""
     total, weight, y = work.total[0], work.weight, data.y
@@ -218,7 +217,7 @@ def sum_all_rows(data, limits, work):
 # --------------------------------------------------------------------- the next split
 
 
-@kernel
+@inner_kernel
 def next_node(limits, work):
     """Take a node off the frontier, or -1 when the tree is finished."""
     p = work.progress
@@ -243,7 +242,7 @@ def next_node(limits, work):
     return node
 
 
-@kernel
+@inner_kernel
 def plan_children(data, limits, work, node):
     """Decide how the children are searched, or that they are leaves."""
     plan, p = work.plan, work.progress
@@ -303,7 +302,7 @@ def plan_children(data, limits, work, node):
 # ---------------------------------------------------------------------- weights, rows
 
 
-@kernel
+@inner_kernel
 def set_weights(data, limits, work, weight, target):
     """Put weights into fixed point; note which rows differ from the last tree's.
 
@@ -342,7 +341,7 @@ def set_weights(data, limits, work, weight, target):
         moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
 
 
-@kernel
+@inner_kernel
 def leaf_of_rows(data, work, leaf):
     """Number of the node in which each row ends, also for rows of weight zero."""
     n_nodes = work.progress[N_NODES]
@@ -363,7 +362,7 @@ def leaf_of_rows(data, work, leaf):
                 leaf[rows[i]] = child + np.int64(sides[codes[rows[i]]])
 
 
-@kernel
+@inner_kernel
 def walk_weightless(data, work, leaf):
     """Send the rows of weight zero down the tree by their codes."""
     n_nodes = work.progress[N_NODES]

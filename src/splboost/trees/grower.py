@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from splboost._tools import threads
 from splboost.trees.binning import Binned
 from splboost.trees.ensemble import GrownTree
-from splboost.trees.grow import advance, advance_stump
+from splboost.trees.grow import advance, advance_drawn, advance_stump
 from splboost.trees.search import search
 from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
 from splboost.trees.workspace import (
@@ -111,8 +111,9 @@ class TreeGrower:
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n, dtype=np.int32)
         self.memory = as_reference(Memory(self.data, self.limits, self.work))
-        is_stump = self.limits.max_depth == 1 and not drawn
-        self._advance = advance_stump if is_stump else advance
+        self._advance = advance_stump if depth == 1 else advance
+        if drawn:
+            self._advance = advance_drawn
         self._has_categories = any(c is not None for c in binned.categories)
 
     @property

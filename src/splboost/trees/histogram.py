@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel
 
 
-@kernel
+@inner_kernel
 def add_classes(codes, y, weight, first, last, offset, shift, hist):
     """Add all rows' weights at their classes, for features first to last."""
     up = np.uint64(shift)
@@ -42,7 +42,7 @@ def add_classes(codes, y, weight, first, last, offset, shift, hist):
             h0[(np.uint64(c0[i]) << up) + np.uint64(y[i])] += weight[i]
 
 
-@kernel
+@inner_kernel
 def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
     """Add the weights of some rows; ``y`` and ``weight`` belong to ``rows``."""
     up = np.uint64(shift)
@@ -60,7 +60,7 @@ def add_classes_of(codes, rows, y, weight, first, last, offset, shift, hist):
             h0[(np.uint64(c0[rows[i]]) << up) + np.uint64(y[i])] += weight[i]
 
 
-@kernel
+@inner_kernel
 def add_moments(codes, weight, moment, first, last, offset, shift, hist):
     """Add all rows' weights and weighted targets, for features first to last."""
     up, one = np.uint64(shift), np.uint64(1)
@@ -83,7 +83,7 @@ def add_moments(codes, weight, moment, first, last, offset, shift, hist):
             h0[b0 + one] += moment[i]
 
 
-@kernel
+@inner_kernel
 def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist):
     """Add the weights and weighted targets of some rows."""
     up, one = np.uint64(shift), np.uint64(1)
@@ -105,7 +105,7 @@ def add_moments_of(codes, rows, weight, moment, first, last, offset, shift, hist
             h0[b0 + one] += moment[i]
 
 
-@kernel
+@inner_kernel
 def add_counts_of(codes, rows, slot, first, last, offset, shift, hist):
     """Count rows in the given slot of their bins."""
     up = np.uint64(shift)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 
 
-@kernel
+@inner_kernel
 def goes_right(x, threshold, missing_left, which_set, sets):
     """1 if a value goes to the second child, else 0."""
     if np.isnan(x):

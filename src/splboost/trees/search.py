@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.histogram import (
     add_classes,
@@ -102,7 +102,7 @@ def search(memory, first, last):
             least = max(least, CLOSE * gain[f])
 
 
-@kernel
+@inner_kernel
 def fill_slot(data, limits, work, node, way, first, last):
     """Bring the node's histogram about, for features first to last."""
     shift, counter = limits.shift, limits.counter
@@ -176,7 +176,7 @@ def fill_slot(data, limits, work, node, way, first, last):
         add_counts_of(data.codes, rows, counter, first, last, data.offset, shift, hist)
 
 
-@kernel
+@inner_kernel
 def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch):
     """Histogram of one feature from rows, where a node has no slot for all of them."""
     shift = limits.shift
@@ -193,7 +193,7 @@ def fill_scratch(codes, rows, row_class, row_weight, row_moment, limits, scratch
             scratch[b + limits.counter] += 1
 
 
-@kernel
+@inner_kernel
 def search_feature(
     hist,
     bins,
@@ -279,7 +279,7 @@ def search_feature(
     return best
 
 
-@kernel
+@inner_kernel
 def make_room(limits):
     """Memory for ordered categories: their keys, order and histogram."""
     return (

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.choose import choose
 from splboost.trees.divide import may_split, split_node
@@ -46,7 +46,7 @@ from splboost.trees.workspace import (
 )
 
 
-@kernel
+@inner_kernel
 def copy_cells(data, limits, work, start, end, codes, sums, classes):
     """Copy codes, weights and targets of the rows in start:end into local tables."""
     rows = work.rows[start:end]
@@ -59,7 +59,7 @@ def copy_cells(data, limits, work, start, end, codes, sums, classes):
             here[i] = column[rows[i]]
 
 
-@kernel
+@inner_kernel
 def set_sums(data, limits, work, row, sums, i):
     """Weight and moment of a row; that of a class is the weight of class 1."""
     sums[i, 0] = work.weight[row]
@@ -69,7 +69,7 @@ def set_sums(data, limits, work, row, sums, i):
         sums[i, 1] = work.weight[row] if data.y[row] == 1 else 0
 
 
-@kernel
+@inner_kernel
 def sort_columns(codes, n_bins, order):
     """Local rows in the order of their codes, for each feature, by counting."""
     first = np.empty(257, dtype=np.int64)
@@ -89,7 +89,7 @@ def sort_columns(codes, n_bins, order):
             first[b] += 1
 
 
-@kernel
+@inner_kernel
 def scan_sorted(
     order,
     f,
@@ -161,7 +161,7 @@ def scan_sorted(
     return best, best_place, known, best_left
 
 
-@kernel
+@inner_kernel
 def sum_sorted(order, lo, hi, codes, missing, sums, classes, limits, hist, bins):
     """Histogram of a sorted column: of the bins met, then of missing cells.
 
@@ -194,7 +194,7 @@ def sum_sorted(order, lo, hi, codes, missing, sums, classes, limits, hist, bins)
     return size
 
 
-@kernel
+@inner_kernel
 def divide_sorted(order, lo, hi, sides, spare):
     """Stable partition of the sorted rows lo:hi of every feature by their sides."""
     one = np.uint64(1)
@@ -212,7 +212,7 @@ def divide_sorted(order, lo, hi, sides, spare):
             order[f, n_left + k] = spare[k]
 
 
-@kernel
+@inner_kernel
 def grow_small(data, limits, work, root):
     """Grow all that there is below a node of at most SMALL_NODE rows."""
     start, end = work.node[root, START], work.node[root, END]
@@ -231,7 +231,7 @@ def grow_small(data, limits, work, root):
         grow_sorted(data, limits, work, root, start, tables)
 
 
-@kernel
+@inner_kernel
 def grow_presorted(data, limits, work, root):
     """Grow all below the root, whose split is known, where all columns are sorted."""
     sums = np.empty((data.y.size, 2), dtype=np.int64)
@@ -243,7 +243,7 @@ def grow_presorted(data, limits, work, root):
     grow_sorted(data, limits, work, root, work.node[root, START], tables)
 
 
-@kernel
+@inner_kernel
 def copy_weighted(presorted, weight, order):
     """Copy the order of the rows that have a weight."""
     for f in range(np.uint64(order.shape[0])):
@@ -254,7 +254,7 @@ def copy_weighted(presorted, weight, order):
             size += np.uint64(weight[row] > 0)
 
 
-@kernel
+@inner_kernel
 def grow_sorted(data, limits, work, root, start, tables):
     """Grow all below a node whose split is known, from its sorted columns."""
     order, codes = tables[0], tables[1]
@@ -290,7 +290,7 @@ def grow_sorted(data, limits, work, root, start, tables):
                     height += 1
 
 
-@kernel
+@inner_kernel
 def search_small(data, limits, work, node, start, tables):
     """Choose the split of a node from its sorted columns."""
     order, codes, sums, _ = tables
@@ -335,7 +335,7 @@ def search_small(data, limits, work, node, start, tables):
     choose(data, limits, work, node)
 
 
-@kernel
+@inner_kernel
 def search_unsorted(data, limits, work, node, f, lo, hi, tables, least):
     """The same for categories, and for more classes, through a histogram."""
     order, codes, sums, classes = tables

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel, kernel
 
 DIGIT = 11  # bits
 FIRST_BITS = 3 * DIGIT
@@ -35,7 +35,7 @@ def sort_rows(values, masses):
         read_keys(keys, values[row])
 
 
-@kernel
+@inner_kernel
 def make_keys(values, keys):
     """Write integers of the same order as the floats; the bits in which they differ."""
     top = np.uint64(1) << np.uint64(63)
@@ -49,7 +49,7 @@ def make_keys(values, keys):
     return common ^ any_of
 
 
-@kernel
+@inner_kernel
 def read_keys(keys, values):
     top = np.uint64(1) << np.uint64(63)
     bits = values.view(np.uint64)
@@ -57,7 +57,7 @@ def read_keys(keys, values):
         bits[i] = keys[i] ^ top if keys[i] >= top else ~keys[i]
 
 
-@kernel
+@inner_kernel
 def sort_digits(keys, spare, mass, spare_mass, start, differing):
     """Sort keys by their bits from ``start`` on."""
     mask = np.uint64((1 << DIGIT) - 1)
@@ -92,7 +92,7 @@ def sort_digits(keys, spare, mass, spare_mass, start, differing):
             mass[i] = source_mass[i]
 
 
-@kernel
+@inner_kernel
 def insert(keys, mass):
     """Finish the order by insertion; False if there is too much to do."""
     moves = 0

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import inner_kernel
 
 GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 TIE = 1e-10
@@ -34,13 +34,13 @@ ROUNDING = 1e-9  # relative, by which a bound is raised to stay one
 CLOSE = 0.999  # share of the best gain so far below which a gain need not be known
 
 
-@kernel
+@inner_kernel
 def is_better(gain, best):
     """Whether a gain exceeds the best so far by more than rounding can explain."""
     return gain > best + TIE * best + TIE_FLOOR
 
 
-@kernel
+@inner_kernel
 def scan_moments(
     hist, shift, weight_slots, counter, size, total, min_weight, min_rows, least, most
 ):
@@ -94,7 +94,7 @@ def scan_moments(
     return best, best_position, best_left
 
 
-@kernel
+@inner_kernel
 def scan_classes(
     hist, shift, n_classes, entropy, counter, size, total, min_weight, min_rows
 ):
@@ -132,7 +132,7 @@ def scan_classes(
     return best, best_position, best_left
 
 
-@kernel
+@inner_kernel
 def admissible_cuts(hist, shift, counter, size, some_missing, to_left, total, min_rows):
     """The first cut, and the one after the last, that leave enough rows on both sides.
 
@@ -157,7 +157,7 @@ def admissible_cuts(hist, shift, counter, size, some_missing, to_left, total, mi
     return first, k
 
 
-@kernel
+@inner_kernel
 def is_empty(hist, shift, b):
     """Whether bin b has no weight; one that has some has it in one of its slots."""
     empty = True
@@ -166,7 +166,7 @@ def is_empty(hist, shift, b):
     return empty
 
 
-@kernel
+@inner_kernel
 def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     """Impurity removed by a cut, per unit of the node's weight."""
     weight = left_weight + right_weight
@@ -182,7 +182,7 @@ def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
     return gain / (left_weight * right_weight)
 
 
-@kernel
+@inner_kernel
 def divergence(left, both, left_weight, right_weight):
     """What a class adds to the divergence of the sides from the node, times weight.
 
@@ -199,7 +199,7 @@ def divergence(left, both, left_weight, right_weight):
     return found
 
 
-@kernel
+@inner_kernel
 def entropy_removed(left_weight, left_second, total):
     """Entropy of two classes that a cut removes, with the second's weight on the left.
 
@@ -211,7 +211,7 @@ def entropy_removed(left_weight, left_second, total):
     return found / (left + right)
 
 
-@kernel
+@inner_kernel
 def most_entropy(total):
     """How many times the squares the entropy that a cut removes can be."""
     q = np.float64(total[1]) / np.float64(total[0] + total[1])
@@ -221,7 +221,7 @@ def most_entropy(total):
     return max(at_0, at_1) * (1 + ROUNDING)
 
 
-@kernel
+@inner_kernel
 def order_categories(hist, shift, n_slots, slot, size, keys, order, ordered):
     """Order non-empty bins by the share of one slot in the bin's weight; their number.
 

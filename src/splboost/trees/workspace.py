@@ -17,7 +17,7 @@ from numba import types
 from numba.experimental import structref
 from numpy.typing import NDArray
 
-from splboost._tools.compiling import Reference, kernel
+from splboost._tools.compiling import Reference, inner_kernel, kernel
 from splboost._tools.interrupts import Uninterrupted
 from splboost.trees.binning import CATEGORICAL, Binned
 from splboost.trees.split import LEAST_SQUARES
@@ -116,7 +116,7 @@ def as_reference(memory: Memory) -> Any:
         return _refer(memory)
 
 
-@kernel
+@inner_kernel
 def weight_of(limits, total):
     """Weight of a node, from its sums."""
     if limits.criterion == LEAST_SQUARES:
@@ -127,7 +127,7 @@ def weight_of(limits, total):
     return np.float64(weight)
 
 
-@kernel
+@inner_kernel
 def fill_sides(data, work, node, sides):
     """The side to which each code of the node's feature goes: 0 left, 1 right."""
     f = work.node[node, FEATURE]
@@ -143,7 +143,7 @@ def fill_sides(data, work, node, sides):
     sides[missing] = work.node[node, MISSING_LEFT] != 1
 
 
-@kernel
+@inner_kernel
 def gather(data, limits, work, start, end):
     """Copy weights and targets of the rows in start:end beside them."""
     regression = limits.criterion == LEAST_SQUARES
@@ -156,7 +156,7 @@ def gather(data, limits, work, start, end):
             work.row_class[i] = data.y[row]
 
 
-@kernel(fastmath={"reassoc"})
+@inner_kernel(fastmath={"reassoc"})
 def add_up(values, size):
     """Sum of the first values, several at a time."""
     total = 0.0
@@ -165,7 +165,7 @@ def add_up(values, size):
     return total
 
 
-@kernel
+@inner_kernel
 def is_small(work, node):
     """Whether the subtree below a node is grown without histograms."""
     return work.node[node, END] - work.node[node, START] <= SMALL_NODE

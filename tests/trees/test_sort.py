@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numba import njit
 
 from splboost.trees import sort
-from splboost.trees.sort import insert, sort_rows
+from splboost.trees.sort import sort_rows
 
 NAN = np.nan
+insert = njit(lambda keys, mass: sort.insert(keys, mass))
 
 
 def sort_both(values, masses=None):

@@ -1,6 +1,7 @@
 """The engine grows the trees of the naive reference, whichever way it takes."""
 
 import json
+import os
 import subprocess
 import sys
 from fractions import Fraction
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numba import njit
 
 from helpers import (
     CATEGORICAL,
@@ -28,6 +30,7 @@ from reference import apply_tree, fit_tree, predict_tree
 from splboost._data.table import ArrayTable
 from splboost.trees import grower as grower_module
 from splboost.trees import split, workspace
+from splboost.trees.grow import advance_drawn
 from splboost.trees.workspace import BIN, CHILD, FEATURE, MISSING_LEFT, N_CHANGED
 
 KINDS = {  # name: number of classes (0: regression), criterion
@@ -94,6 +97,8 @@ def test_equals_reference(problem):
     np.testing.assert_allclose(predicted, predict_tree(reference, new), atol=1e-12)
 
 
+entropy_removed = njit(lambda *given: split.entropy_removed(*given))
+most_entropy = njit(lambda total: split.most_entropy(total))
 WEIGHTS = st.integers(0, 2**50) | st.integers(0, 20)
 
 
@@ -107,8 +112,8 @@ def test_entropy_is_bounded_by_squares(left_0, left_1, right_0, right_1):
     weight = Fraction(left + right)
     away = left_1 - left * Fraction(int(total[1])) / weight
     squares = float(away**2 / (left * right))
-    removed = split.entropy_removed(left, left_1, total)
-    assert removed <= split.most_entropy(total) * squares + 1e-15
+    removed = entropy_removed(left, left_1, total)
+    assert removed <= most_entropy(total) * squares + 1e-15
     if left_0 == right_1 == 0:  # the sides are pure: all of the entropy
         shares = total / total.sum()
         assert removed == pytest.approx(-np.sum(shares * np.log(shares)), rel=1e-9)
@@ -123,9 +128,9 @@ def test_the_bound_of_entropy_is_no_higher_than_it_must_be(share):
     for few in ((1000, 0), (0, 1000)):
         left = sum(few)
         away = few[1] - left * total[1] / n
-        removed = split.entropy_removed(left, few[1], total)
+        removed = entropy_removed(left, few[1], total)
         reached.append(removed * left * (n - left) / away**2)
-    assert max(reached) == pytest.approx(split.most_entropy(total), rel=1e-3)
+    assert max(reached) == pytest.approx(most_entropy(total), rel=1e-3)
 
 
 def same_partition(leaves, others):
@@ -439,6 +444,8 @@ def trees_as_json(**drawn):
     return json.dumps(trees)
 
 
+TESTS = Path(__file__).parent
+PATHS = str(TESTS), str(TESTS.parent)
 WITHOUT_COMPILATION = """
 import numpy as np
 from test_grow import trees_as_json
@@ -462,11 +469,11 @@ assert CARTClassifier().fit(X, y).score(X, y) == 1
     np.lib.NumpyVersion(np.__version__) < "2.0.0",
     reason="without compilation numpy 1 makes floats of unsigned and whole numbers",
 )
-def test_without_compilation_and_whatever_a_small_node_is(monkeypatch):
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+def test_without_compilation_and_whatever_a_small_node_is():
+    paths = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", "-c", WITHOUT_COMPILATION],
-        cwd=Path(__file__).parent,
+        env={**os.environ, "PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -524,6 +531,7 @@ def test_max_features_goes_on_until_a_feature_can_split():
 
 def draw_all(grower):
     """Let nodes draw their features, all of them; only ties depend on the order."""
+    grower._advance = advance_drawn
     grower.limits = grower.limits._replace(drawn=True)
     grower.work = workspace.make_workspace(grower.binned, grower.data.y, grower.limits)
     grower.memory = workspace.as_reference(

@@ -147,7 +147,9 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             v, last, dropped = await self._close(X, y, arguments, rounds, positive)
             n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
             kept = slice(n - n_done)
-            records.append(([*before[1:], last][kept], selected[kept]))
+            done = copy.copy(rounds)
+            done.latent, done.n_selected = [*before[1:], last][kept], selected[kept]
+            records.append(done)
             boosters.append((self._Booster, n))
             metrics.append(vars(self).get("evals_result_"))
             arguments = {**arguments, "verbose": False}
@@ -156,7 +158,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             self._Booster = average([booster[:n] for booster, n in boosters])
             self.evals_result_ = metrics[0]
             v, _, dropped = await self._close(X, y, arguments, rounds, positive)
-        self._keep_record(rounds, v, records, dropped)
+        self._keep_record(records, v, dropped)
 
     async def _weigh_labels(self, y: Any, weight: Any) -> FloatArray:
         """The weight of each class, from 0 on."""

@@ -90,7 +90,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     """
 
     _default_rate = 0.1
-    _fit_now: SeedFit
+    _fit_now: SeedFit | None = None
     _Booster: Any
     _best_score: dict[str, Any]
 
@@ -169,6 +169,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             fits = []
             for seed in self._list_seeds():
                 fit = self._fit_now = SeedFit(self, init_model, init_score, eval_metric)
+                fits.append(fit)
                 self.random_state = seed
                 super().fit(
                     X,
@@ -177,8 +178,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                     callbacks=fit.callbacks(callbacks),
                     **arguments,
                 )
-                fit.end(self, X, init_score)
-                fits.append(fit)
+                fit.end(X)
             del self._fit_now
             self._conclude(fits)
         return self
@@ -246,7 +246,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         params = without_ours(super()._process_params(stage))
         if self._n_classes <= 2:  # of more, LightGBM itself puts their number right
             _drop(params, "num_class")
-        fit = vars(self).get("_fit_now")
+        fit = self._fit_now
         if stage != "fit" or fit is None:
             _drop(params, "metric")  # one that is known here may be wrong there
             return params
@@ -270,8 +270,6 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     def _conclude(self, fits: list[SeedFit]) -> None:
         """Keep the record of the fits, and one model of all, made complete."""
         first = fits[0]
-        rounds = [fit.rounds for fit in fits if fit.rounds is not None]
-        v = rounds[0].final_weight(np.mean([fit.scores for fit in fits], axis=0))
         k = len(first.labels)
         kept = -1 if len(fits) == 1 else None  # None are those of the best round
         text = complete_model(
@@ -287,8 +285,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         else:
             self._evals_result = first.evals_result
             self._best_iteration, self._best_score = -1, {}
-        records = [(of_seed.latent, of_seed.n_selected) for of_seed in rounds]
-        self._keep_record(rounds[0], v, records, rounds[0].count_dropped(v))
+        self._keep_fits(fits)
 
 
 class SeedFit:
@@ -328,6 +325,7 @@ class SeedFit:
         self.metrics = Metrics(eval_metric, self._probability)
         self.rounds: PacedRounds | None = None
         self._estimator = estimator
+        self._init_score = init_score
         self._params = estimator.get_params()
 
     def callbacks(self, callbacks: list[Any] | None) -> list[Any]:
@@ -372,14 +370,14 @@ class SeedFit:
         self.scores = self._with_start(scores)
         return self.rounds.step(self.scores)
 
-    def end(self, estimator: Any, X: Any, init_score: Any) -> None:
+    def end(self, X: Any) -> None:
         """Work out the final scores: those of the round that early stopping has chosen.
 
         As a rule the trees of the last round are added to the scores before it; all
         trees would take a fifth to a half of the time of the fit.
         """
-        booster = self.booster = estimator._Booster
-        self.evals_result = estimator._evals_result
+        booster = self.booster = self._estimator._Booster
+        self.evals_result = self._estimator._evals_result
         rounds = self.rounds
         if rounds is None:
             raise never_called(lightgbm)
@@ -394,13 +392,16 @@ class SeedFit:
         else:
             options = {"num_iteration": -1 if n_kept == n_asked else best}
             before = self.start if self.start.size > 1 else self.start[0]
-            if init_score is not None:
-                before = before + np.reshape(init_score, self.scores.shape, order="F")
+            if self._init_score is not None:
+                given = np.reshape(self._init_score, self.scores.shape, order="F")
+                before = before + given
         with warnings.catch_warnings():
             # Names given to fit, where X itself has none
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             predict = lightgbm.LGBMModel.predict
-            self.scores = before + predict(estimator, X, raw_score=True, **options)
+            self.scores = before + predict(
+                self._estimator, X, raw_score=True, **options
+            )
         rounds.finish(self.scores, n_kept)
 
     def _start(self, y: NDArray[Any], weight: Any) -> PacedRounds:

@@ -246,30 +246,31 @@ class SelfPacedMixin:
         paces = find_paces(self.pace, self.p_min, shares, "logistic")
         return PacedRounds(paces, warm_rounds=self._count_warm_rounds(), n_done=n_done)
 
+    def _keep_fits(self, fits: Sequence[Any]) -> None:
+        """Learn from fits with ``rounds`` and final ``scores``, one for each seed."""
+        rounds = [fit.rounds for fit in fits]
+        v = rounds[0].final_weight(np.mean([fit.scores for fit in fits], axis=0))
+        self._keep_record(rounds, v, rounds[0].count_dropped(v))
+
     def _keep_record(
-        self,
-        rounds: PacedRounds,
-        sample_pace: Any,
-        records: Sequence[tuple[list[float], list[int]]],
-        dropped: NDArray[Any],
+        self, fits: Sequence[PacedRounds], sample_pace: Any, dropped: NDArray[Any]
     ) -> None:
         """Learn what the fits have done, and warn of it where it makes no sense.
 
         Parameters
         ----------
-        rounds : those of a fit, for the paces and the warm rounds
+        fits : the finished rounds of each seed
         sample_pace : v of each sample
-        records : ``latent`` and ``n_selected`` of each seed
         dropped : as counted by ``PacedRounds.count_dropped``
         """
-        self.paces_ = rounds.paces
+        self.paces_ = fits[0].paces
         self.sample_pace_ = sample_pace
-        losses = [np.array(latent, dtype=np.float64) for latent, _ in records]
-        counts = [np.array(selected, dtype=np.intp) for _, selected in records]
-        self.latent_objective_ = losses if len(losses) > 1 else losses[0]
-        self.n_selected_ = counts if len(counts) > 1 else counts[0]
+        losses = [np.array(fit.latent, dtype=np.float64) for fit in fits]
+        counts = [np.array(fit.n_selected, dtype=np.intp) for fit in fits]
+        self.latent_objective_ = losses if len(fits) > 1 else losses[0]
+        self.n_selected_ = counts if len(fits) > 1 else counts[0]
         mass, lost, n_lost = dropped
-        labels = list(rounds.paces)
+        labels = list(self.paces_)
         if np.count_nonzero(mass) < 2:
             label = labels[int(np.argmax(mass))]
             warn(
@@ -277,27 +278,26 @@ class SelfPacedMixin:
                 "weight, so that the model gives it to every row; give samples of "
                 "another class."
             )
-        if rounds.loss.is_plain:
+        if fits[0].loss.is_plain:
             return
-        n_rounds = rounds.n_done + max(map(len, counts))
-        if n_rounds <= rounds.warm_rounds:
+        n_rounds = fits[0].n_done + max(map(len, counts))
+        n_warm = fits[0].warm_rounds
+        if n_rounds <= n_warm:
             warn(
                 f"The pace has had no effect: all {n_rounds} rounds were among the "
-                f"{rounds.warm_rounds} warm ones before it sets in, and sample_pace_ "
-                "only says what a further one would believe. Give fewer warm_rounds, a "
-                "larger n_estimators or a larger learning_rate."
+                f"{n_warm} warm ones before it sets in, and sample_pace_ only says "
+                "what a further one would believe. Give fewer warm_rounds, a larger "
+                "n_estimators or a larger learning_rate."
             )
             return
-        n_empty = sum(int((of_seed == 0).sum()) for of_seed in counts)
+        n_empty = sum(np.count_nonzero(of_seed == 0) for of_seed in counts)
         if n_empty:
             warn(
                 f"The pace has left no sample in {n_empty} rounds, which have added "
                 "nothing to the model. Give a smaller p_min, or more warm_rounds."
             )
-        corrected = any(
-            getattr(pace, "prior_corrected", False) for pace in given_paces(self.pace)
-        )
-        if not corrected and len(labels) > 1 and n_lost.any():
+        paces = given_paces(self.pace)
+        if not any(getattr(pace, "prior_corrected", False) for pace in paces):
             message = describe_lost_classes(mass, lost, n_lost, labels)
             if message is not None:
                 warn(message.replace("a larger age or plateau", "a smaller p_min"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, wraps
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -89,16 +89,25 @@ class SelfPacedXGB(SelfPacedMixin):
                 f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
                 f"objective={self.objective!r}."
             )
-        if self.n_seeds > 1:
-            several = self.multi_strategy == "multi_output_tree"
-            check_can_be_averaged(self.booster, several_outputs=several)
+        if self.n_seeds > 1 and self.booster not in (None, "gbtree"):
+            raise ValueError(
+                f"n_seeds above 1 needs booster='gbtree', got booster={self.booster!r};"
+                " set n_seeds=1."
+            )
+        if self.n_seeds > 1 and self.multi_strategy == "multi_output_tree":
+            raise ValueError(
+                "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
+                "multi_strategy as it is."
+            )
 
-    def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
+    def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
         """What the parent's ``fit`` asks for first; a metric is to see probabilities.
 
         XGBoost gives it scores where the objective is one that it does not know.
         """
-        model, metric, *rest = super()._configure_fit(*args, **kwargs)  # type: ignore[misc]
+        model, metric, *rest = super()._configure_fit(  # type: ignore[misc]
+            model, params, feature_weights
+        )
         if metric is not None:
             metric = partial(_metric_of_scores, metric)
         return model, metric, *rest
@@ -171,7 +180,7 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
     (True, True)
     """
 
-    _fit_now: SeedFit
+    _fit_now: SeedFit | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,10 +216,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         check_evaluation("XGBoost", eval_set)
         with self._borrowed(*BORROWED) as borrowed:
             fits: list[SeedFit] = []
-            matrices: list[Any] = []
             for seed in self._list_seeds():
-                fit = SeedFit(self, borrowed["objective"], xgb_model, matrices)
-                self._fit_now = fit
+                fit = self._fit_now = SeedFit(self, borrowed["objective"], xgb_model)
                 self._set_up(seed, fit, borrowed, fit.n_done)
                 super().fit(X, y, **arguments)
                 fit.booster = self._Booster
@@ -219,7 +226,10 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
                 arguments["verbose"] = False
             del self._fit_now
             borrowed["objective"] = fits[0].params["objective"]
-            self._conclude(fits)
+            if len(fits) > 1:
+                self._Booster = average([fit.kept_booster() for fit in fits])
+                self.evals_result_ = fits[0].metrics
+            self._keep_fits(fits)
         return self
 
     @wraps(xgboost.XGBClassifier.predict)
@@ -247,29 +257,21 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         """
         return self._as_parent(xgboost.XGBClassifier)
 
-    def _conclude(self, fits: list[SeedFit]) -> None:
-        """Keep the record of the fits, and one model of all."""
-        first = fits[0]
-        scores = first.scores
-        if len(fits) > 1:
-            scores = np.mean([fit.scores for fit in fits], axis=0)
-            self._Booster = average([fit.kept_booster() for fit in fits])
-            self.evals_result_ = first.metrics
-        v = first.rounds.final_weight(scores)
-        records = [(fit.rounds.latent, fit.rounds.n_selected) for fit in fits]
-        self._keep_record(first.rounds, v, records, first.rounds.count_dropped(v))
-
-    def _configure_fit(self, *args: Any, **kwargs: Any) -> Any:
-        """What the parent's ``fit`` asks for first; it trains with these parameters."""
-        model, metric, params, *rest = super()._configure_fit(*args, **kwargs)
-        self._fit_now.take_params(params)
-        return model, metric, params, *rest
+    def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
+        """The parent trains with these parameters."""
+        fit = self._fit_now
+        if fit is not None:
+            if fit.objective == "multi:softmax" and params.get("num_class"):
+                params["objective"] = "multi:softmax"
+            fit.params = params
+        return super()._configure_fit(model, params, feature_weights)
 
     def _create_dmatrix(self, ref: Any, **kwargs: Any) -> Any:
-        """What the parent makes for training, evaluation and some predictions."""
-        fit = vars(self).get("_fit_now")
-        make = partial(super()._create_dmatrix, ref, **kwargs)
-        return make() if fit is None else fit.next_matrix(make)
+        """What the parent makes of data, first of those for training."""
+        data = super()._create_dmatrix(ref, **kwargs)
+        if self._fit_now is not None and self._fit_now.data is None:
+            self._fit_now.start(data)
+        return data
 
 
 class SeedFit(TrainingCallback):
@@ -280,66 +282,48 @@ class SeedFit(TrainingCallback):
     estimator : SPLXGBClassifier
     objective : the objective that the user has named
     xgb_model : a model to go on from, or None
-    matrices : the data, kept for the next seed
 
     Attributes
     ----------
     n_done : rounds of that model
     params : those that XGBoost trains with
+    data : those that it trains on
     rounds, scores : what the fit has done, and its final scores
     booster, metrics : the model, and the metrics of the evaluation sets
     """
 
     params: dict[str, Any]
+    data: Any = None
     rounds: PacedRounds
     scores: NDArray[Any]
     booster: Any
     metrics: Any
 
-    def __init__(
-        self, estimator: Any, objective: Any, xgb_model: Any, matrices: list[Any]
-    ) -> None:
+    def __init__(self, estimator: Any, objective: Any, xgb_model: Any) -> None:
         super().__init__()
         self.n_done = count_rounds(xgb_model)
+        self.objective = objective
         self._goes_on = xgb_model is not None
         self._estimator = estimator
-        self._objective = objective
-        self._matrices = matrices
-        self._n_asked = 0
 
-    def take_params(self, params: dict[str, Any]) -> None:
-        """Take the parameters of XGBoost, which a start score is still missing from."""
-        if self._objective == "multi:softmax" and params.get("num_class"):
-            params["objective"] = "multi:softmax"
-        self.params = params
-
-    def next_matrix(self, make: Callable[[], Any]) -> Any:
-        """The next of the parent's matrices; the first is that of the training data."""
-        if self._n_asked == len(self._matrices):
-            self._matrices.append(make())
-        data = self._matrices[self._n_asked]
-        self._n_asked += 1
-        if self._n_asked == 1:
-            self._start(data)
-        return data
-
-    def _start(self, data: Any) -> None:
+    def start(self, data: Any) -> None:
+        """Begin with these training data, and with the score of XGBoost itself."""
+        self.data = data
         y, weight = data.get_label(), data.get_weight()
         if y.size != data.num_row():
             raise ValueError(
                 f"y has {y.size} labels for {data.num_row()} rows; SPLXGBClassifier "
                 "takes one label for each row. Fit a model for each column."
             )
-        k = int(self.params.get("num_class") or 1)
-        if self.params.get("base_score") is None and not self._goes_on:
-            self.params["base_score"] = start_score(self.params, y, weight)
-        if k == 1:
-            weight = weigh(y, weight, self.params.get("scale_pos_weight"))
-        weight = weight if weight is not None and weight.size else None
+        params = self.params
+        k = int(params.get("num_class") or 1)
+        if params.get("base_score") is None and not self._goes_on:
+            params["base_score"] = start_score(params, y, weight)
+        factor = weigh(y, weight, params.get("scale_pos_weight") if k == 1 else None)
         labels = list(range(max(k, int(self._estimator.n_classes_))))
-        mass = np.bincount(y.astype(np.intp), weight, minlength=len(labels))
-        rounds = self._estimator._make_rounds(labels, mass, self.n_done)
-        self.rounds = rounds.start(y, weight)
+        mass = np.bincount(y.astype(np.intp), factor, minlength=len(labels))
+        self.rounds = self._estimator._make_rounds(labels, mass, self.n_done)
+        self.rounds.start(y, factor)
 
     def __call__(
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
@@ -360,8 +344,7 @@ class SeedFit(TrainingCallback):
         options: dict[str, Any] = {"iteration_range": (0, n_kept)}
         if n_kept == n_rounds:
             options = {"training": self.params.get("booster") != "dart"}
-        data = self._matrices[0]
-        self.scores = model.predict(data, output_margin=True, **options)
+        self.scores = model.predict(self.data, output_margin=True, **options)
         self.rounds.finish(self.scores, n_kept - self.n_done)
         return model
 
@@ -452,20 +435,6 @@ def start_score(params: dict[str, Any], label: NDArray[Any], weight: Any) -> Any
     return score[0] if isinstance(score, list) and len(score) == 1 else score
 
 
-def check_can_be_averaged(booster: str | None, *, several_outputs: bool) -> None:
-    """Raise an error where models of several seeds cannot be averaged."""
-    if booster not in (None, "gbtree"):
-        raise ValueError(
-            f"n_seeds above 1 needs booster='gbtree', got booster={booster!r}; set "
-            "n_seeds=1."
-        )
-    if several_outputs:
-        raise ValueError(
-            "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
-            "multi_strategy as it is."
-        )
-
-
 def average(boosters: Sequence[Any]) -> Any:
     """One booster with the trees of all, whose score is the mean of theirs.
 
@@ -473,9 +442,7 @@ def average(boosters: Sequence[Any]) -> Any:
     first rounds of it are the mean of their first rounds.
     """
     whole, *_ = learners = [json.loads(each.save_raw("json")) for each in boosters]
-    kinds = [each["learner"]["gradient_booster"] for each in learners]
-    check_can_be_averaged(kinds[0]["name"], several_outputs=False)
-    models = [each["model"] for each in kinds]
+    models = [each["learner"]["gradient_booster"]["model"] for each in learners]
     trees: list[Any] = []
     classes: list[int] = []
     ends = [0]
@@ -498,8 +465,6 @@ def average(boosters: Sequence[Any]) -> Any:
 
 def _divide(tree: dict[str, Any], n: int) -> None:
     """Divide what a tree says; cuts of inner nodes stay as they are."""
-    outputs = tree["tree_param"].get("size_leaf_vector", "1")
-    check_can_be_averaged(None, several_outputs=outputs not in ("0", "1"))
     tree["base_weights"] = [value / n for value in tree["base_weights"]]
     tree["split_conditions"] = [
         value / n if left == -1 else value

@@ -29,7 +29,6 @@ from splboost.engines.lost_workers import watch
 from splboost.engines.self_paced import PacedRounds, documented, never_called
 from splboost.engines.xgboost import (
     BORROWED,
-    NOT_PASSED_ON,
     SelfPacedXGB,
     average,
     count_rounds,
@@ -38,9 +37,9 @@ from splboost.engines.xgboost import (
 )
 
 FloatArray = NDArray[np.float64]
-WEIGHT, MARGIN = "sample_weight", "base_margin"
-NO_DATA = "verbose", "xgb_model"  # among the arguments of fit
-EVALS = "sample_weight_eval_set", "base_margin_eval_set"
+# Arguments of fit that are cut into the same pieces; likewise for each evaluation set
+TRAINING = "X", "y", "sample_weight", "base_margin"
+EVALUATION = "sample_weight_eval_set", "base_margin_eval_set"
 ATTRIBUTE = "splboost_rounds"
 
 
@@ -100,51 +99,45 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         -------
         self
         """
-        arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
+        data = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._check_settings()
         check_columns("XGBoost", getattr(X, "_meta", X), "X")
         with keeping_advice() as kept:  # another thread does the fit
-            fitted = self._client_sync(self._fit_async, X=X, y=y, **arguments)
+            fitted = self._client_sync(self._fit_async, **data)
         for advice in kept:
             warn(*advice)
         return fitted
 
-    async def _fit_async(self, X: Any, y: Any, **arguments: Any) -> Any:
-        X, y, arguments = _persist(self.client, X, y, arguments)
+    async def _fit_async(self, **data: Any) -> Any:
+        data = _persist(self.client, data)
         with self._borrowed(*BORROWED, "base_score") as borrowed:
-            await watch(
-                self.client,
-                lambda: self._fit_seeds(X, y, arguments, borrowed),
-                (X, y, arguments),
-            )
+            await watch(self.client, lambda: self._fit_seeds(data, borrowed), data)
         return self
 
-    async def _fit_seeds(
-        self, X: Any, y: Any, arguments: dict[str, Any], borrowed: dict[str, Any]
-    ) -> None:
-        X, y, arguments = await _drop_empty(self.client, X, y, arguments)
-        mass = await self._weigh_labels(y, arguments[WEIGHT])
+    async def _fit_seeds(self, data: dict[str, Any], borrowed: dict[str, Any]) -> None:
+        data = await _drop_empty(self.client, data)
+        mass = await _weigh_classes(self.client, data["y"], data["sample_weight"])
         softmax = len(mass) > 2
         positive = 1.0 if softmax else float(self.scale_pos_weight or 1.0)
         factors = np.where(np.arange(len(mass)) == 1, positive, 1.0)
-        n_done = count_rounds(arguments["xgb_model"])
+        n_done = count_rounds(data["xgb_model"])
         rounds = self._make_rounds(range(len(mass)), mass * factors, n_done)
         objective = "multi:softprob" if softmax else "binary:logistic"
-        if self.base_score is None and arguments["xgb_model"] is None:
+        if self.base_score is None and data["xgb_model"] is None:
             # XGBoost knows the classes by their weights alone
             params = {"objective": objective, "nthread": 1}
-            params |= {"scale_pos_weight": self.scale_pos_weight}
             params |= {"num_class": len(mass)} if softmax else {}
+            params["scale_pos_weight"] = self.scale_pos_weight
             self.base_score = start_score(params, np.arange(len(mass)), mass)
         boosters, records, metrics = [], [], []
         for seed in self._list_seeds():
             worker = WorkerRounds(rounds, positive)
             self._set_up(seed, worker, borrowed, n_done)
-            await super()._fit_async(X, y, **arguments)
+            await super()._fit_async(**data)
             before, selected = take_report(self._Booster)
             if not before and self._Booster.num_boosted_rounds() > n_done:
                 raise never_called(xgboost)
-            v, last, dropped = await self._close(X, y, arguments, rounds, positive)
+            v, last, dropped = await self._close(data, rounds, positive)
             n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
             kept = slice(n - n_done)
             done = copy.copy(rounds)
@@ -152,54 +145,24 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             records.append(done)
             boosters.append((self._Booster, n))
             metrics.append(vars(self).get("evals_result_"))
-            arguments = {**arguments, "verbose": False}
+            data = {**data, "verbose": False}
         borrowed["objective"] = objective
         if len(boosters) > 1:
             self._Booster = average([booster[:n] for booster, n in boosters])
             self.evals_result_ = metrics[0]
-            v, _, dropped = await self._close(X, y, arguments, rounds, positive)
+            v, _, dropped = await self._close(data, rounds, positive)
         self._keep_record(records, v, dropped)
 
-    async def _weigh_labels(self, y: Any, weight: Any) -> FloatArray:
-        """The weight of each class, from 0 on."""
-        masses = await _gather(
-            self.client, [delayed(weigh_labels)(*piece) for piece in _align(y, weight)]
-        )
-        labels = sorted({label for mass in masses for label in mass})
-        if not labels:
-            raise ValueError(
-                "y has no rows in any partition; give at least one sample of each "
-                "class."
-            )
-        if labels != list(range(len(labels))):
-            raise ValueError(
-                f"y must hold the classes 0 to {len(labels) - 1}, got "
-                f"{labels[:10]}; encode them, as sklearn's LabelEncoder does."
-            )
-        total = np.array([sum(mass.get(k, 0.0) for mass in masses) for k in labels])
-        if not total.sum() > 0:
-            raise ValueError(
-                "Sample weights are all zero: sample_weight leaves no row to learn "
-                "from. Give at least one sample of each class a positive weight."
-            )
-        check_total(float(total.sum()))
-        return total
-
     async def _close(
-        self,
-        X: Any,
-        y: Any,
-        arguments: dict[str, Any],
-        rounds: PacedRounds,
-        positive: float,
+        self, data: dict[str, Any], rounds: PacedRounds, positive: float
     ) -> tuple[Any, float, FloatArray]:
         """v of all samples, the summed latent loss, and what is dropped of classes."""
-        margin = arguments[MARGIN]
+        margin = data["base_margin"]
         if isinstance(margin, array.Array) and margin.ndim == 1:
             # XGBoost would pair its pieces with the columns of X
             margin = margin[:, None]
         scores = await super()._predict_async(
-            X,
+            data["X"],
             output_margin=True,
             validate_features=True,
             base_margin=margin,
@@ -208,7 +171,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         closed = self.client.compute(
             [
                 delayed(close_piece)(*piece, rounds, positive)
-                for piece in _align(scores, y, arguments[WEIGHT])
+                for piece in _align(scores, data["y"], data["sample_weight"])
             ]
         )
         sums = await _gather(
@@ -309,57 +272,78 @@ def close_piece(
 # ------------------------------------------------------------------ data of the cluster
 
 
-def _persist(client: Any, X: Any, y: Any, arguments: dict[str, Any]) -> Any:
+def _group(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """X, y, weights and margins of training, then of evaluation sets, by their names.
+
+    What a group holds is cut into the same pieces.
+    """
+    yield {name: data[name] for name in TRAINING}
+    for k, pair in enumerate(data["eval_set"] or ()):
+        group = {f"eval_set[{k}][{j}]": each for j, each in enumerate(pair)}
+        for name in EVALUATION:
+            group[f"{name}[{k}]"] = dict(enumerate(data[name] or ())).get(k)
+        yield group
+
+
+def _persist(client: Any, data: dict[str, Any]) -> dict[str, Any]:
     """The same data, which the workers begin to load, all at once, and hold."""
-    for name, collection in _name_data(X, y, arguments):
-        if not is_dask_collection(collection):
-            raise TypeError(
-                f"{name} must be a dask array, dataframe or series, got "
-                f"{type(collection).__name__}; dask.array.from_array makes one, and "
-                "SPLXGBClassifier takes the data of one machine."
-            )
-    data = {name: arguments[name] for name in arguments if name not in NO_DATA}
-    lazy, put_back = unpack_collections(X, y, data)
-    X, y, data = put_back(client.persist(lazy))
-    return X, y, {**arguments, **data}
+    for group in _group(data):
+        for place, (name, collection) in enumerate(group.items()):
+            is_left_out = collection is None and place > 1  # X and y must be there
+            if not is_left_out and not is_dask_collection(collection):
+                raise TypeError(
+                    f"{name} must be a dask array, dataframe or series, got "
+                    f"{type(collection).__name__}; dask.array.from_array makes one, "
+                    "and SPLXGBClassifier takes the data of one machine."
+                )
+    model = {"xgb_model": data.pop("xgb_model")}
+    lazy, put_back = unpack_collections(data)
+    [data] = put_back(client.persist(lazy))
+    return data | model
 
 
-def _name_data(X: Any, y: Any, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """All that must be dask collections, by the names of arguments."""
-    yield from (("X", X), ("y", y))
-    for k, pair in enumerate(arguments["eval_set"] or ()):
-        yield from ((f"eval_set[{k}][{j}]", each) for j, each in enumerate(pair))
-    optional = {name: arguments[name] for name in (WEIGHT, MARGIN)}
-    for name in EVALS:
-        for k, collection in enumerate(arguments[name] or ()):
-            optional[f"{name}[{k}]"] = collection
-    yield from (item for item in optional.items() if item[1] is not None)
-
-
-async def _drop_empty(client: Any, X: Any, y: Any, arguments: dict[str, Any]) -> Any:
+async def _drop_empty(client: Any, data: dict[str, Any]) -> dict[str, Any]:
     """The same data without empty pieces, when they are loaded.
 
     XGBoost fails on a piece without rows that has come over the network.
     """
-    data = dict(arguments)
-    n_rows = await _count_rows(client, y)
-    for name in (WEIGHT, MARGIN):
-        data[name] = _without_empty(data[name], n_rows)
-    if data["eval_set"]:
-        counts = [await _count_rows(client, y_set) for _, y_set in data["eval_set"]]
-        data["eval_set"] = [
-            tuple(_without_empty(collection, n) for collection in pair)
-            for pair, n in zip(data["eval_set"], counts, strict=True)
-        ]
-        for name in EVALS:
-            if data[name]:
-                pairs = zip(data[name], counts, strict=True)
-                data[name] = [_without_empty(each, n) for each, n in pairs]
-    return _without_empty(X, n_rows), _without_empty(y, n_rows), data
+    groups = []
+    for group in _group(data):
+        _, y, *_ = group.values()
+        n_rows = await _gather(client, [delayed(len)(piece) for (piece,) in _align(y)])
+        groups.append([_without_empty(each, n_rows) for each in group.values()])
+    training, *evaluation = groups
+    data = data | dict(zip(TRAINING, training, strict=True))
+    if evaluation:
+        data["eval_set"] = [(X, y) for X, y, *_ in evaluation]
+        _, _, *others = zip(*evaluation, strict=True)
+        for name, sets in zip(EVALUATION, others, strict=True):
+            data[name] = data[name] and list(sets)
+    return data
 
 
-async def _count_rows(client: Any, y: Any) -> list[int]:
-    return await _gather(client, [delayed(len)(piece) for (piece,) in _align(y)])
+async def _weigh_classes(client: Any, y: Any, weight: Any) -> FloatArray:
+    """The weight of each class, from 0 on."""
+    pieces = _align(y, weight)
+    masses = await _gather(client, [delayed(weigh_labels)(*each) for each in pieces])
+    labels = sorted({label for mass in masses for label in mass})
+    if not labels:
+        raise ValueError(
+            "y has no rows in any partition; give at least one sample of each class."
+        )
+    if labels != list(range(len(labels))):
+        raise ValueError(
+            f"y must hold the classes 0 to {len(labels) - 1}, got "
+            f"{labels[:10]}; encode them, as sklearn's LabelEncoder does."
+        )
+    total = np.array([sum(mass.get(k, 0.0) for mass in masses) for k in labels])
+    if not total.sum() > 0:
+        raise ValueError(
+            "Sample weights are all zero: sample_weight leaves no row to learn "
+            "from. Give at least one sample of each class a positive weight."
+        )
+    check_total(float(total.sum()))
+    return total
 
 
 def _without_empty(collection: Any, n_rows: list[int]) -> Any:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 SECONDS = 0.1  # between two states of the bar
 N_LINES = 10
@@ -15,14 +15,17 @@ SECONDS_OF_LINES = 300.0  # after which a line is due in any case
 COMPILING = "compiling, as on first use; this may take a minute"
 
 
-class Report(Protocol):
-    """Shows progress; a context manager that tidies up at the end."""
+class Report:
+    """Shows nothing of the progress; a context manager that tidies up at the end."""
 
-    def show(self, done: int, text: str = "") -> None: ...
+    def show(self, done: int, text: str = "") -> None:
+        pass
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        pass
 
 
 def has_room_for_bar() -> bool:
@@ -38,26 +41,13 @@ def make_report(
     A bar estimates the time left, unless ``estimates`` is False.
     """
     if not verbose:
-        return Silence()
+        return Report()
     if has_room_for_bar():
         return Bar(total, title, estimates=estimates)
     return Lines(total, title)
 
 
-class Silence:
-    """Shows nothing."""
-
-    def show(self, done: int, text: str = "") -> None:
-        pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
-class Lines(Silence):
+class Lines(Report):
     """Writes a line for every tenth of the work, and every few minutes."""
 
     def __init__(self, total: int, title: str) -> None:
@@ -75,7 +65,7 @@ class Lines(Silence):
             print(f"{line}  {text}".rstrip(), file=sys.stderr, flush=True)
 
 
-class Bar(Silence):
+class Bar(Report):
     """A progress bar, redrawn up to ten times a second."""
 
     def __init__(self, total: int, title: str, *, estimates: bool = True) -> None:

@@ -64,23 +64,21 @@ def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterato
     suffix = target.suffix if len(os.fsencode(target.suffix)) < LONGEST_STEM else ""
     part = target.with_name(f"{stem}.{secrets.token_hex(4)}.{PART}{suffix}")
     try:
-        try:
-            _make_like(target, part, like)
-            yield part
-            _bring_to_disk(part)
-        except OSError as error:
-            was_there = target.exists()
-            left = "is as it was before" if was_there else "is not there"
-            raise WriteError(
-                f"{path} could not be written ({error.strerror or error}); "
-                f"{'the earlier file' if was_there else 'it'} {left}."
-            ) from error
-        _move(part, target, path)
+        _make_like(target, part, like)
+        yield part
+        _bring_to_disk(part)
     except BaseException as error:
-        if not isinstance(error, _NotMoved):
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-        raise
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        left = "it is not there"
+        if target.exists():
+            left = "the earlier file is as it was before"
+        raise WriteError(
+            f"{path} could not be written ({error.strerror or error}); {left}."
+        ) from error
+    _move(part, target, path)
 
 
 def is_device(path: Path) -> bool:
@@ -92,10 +90,6 @@ def has_mark(path: Path, mark: str) -> bool:
     """Whether a text that marks the files of a command is near the start of a file."""
     with path.open("rb") as stream:
         return mark.encode() in stream.read(MOST_SEARCHED)
-
-
-class _NotMoved(WriteError):
-    """The file was written, but could not be moved to its place."""
 
 
 def _make_like(target: Path, part: Path, like: Path | None) -> None:
@@ -122,7 +116,7 @@ def _move(part: Path, target: Path, path: str | os.PathLike[str]) -> None:
     try:
         os.replace(part, target)
     except OSError as error:
-        raise _NotMoved(
+        raise WriteError(
             f"{path} could not be replaced ({error.strerror or error}); close it if "
             f"another program has it open. It is as it was before; what was to replace "
             f"it is whole in {part}."

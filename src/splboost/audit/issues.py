@@ -252,19 +252,19 @@ def make_issues(
     )
 
 
+def columns_of(issues: Any, *names: str) -> list[NDArray[Any]]:
+    """Columns of the frame as arrays, in whichever library it is."""
+    return [np.asarray(issues[name]) for name in names]
+
+
 def summarise(audit: Any, numbers: Sequence[int] | None = None) -> str:
     """Noise, suspects, contradictions, and which labels look like which others.
 
     ``numbers`` are the rows' numbers in a file; None counts from 0.
     """
-    is_issue, given, better, quality = (
-        np.asarray(audit.issues_[name])
-        for name in (
-            "is_label_issue",
-            "given_label",
-            "predicted_label",
-            "label_quality",
-        )
+    is_issue, given, better, quality = columns_of(
+        audit.issues_,
+        *("is_label_issue", "given_label", "predicted_label", "label_quality"),
     )
     n_rows, n_suspects = is_issue.size, int(is_issue.sum())
     rate, std = f"{audit.noise_rate_:.1%}", f"{audit.noise_rate_std_:.1%}"
@@ -273,13 +273,11 @@ def summarise(audit: Any, numbers: Sequence[int] | None = None) -> str:
     lines = [f"{n_rows} labels, of which {share}{spread} look wrong."]
     expected = f"{audit.expected_precision_:.0%}"
     if n_suspects > 1:
-        lines.append(
-            f"{n_suspects} suspects; of these about {expected} should be wrong."
-        )
+        lines += [f"{n_suspects} suspects; of these about {expected} should be wrong."]
     elif n_suspects == 1:
-        lines.append(f"1 suspect, wrong with a chance of about {expected}.")
+        lines += [f"1 suspect, wrong with a chance of about {expected}."]
     else:
-        lines.append("No label is suspect.")
+        lines += ["No label is suspect."]
     n_wrong = round(audit.noise_rate_ * n_rows)
     if n_wrong > n_suspects and audit.top is None and audit.precision is None:
         lines.append(

@@ -35,6 +35,7 @@ from splboost.audit.issues import (
     MORE_LIKELY_THAN_NOT,
     MOST_CERTAIN,
     chance_wrong,
+    columns_of,
     estimate_noise_model,
     make_issues,
     summarise,
@@ -333,8 +334,8 @@ class LabelAudit(BaseEstimator):
         if how not in ("drop", "correct"):
             raise ValueError(f"how={how!r} is unknown; give 'drop' or 'correct'.")
         labels = read_target(y)
-        is_issue, given, better = self._columns(
-            "is_label_issue", "given_label", "predicted_label"
+        is_issue, given, better = columns_of(
+            self.issues_, "is_label_issue", "given_label", "predicted_label"
         )
         if labels.shape != given.shape or not (labels == given).all():
             raise ValueError(
@@ -402,7 +403,9 @@ class LabelAudit(BaseEstimator):
         """
         check_is_fitted(self)
         table, X, codes = self._data
-        is_issue, rank, wrong = self._columns("is_label_issue", "rank", "chance_wrong")
+        is_issue, rank, wrong = columns_of(
+            self.issues_, "is_label_issue", "rank", "chance_wrong"
+        )
         if rows is None:
             rows = np.argsort(rank)[: np.count_nonzero(is_issue)]
         asked = np.atleast_1d(rows)
@@ -483,10 +486,6 @@ class LabelAudit(BaseEstimator):
         """
         check_is_fitted(self)
         return summarise(self)
-
-    def _columns(self, *names: str) -> list[NDArray[Any]]:
-        """Columns of ``issues_``."""
-        return [np.asarray(self.issues_[name]) for name in names]
 
 
 def find_label_issues(

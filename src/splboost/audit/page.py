@@ -27,6 +27,7 @@ import numpy as np
 
 from splboost._tools.whole_files import has_mark, write_whole
 from splboost.audit.decisions import FORMAT, digest_row
+from splboost.audit.issues import columns_of
 from splboost.audit.reasons import Reason
 from splboost.audit.table_files import UTF_8, TableFile
 
@@ -121,12 +122,9 @@ def _describe_suspects(
     number: Sequence[int],
 ) -> list[dict[str, Any]]:
     """The suspects, the worst first, with what is proposed for them, and why."""
-    quality, wrong, is_suspect, rank, labels = (
-        np.asarray(audit.issues_[name])
-        for name in (
-            *("label_quality", "chance_wrong", "is_label_issue", "rank"),
-            "given_label",
-        )
+    quality, wrong, is_suspect, rank, labels = columns_of(
+        audit.issues_,
+        *("label_quality", "chance_wrong", "is_label_issue", "rank", "given_label"),
     )
     classes = audit.classes_.tolist()
     place = {label: k for k, label in enumerate(classes)}
@@ -176,9 +174,7 @@ def _fingerprint(audit: Any, file: TableFile) -> str:
 
 def _histogram(issues: Any) -> dict[str, Any]:
     """Of label qualities; the cut is None where suspects are not the lowest."""
-    quality, is_suspect = map(
-        np.asarray, (issues["label_quality"], issues["is_label_issue"])
-    )
+    quality, is_suspect = columns_of(issues, "label_quality", "is_label_issue")
     known = ~np.isnan(quality)
     edges = np.linspace(0, 1, N_BINS + 1)
     worst = quality[known & is_suspect].max(initial=-1)
@@ -210,13 +206,14 @@ def _in_words(
 def say(reason: Reason, name: str, label: str) -> str:
     """A reason as a sentence.
 
-    Examples
-    --------
-    >>> from splboost.audit.reasons import Reason
-    >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
-    glucose is 85, but 150 in similar rows that are yes.
-    >>> print(say(Reason(1, "Bern", "Bern", 0.1), "city", "yes"))
-    city is Bern, but not in all similar rows that are yes.
+        Examples
+        --------
+        >>> from splboost.audit.issues import columns_of
+    from splboost.audit.reasons import Reason
+        >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
+        glucose is 85, but 150 in similar rows that are yes.
+        >>> print(say(Reason(1, "Bern", "Bern", 0.1), "city", "yes"))
+        city is Bern, but not in all similar rows that are yes.
     """
     value, usual = _shown(reason.value), _shown(reason.usual)
     other = "not in all" if value == usual else f"{usual} in"

@@ -6,7 +6,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from reference import l2_boost, regression_learner, rival_score, weighted_median
 from splboost import L2BoostRegressor
-from splboost.boosting import residuals
+from splboost.boosting import l2
 from splboost.pace import Hard, Linear, Mixture, Polynomial
 from splboost.trees import CARTRegressor
 
@@ -124,7 +124,7 @@ def test_starts_from_the_mean_or_the_median():
     plain, paced = make().fit(X, y, weight), make(pace="hard").fit(X, y, weight)
     assert plain.start_ == pytest.approx(np.average(y, weights=weight))
     assert paced.start_ == weighted_median(y, weight)
-    assert residuals.weighted_median(y, weight) == weighted_median(y, weight)
+    assert l2.weighted_median(y, weight) == weighted_median(y, weight)
     assert not hasattr(plain, "scale_")
 
 

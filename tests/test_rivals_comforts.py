@@ -39,7 +39,7 @@ from splboost.boosting.potentials import (
     PotentialStep,
 )
 from splboost.boosting.state import State
-from splboost.boosting.working_sets import gentle
+from splboost.boosting.working_sets import GENTLE
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
@@ -249,7 +249,7 @@ def test_ties_are_level_in_scores_too():
     codes, weight = np.zeros(3, dtype=np.uint8), np.ones(3)
     nearly = np.array([[1.0, 1.0, 1.0], [1 + 1e-14, 1.0, 1.0], [0.0, 0.0, 1 + 1e-14]])
     for state in (
-        State(gentle(), codes, 3, weight, [None] * 3),
+        State(GENTLE, codes, 3, weight, [None] * 3),
         PotentialState(BrownPotential(0.2), codes, 3, weight),
     ):
         state.raw = nearly

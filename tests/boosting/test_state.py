@@ -11,11 +11,11 @@ from splboost.boosting.state import BLOCK, CHUNK, State
 from splboost.pace import Hard, Linear, Logarithmic, Mixture, Pace, Polynomial
 
 WORKING_SETS = {
-    "ada": working_sets.discrete(),
-    "gentle": working_sets.gentle(),
+    "ada": working_sets.DISCRETE,
+    "gentle": working_sets.GENTLE,
     "logit": working_sets.logit(4.0, keep_gradient=False),
     "logit, gradient": working_sets.logit(3.0, keep_gradient=True),
-    "savage": working_sets.savage_boost(),
+    "savage": working_sets.SAVAGE,
     "rboost": working_sets.rboost("gentle", 4.0),
     "fisher": working_sets.rboost("fisher", 4.0),
     "mm": working_sets.rboost("mm", 4.0),

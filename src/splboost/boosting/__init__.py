@@ -7,16 +7,17 @@ equations of RobustBoost and BrownBoost). The folders hold what they are made of
 families, learners, scores, steps, fit.
 """
 
-from splboost.boosting.ada import AdaBoostClassifier
-from splboost.boosting.gentle import GentleBoostClassifier
+from splboost.boosting.adaboost import (
+    AdaBoostClassifier,
+    GentleBoostClassifier,
+    RealAdaBoostClassifier,
+    SPLBoostClassifier,
+)
 from splboost.boosting.l2 import L2BoostRegressor
 from splboost.boosting.logit import LogitBoostClassifier
 from splboost.boosting.progress import Progress
-from splboost.boosting.rboost import RBoostClassifier
-from splboost.boosting.real import RealAdaBoostClassifier
 from splboost.boosting.robustboost import BrownBoostClassifier, RobustBoostClassifier
-from splboost.boosting.savage import SavageBoostClassifier
-from splboost.boosting.spl import SPLBoostClassifier
+from splboost.boosting.savage import RBoostClassifier, SavageBoostClassifier
 
 __all__ = [
     "AdaBoostClassifier",

@@ -104,6 +104,7 @@ class BaseBooster(BaseEstimator):
     validation_scores_: FloatArray
     _model: Model
     _continuation: Continuation | None = None
+    _default_plateau: float = DEFAULT_PLATEAU  # of paces that name none
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -230,10 +231,6 @@ class BaseBooster(BaseEstimator):
             return None
         n_warm = self.warm_rounds if self._is_paced() else 0
         return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
-
-    def _default_plateau(self) -> float:
-        """Default plateau for paces created without one."""
-        return DEFAULT_PLATEAU
 
     def _schedule(self) -> Schedule:
         return Schedule(self.n_estimators, self.warm_rounds, self.subsample)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from splboost._data.table import Table, read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.loop import ONE_CLASS
 from splboost.boosting.parameters import warn_of_collapse
-from splboost.boosting.prediction import ScorePrediction
 from splboost.boosting.progress import Progress
 from splboost.boosting.samples import (
     FitData,
@@ -24,7 +26,9 @@ from splboost.boosting.samples import (
     divide,
     read_samples,
 )
+from splboost.boosting.state import State, level_ties
 from splboost.boosting.weak_learner import MEANS
+from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.classes import describe_dropped_classes, paces_of_classes
@@ -33,7 +37,7 @@ from splboost.trees.estimators import CARTClassifier, CARTRegressor
 FloatArray = NDArray[np.float64]
 
 
-class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
+class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
     """A boosted classifier, paced or not.
 
     A booster says what a round has to fit (``_working_set``), which answers of its weak
@@ -47,16 +51,13 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
     class_weight: Any
+    _working_set: WorkingSet
     classes_: NDArray[Any]
     paces_: dict[Any, Pace | None]
 
-    def _working_set(self) -> Any:
-        """What a round has to fit: a ``WorkingSet``."""
-        raise AttributeError(f"{type(self).__name__} has no loss of the margin.")
-
     @property
-    def _loss(self) -> MarginLoss:  # type: ignore[override]
-        return self._working_set().loss
+    def _loss(self) -> MarginLoss:
+        return self._working_set.loss
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
@@ -65,7 +66,7 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
-        if self.classes_.size == 2 or self._is_joint():
+        if self.classes_.size == 2 or self._is_joint:
             return [(samples.codes, self.classes_)]
         own = np.array([False, True])
         return [
@@ -73,15 +74,14 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
             for k in range(self.classes_.size)
         ]
 
+    @property
     def _is_joint(self) -> bool:
         """Whether one learner serves all classes."""
-        return self._working_set().joint
+        return self._working_set.joint
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
-        from splboost.boosting.state import State
-
         return State(
-            self._working_set(),
+            self._working_set,
             samples.codes,
             self.classes_.size,
             samples.weight,
@@ -102,7 +102,7 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         return self.classes_[samples.codes]
 
     def _resolve_paces(self, samples: Samples) -> None:
-        k, default = self.classes_.size, self._default_plateau()
+        k, default = self.classes_.size, self._default_plateau
         mass = np.bincount(samples.codes, samples.weight, k)
         priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
         self.paces_ = paces_of_classes(
@@ -112,7 +112,7 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
     def _warn_of_paces(self) -> None:
         given = [pace for pace in self._given_paces() if pace is not None]
         if given and self.learning_rate == 1:
-            k, default = self.classes_.size, self._default_plateau()
+            k, default = self.classes_.size, self._default_plateau
             in_units = [pace.for_loss(k, self._loss, default) for pace in given]
             warn_of_collapse(in_units, self._loss.doubt_at(1 / k, k))
 
@@ -138,6 +138,169 @@ class BaseBoostedClassifier(ScorePrediction, ClassifierMixin, BaseBooster):
         The slope of the loss, unless a step does not follow that.
         """
         return self._loss.weight(margin)
+
+    # -------------------------------------------------------------------- predictions
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes F, positive where ``classes_[1]`` is predicted; for more
+            one score per class, the highest of which is predicted. What a score means
+            depends on the loss (``docs/boosters.md``).
+        """
+        table = self._read(X)
+        score = np.zeros((table.n_rows, self._n_outputs))
+        self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
+        return self._shape(score, self._time_after(-1))
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Score of each row after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        score : array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        table = self._read(X)
+        score = np.zeros((table.n_rows, self._n_outputs))
+        for n, _ in enumerate(self._model.stages(table, X, score)):
+            yield self._shape(score.copy(), self._time_after(n))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted label of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        return self._labels(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Predicted label of each row after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        labels : array of shape (n_samples,)
+        """
+        for score in self.staged_decision_function(X):
+            yield self._labels(score)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class, as the loss links it to the score.
+
+        These probabilities are not calibrated: boosting drives scores apart, and a
+        self-paced loss is flat where it no longer believes a label. Put
+        ``CalibratedClassifierCV`` on top where they matter.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        return self._probability(self.decision_function(X), self._time_after(-1))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithm of the probability of each class; see ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Probability of each class after each round; see ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        for n, score in enumerate(self.staged_decision_function(X)):
+            yield self._probability(score, self._time_after(n))
+
+    def staged_score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
+        """Accuracy after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Yields
+        ------
+        accuracy : float
+        """
+        for labels in self.staged_predict(X):
+            yield accuracy_score(y, labels, sample_weight=sample_weight)
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_table(self, X, self._model.categorical_features, reset=False)
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if self.classes_.size == 2 else self.classes_.size
+
+    def _time_after(self, n: int) -> Any:
+        """Time after a round by its index, where scores depend on it."""
+        return None
+
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        """Scores as users see them, from the model's outputs at a time."""
+        if self.classes_.size == 2:
+            return output[:, 0]
+        return self._per_score * level_ties(self._working_set.combine(output))
+
+    @property
+    def _per_score(self) -> float:
+        """Scores that users see, per unit of those that are linked to probabilities.
+
+        For K classes coupled by the exponential loss F = (K - 1) G (``Exponential``).
+        """
+        return 1.0
+
+    def _labels(self, score: FloatArray) -> NDArray[Any]:
+        if score.ndim == 1:
+            return self.classes_[(score > 0).astype(np.intp)]
+        return self.classes_[score.argmax(axis=1)]
+
+    def _probability(self, score: FloatArray, time: Any = None) -> FloatArray:
+        return self._loss.probability(
+            score / self._per_score if score.ndim > 1 else score
+        )
 
 
 class BaseValueBooster(BaseBoostedClassifier):

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from splboost.boosting.booster import effective_size
 from splboost.boosting.classifier import BaseValueBooster
 from splboost.boosting.samples import Samples
+from splboost.boosting.steps import LogOdds, Means, ValueStep
 from splboost.boosting.weak_learner import MEANS, SHARES
+from splboost.boosting.working_sets import FromMargins, WorkingSet
 from splboost.losses import MarginLoss, check_numbers
 
 __all__ = ["MarginLoss", "MarginLossBooster"]
@@ -124,14 +126,11 @@ class MarginLossBooster(BaseValueBooster, ABC):
         self._check_numbers()
         super()._resolve_paces(samples)
 
-    def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import FromMargins
-
+    @property
+    def _working_set(self) -> WorkingSet:  # type: ignore[override]
         return FromMargins(self.margin_loss(), self.working_set, type(self).__name__)
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.steps import LogOdds, Means, ValueStep
-
         link: Any = Means(self.learning_rate)
         if self._answers == SHARES:
             link = LogOdds(self.learning_rate, 1 / max(effective_size(weight), 3))

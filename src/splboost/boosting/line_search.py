@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.maths import clip, exp
-from splboost.boosting.state import CHUNK, MOST_MARGIN, add_up
+from splboost.boosting.learners import Weak
+from splboost.boosting.state import CHUNK, MOST_MARGIN, State, add_up
+from splboost.boosting.steps import ValueStep
 
+NO_SLOPE = 1e-6  # of the loss, per unit of weight, that leaves nothing to do
+SHORTEST, N_DOUBLINGS = 2.0**-6, 7
 N_LENGTHS, LENGTH, FARTHEST = 41, 0.05, 2.0
 CLOSE = 1e-7  # to a length: from there a step of Newton is exact
 N_CELLS, FAR = 128, 12.0  # of like margins, and where they are all alike
+
+
+class HalvingStep(ValueStep):
+    """SavageBoost: tries lengths from 2**-6 to 2, and takes the one of the lowest loss.
+
+    The ``learning_rate`` is in the link already, and no part of the length.
+    """
+
+    def __init__(self, link: Any, total_weight: float, learning_rate: float) -> None:
+        super().__init__(link, total_weight)
+        self.learning_rate = learning_rate
+
+    def factor(self, state: State, k: int, weak: Weak) -> float:
+        """The best of the lengths, by the loss of the samples as far as believed."""
+        totals = np.empty(N_DOUBLINGS + 2)
+        savage_totals(
+            state.score[k],
+            state.codes,
+            1 if state.n_outputs == 1 else k,
+            state.factor,
+            np.ascontiguousarray(weak.of_samples()),
+            SHORTEST / self.learning_rate,
+            totals,
+        )
+        best = int(np.argmin(totals))
+        return SHORTEST * 2.0 ** (best - 1) if best else 0.0
+
+
+class FlatStep(ValueStep):
+    """RBoost: stops where the loss is flat for all samples."""
+
+    def factor(self, state: State, k: int, weak: Weak) -> float:
+        """1, unless next to nothing is left to gain."""
+        loss = state.loss[k]
+        slope = 2 * float(state.factor @ (loss * (1 - np.sqrt(loss))))
+        return float(slope >= NO_SLOPE * self.total_weight)
+
+
+class VoteStep(FlatStep):
+    """RBoost with classifiers: searches for the best length along votes, up to 2."""
+
+    def factor(self, state: State, k: int, weak: Weak) -> float:
+        """The length with the lowest loss of the samples as far as believed."""
+        if not super().factor(state, k, weak):
+            return 0.0
+        own = 1 if state.n_outputs == 1 else k
+        above = weak.of_samples() > 0
+        return float(best_length(state.score[k], state.codes, own, state.factor, above))
 
 
 @kernel

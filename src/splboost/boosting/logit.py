@@ -14,6 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from splboost.boosting.classifier import BaseValueBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
+from splboost.boosting.steps import Means, ValueStep
+from splboost.boosting.working_sets import WorkingSet, logit
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
@@ -116,9 +118,8 @@ class LogitBoostClassifier(BaseValueBooster):
         self.z_clip = z_clip
         self.z_max = z_max
 
-    def _working_set(self) -> Any:
-        from splboost.boosting.working_sets import logit
-
+    @property
+    def _working_set(self) -> WorkingSet:  # type: ignore[override]
         return logit(float(self.z_max), keep_gradient=self.z_clip == "gradient")
 
     def _pull(self, margin: FloatArray) -> FloatArray:
@@ -128,8 +129,6 @@ class LogitBoostClassifier(BaseValueBooster):
         return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
 
     def _make_step(self, weight: FloatArray) -> Any:
-        from splboost.boosting.steps import Means, ValueStep
-
         # For more classes the factor is in how their scores combine.
         rate = self.learning_rate * (0.5 if self.classes_.size == 2 else 1.0)
         return ValueStep(Means(rate), float(weight.sum()), tolerance=TOLERANCE)

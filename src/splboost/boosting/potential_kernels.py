@@ -182,7 +182,7 @@ def share_missed(weight, right):
     return missed / total
 
 
-@inner_kernel(fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def add_up(points, course, time, duration, step):
     """Sums over points as they are after a move."""
     mean, width = place(course, time + duration)

@@ -30,8 +30,7 @@ from splboost.boosting.potential_kernels import (
     solve,
     weigh_samples,
 )
-from splboost.boosting.prediction import level_ties
-from splboost.boosting.state import State
+from splboost.boosting.state import State, level_ties
 from splboost.boosting.steps import Proposal, Rows, Step, Votes, weights_to_fit
 
 FloatArray = NDArray[np.float64]

@@ -24,9 +24,9 @@ from splboost.boosting.potentials import (
     RobustPotential,
     decays,
 )
-from splboost.boosting.prediction import level_ties
 from splboost.boosting.progress import Progress
 from splboost.boosting.samples import FitData, Samples
+from splboost.boosting.state import level_ties
 from splboost.boosting.weak_learner import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
@@ -45,6 +45,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
     pace = None
     warm_rounds = 0
     learning_rate = 1.0
+    _is_joint = False
 
     times_: FloatArray
     sample_potential_: FloatArray
@@ -102,9 +103,6 @@ class BasePotentialBooster(BaseBoostedClassifier):
     def _fixed_parameters(self) -> dict[str, Any]:
         names = ("epsilon", "theta", "sigma", "variant")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
-
-    def _is_joint(self) -> bool:
-        return False
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
         return PotentialState(

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import MOST, clip, exp
 from splboost._tools.threads import run, share
-from splboost.boosting.prediction import level_ties
 from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
@@ -45,6 +44,7 @@ MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
 MOST_SHIFT = 30.0  # since weights were last brought back to at most 1
 FAR_SHIFT = 250.0  # from which on the loss of a sample far behind is not its weight
 LARGE_WEIGHT = 1e100  # of a sample, from which on its weight in a round may overflow
+ROUNDING = 1e-11  # of scores, whose order it must not change
 MOST_WEIGHT = 1e290  # of a sample in a round: a sum of some million is finite
 
 
@@ -435,3 +435,13 @@ class State:
 
     def rewind(self, n_rounds: int) -> None:
         """Forget what depends on later rounds, but for the scores."""
+
+
+def level_ties(score: FloatArray) -> FloatArray:
+    """Make scores equal that differ from the highest of their row by rounding alone.
+
+    The first of them is then the prediction, whatever the rounding.
+    """
+    highest = score.max(axis=1, keepdims=True)
+    slack = ROUNDING * np.maximum(np.abs(highest), 1.0)
+    return np.where(score >= highest - slack, highest, score)

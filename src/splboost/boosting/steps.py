@@ -26,8 +26,6 @@ LEAST_EDGE = 1e-12
 SMALLEST_ERROR = 1e-10
 SETTLED = 1e-8
 NO_VALUE = 1e-12
-NO_SLOPE = 1e-6  # of the loss, per unit of weight, that leaves nothing to do
-SHORTEST, N_DOUBLINGS = 2.0**-6, 7
 
 
 # --------------------------------------------------------- from answers to outputs
@@ -306,58 +304,6 @@ class ValueStep(Step):
             return None
         change = abs(rounds[-1].latent - rounds[-2].latent)
         return CONVERGED if change < self.tolerance * self.total_weight else None
-
-
-class HalvingStep(ValueStep):
-    """SavageBoost: tries lengths from 2**-6 to 2, and takes the one of the lowest loss.
-
-    The ``learning_rate`` is in the link already, and no part of the length.
-    """
-
-    def __init__(self, link: Any, total_weight: float, learning_rate: float) -> None:
-        super().__init__(link, total_weight)
-        self.learning_rate = learning_rate
-
-    def factor(self, state: State, k: int, weak: Weak) -> float:
-        """The best of the lengths, by the loss of the samples as far as believed."""
-        from splboost.boosting.line_search import savage_totals
-
-        totals = np.empty(N_DOUBLINGS + 2)
-        savage_totals(
-            state.score[k],
-            state.codes,
-            1 if state.n_outputs == 1 else k,
-            state.factor,
-            np.ascontiguousarray(weak.of_samples()),
-            SHORTEST / self.learning_rate,
-            totals,
-        )
-        best = int(np.argmin(totals))
-        return SHORTEST * 2.0 ** (best - 1) if best else 0.0
-
-
-class FlatStep(ValueStep):
-    """RBoost: stops where the loss is flat for all samples."""
-
-    def factor(self, state: State, k: int, weak: Weak) -> float:
-        """1, unless next to nothing is left to gain."""
-        loss = state.loss[k]
-        slope = 2 * float(state.factor @ (loss * (1 - np.sqrt(loss))))
-        return float(slope >= NO_SLOPE * self.total_weight)
-
-
-class VoteStep(FlatStep):
-    """RBoost with classifiers: searches for the best length along votes, up to 2."""
-
-    def factor(self, state: State, k: int, weak: Weak) -> float:
-        """The length with the lowest loss of the samples as far as believed."""
-        from splboost.boosting.line_search import best_length
-
-        if not super().factor(state, k, weak):
-            return 0.0
-        own = 1 if state.n_outputs == 1 else k
-        above = weak.of_samples() > 0
-        return float(best_length(state.score[k], state.codes, own, state.factor, above))
 
 
 def weights_to_fit(learner: Any, weight: FloatArray, rows: Rows) -> FloatArray | None:

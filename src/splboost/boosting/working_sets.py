@@ -183,25 +183,15 @@ class FromMargins(WorkingSet):
         return weight, target
 
 
-def discrete() -> WorkingSet:
-    """AdaBoost and SPLBoost."""
-    return WorkingSet(Exponential(), exponential, by_exponential, joint=True)
-
-
-def gentle() -> WorkingSet:
-    """GentleBoost."""
-    return WorkingSet(Exponential(coupled=False), exponential, by_exponential)
+DISCRETE = WorkingSet(Exponential(), exponential, by_exponential, joint=True)
+GENTLE = WorkingSet(Exponential(coupled=False), exponential, by_exponential)
+SAVAGE = WorkingSet(Savage(), savage, by_savage)
 
 
 def logit(limit: float, *, keep_gradient: bool) -> WorkingSet:
     """LogitBoost."""
     fit_of = newton_by_gradient if keep_gradient else newton
     return SymmetricLogit(Logistic(), logistic, fit_of, limit=limit)
-
-
-def savage_boost() -> WorkingSet:
-    """SavageBoost."""
-    return WorkingSet(Savage(), savage, by_savage)
 
 
 def rboost(variant: str, limit: float) -> WorkingSet:

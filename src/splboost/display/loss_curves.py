@@ -391,7 +391,7 @@ def _paces(estimator: BaseBoostedClassifier) -> dict[Any, Pace | None]:
         given,
         dict.fromkeys(labels, 1 / len(labels)),
         estimator._loss,
-        default_plateau=estimator._default_plateau(),
+        default_plateau=estimator._default_plateau,
     )
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.table import is_missing
+from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.model import PerClassModel
-from splboost.boosting.prediction import ScorePrediction
 from splboost.display.style import (
     CLASS_COLOURS,
     FAINT,
@@ -146,7 +146,7 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
 def _tables(booster: Any) -> Any:
     """The lookup tables that a fitted booster of stumps is made of."""
     name = type(booster).__name__
-    if not isinstance(booster, ScorePrediction):
+    if not isinstance(booster, BaseBoostedClassifier):
         raise TypeError(
             f"estimator is a {name}; give a fitted booster of splboost, such as "
             "SPLBoostClassifier."

@@ -153,7 +153,7 @@ def test_ctrl_c_that_strikes_where_it_cannot_be_raised_comes_again():
         "    Struck()\n"
         "    time.sleep(60)\n"
         "from splboost.paper import commands\n"
-        "commands.print_table_one = work",
+        "commands.describe_table_one = work",
         "paper",
         "table",
     )

@@ -368,7 +368,7 @@ def test_costs_are_added_up_and_verdicts_are_in_points():
     results["n_fits"], results["fit_seconds"] = [1000, 2000], [45.0, 315.0]
     assert rows_of(cost_table(results)) == [["RBoost", "2", "3 000", "0.10", "120.0"]]
     frame = pd.DataFrame({"mean rise": [0.05], "mean rise to 5%": [0.012]}, ["RBoost"])
-    shown = frame_table(frame, "method")
+    shown = frame_table(frame)
     assert "mean rise (points) to 5%" in shown
     assert rows_of(shown) == [["RBoost", "5.0", "1.2"]]
 

@@ -53,7 +53,7 @@ from splboost.paper.results import (
 )
 from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
-from splboost.paper.table_one import print_table_one
+from splboost.paper.tables import describe_table_one
 
 STORE, PAGE = "results.sqlite", "report.html"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -219,7 +219,7 @@ def import_command(
 def table() -> None:
     """Print Table I of the paper beside the data."""
     with _plain_errors():
-        print_table_one()
+        typer.echo(describe_table_one())
 
 
 # ------------------------------------------------------------------------- what they do

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -14,7 +14,7 @@ class Markup(str):
 
 
 def element(tag: str, *children: Any, **attributes: str) -> Markup:
-    """An element; ``class_`` and ``for_`` are spelt so because of Python's own.
+    """An element; ``class_`` is spelt so because of Python's own.
 
     Examples
     --------
@@ -26,7 +26,11 @@ def element(tag: str, *children: Any, **attributes: str) -> Markup:
         f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for name, value in attributes.items()
     )
-    return Markup(f"<{tag}{given}>{_inside(children)}</{tag}>")
+    inside = "".join(
+        child if isinstance(child, Markup) else escape(str(child), quote=False)
+        for child in children
+    )
+    return Markup(f"<{tag}{given}>{inside}</{tag}>")
 
 
 def paragraph(*text: Any, **attributes: str) -> Markup:
@@ -34,17 +38,14 @@ def paragraph(*text: Any, **attributes: str) -> Markup:
 
 
 def table(
-    header: Sequence[Any],
-    rows: Iterable[Sequence[Any]],
-    *,
-    class_: str = "plain",
+    header: Iterable[Any], rows: Iterable[Iterable[Any]], *, class_: str = "plain"
 ) -> Markup:
     """A table in a box of its own, which scrolls where it is too wide.
 
     The first column is words, the others are numbers.
     """
 
-    def line(tag: str, cells: Sequence[Any]) -> Markup:
+    def line(tag: str, cells: Iterable[Any]) -> Markup:
         first, *others = cells
         words = element(tag, first, class_="words")
         return element("tr", words, *(element(tag, cell) for cell in others))
@@ -55,12 +56,12 @@ def table(
     return element("div", whole, class_="wide", tabindex="0")
 
 
-def _inside(children: Iterable[Any]) -> str:
-    return "".join(
-        child if isinstance(child, Markup) else escape(str(child), quote=False)
-        for child in children
-    )
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """A table whose rows name their columns."""
+    return table(rows[0], [row.values() for row in rows])
 
+
+# ---------------------------------------------------------------------------- pictures
 
 PATH = re.compile(r'(?<= d=")[^"]+')
 ONLY_LINES = re.compile(r"[MLz\d.\s-]*")
@@ -130,7 +131,7 @@ def picture(name: str, draw: Callable[[], Any], caption: str, note: str = "") ->
         figure = draw()
     except ValueError as why:
         title = caption.partition(".")[0]
-        return element("p", f"{title} is not drawn: {why}", class_="note")
+        return paragraph(f"{title} is not drawn: {why}", class_="note")
     box = element("div", inline_svg(figure, name, caption), class_="wide", tabindex="0")
     words = element("figcaption", f"{caption} {note}".strip())
     return element("figure", box, words)

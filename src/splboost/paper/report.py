@@ -1,7 +1,7 @@
 """One page with all results of the paper's experiments.
 
-`sections` says what stands on it, with the `comparisons`, the `tables`, the `pictures`
-and what is `missing`; `html` and style.css say how it looks. The page needs no network.
+``SECTIONS`` says what stands on it, `tables` and `markup` how it is written, and
+report.css how it looks. The page needs no network.
 """
 
 from __future__ import annotations
@@ -35,14 +35,10 @@ from splboost.paper.claims import (
     judge_claims,
     judge_weights,
 )
-from splboost.paper.figures import (
-    draw_figure,
-    draw_gaussians,
-)
+from splboost.paper.figures import draw_figure, draw_gaussians
 from splboost.paper.markup import Markup, element, paragraph, picture
 from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
 from splboost.paper.statistics import Outcomes, check_results, complete_repeats
-from splboost.paper.table_one import compare_with_data
 
 TITLE = "The SPLBoost paper, run again"
 PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
@@ -139,13 +135,15 @@ def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
     >>> list(provenance(Protocol(("twonorm",), (20,), repeats=1)))
     ['date', 'command', 'settings', 'seeds', 'versions', 'system']
     """
-    settings = {} if protocol is None else {"settings": asdict(protocol)}
-    seeds = {} if protocol is None else {"seeds": list(protocol.seeds)}
+    of_protocol = (
+        {}
+        if protocol is None
+        else {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
+    )
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        **settings,
-        **seeds,
+        **of_protocol,
         "versions": {
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
@@ -197,23 +195,19 @@ def claims(material: Material) -> list[Markup]:
     """A card for each verdict."""
     cards = []
     for verdict in material.verdicts:
-        basis = []
-        text = describe_basis(material.results, verdict.methods)
-        if text:
-            basis.append(paragraph(f"From {text}.", class_="note"))
+        basis = describe_basis(material.results, verdict.methods)
         cards.append(
             element(
                 "li",
                 element("span", verdict.verdict, class_="badge"),
                 element("h3", verdict.claim),
                 paragraph(" ".join(verdict.findings)),
-                *basis,
+                paragraph(f"From {basis}.", class_="note") if basis else Markup(""),
                 paragraph(f"Rule: {verdict.rule}", class_="note"),
                 class_=TONES[verdict.verdict],
             )
         )
-    history = paragraph(HISTORY, class_="note")
-    return [element("ul", *cards, class_="claims"), history]
+    return [element("ul", *cards, class_="claims"), paragraph(HISTORY, class_="note")]
 
 
 def figures(material: Material) -> list[Markup]:
@@ -290,11 +284,7 @@ def numbers(material: Material) -> list[Markup]:
     parts = []
     for verdict in material.verdicts:
         if verdict.table is not None:
-            first = verdict.table.index.name or "method"
-            parts += [
-                element("h3", verdict.claim),
-                tables.frame_table(verdict.table, first),
-            ]
+            parts += [element("h3", verdict.claim), tables.frame_table(verdict.table)]
     chosen = judge_weights(gaussians.measure(rounds=None))
     assert chosen.table is not None
     parts += [
@@ -302,7 +292,7 @@ def numbers(material: Material) -> list[Markup]:
             "The same with the rounds of each booster chosen by cross-validation, by "
             f"which the verdict would be “{chosen.verdict}”:",
         ),
-        tables.frame_table(chosen.table, "method"),
+        tables.frame_table(chosen.table),
     ]
     if not material.results.empty:
         parts += [
@@ -324,10 +314,7 @@ def numbers(material: Material) -> list[Markup]:
             tables.choice_table(material.results, material.protocol),
         ]
     if {"n_fits", "fit_seconds"} <= set(material.results) and len(material.results):
-        parts += [
-            element("h3", "What it cost"),
-            tables.cost_table(material.results),
-        ]
+        parts += [element("h3", "What it cost"), tables.cost_table(material.results)]
     return parts
 
 
@@ -362,32 +349,32 @@ def long_and_servedio(material: Material) -> list[Markup]:
 
 def first_table(material: Material) -> list[Markup]:
     """Table I beside the data."""
-    rows = compare_with_data(material.data_home)
     text = (
         "Table I of the paper, beside the data as they are here. Sets without figures "
         "were not found, or cannot be read."
     )
-    return [paragraph(text), tables.table_one(rows)]
+    return [paragraph(text), tables.table_one(material.data_home)]
 
 
 def how(material: Material) -> list[Markup]:
     """Versions, settings and seeds."""
     about = {k: v for k, v in material.about.items() if k != "missing"}
-    if "version" in material.results and len(material.results):
-        versions = sorted(set(material.results["version"]))
+    results = material.results
+    if "version" in results and len(results):
+        versions = sorted(set(results["version"]))
         about.setdefault("version of the results", ", ".join(map(str, versions)))
     of_sets = {"protocol": "sets with the {} protocol", "source": "data: {}"}
     for column, words in of_sets.items():
-        if column in material.results:
-            for value, own in material.results.groupby(column)["data"]:
-                about[words.format(value)] = ", ".join(sorted(own.unique()))
+        if column in results:
+            for value, names in results.groupby(column)["data"].unique().items():
+                about[words.format(value)] = ", ".join(sorted(names))
     if not about:
         return [paragraph("Nothing is recorded.", class_="note")]
-    texts = {k: v for k, v in about.items() if not isinstance(v, Mapping)}
+    tables_of = {k: v for k, v in about.items() if isinstance(v, Mapping)}
+    texts = {k: v for k, v in about.items() if k not in tables_of}
     parts = [_definitions(texts)] if texts else []
-    for name, value in about.items():
-        if isinstance(value, Mapping):
-            parts += [element("h3", str(name)), _definitions(value)]
+    for name, values in tables_of.items():
+        parts += [element("h3", str(name)), _definitions(values)]
     return parts
 
 
@@ -451,38 +438,32 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     list of str
         Empty where nothing is missing.
     """
-    there = set(results["data"])
     found = []
-    absent = [name for name in PAPER_SETS if name not in there]
-    if absent:
-        found.append(f"No results on {', '.join(absent)}.")
-    methods = set(results["method"])
-    absent = [name for name in (*PAPER, *EXTRAS) if name not in methods]
-    if absent:
-        found.append(f"No results of {', '.join(absent)}.")
+    for what, wanted, column in (
+        ("on", PAPER_SETS, "data"),
+        ("of", (*PAPER, *EXTRAS), "method"),
+    ):
+        absent = [name for name in wanted if name not in set(results[column])]
+        if absent:
+            found.append(f"No results {what} {', '.join(absent)}.")
     levels = NOISE if protocol is None else protocol.noise
     planned = results[results["noise"].isin(levels)]
     own = planned[planned["method"].isin(PAPER)]
     n_draws = 0
-    for name in [n for n in UCI_CATALOGUE if n in there]:
+    for name in [n for n in UCI_CATALOGUE if n in set(results["data"])]:
         of_set = own[own["data"] == name]
         n_repeats = of_set["repeat"].nunique()
         if protocol is not None:
             n_repeats = max(n_repeats, protocol.for_set(name).repeats)
         n_draws += n_repeats * len(levels)
-        wanted = n_repeats * len(levels) * len(PAPER)
-        lacking = wanted - len(of_set)
-        if lacking:
+        wanted_here = n_repeats * len(levels) * len(PAPER)
+        if lacking := wanted_here - len(of_set):
             found.append(
-                f"{name}: {lacking} of {wanted} results are missing "
+                f"{name}: {lacking} of {wanted_here} results are missing "
                 f"({counted(n_repeats, 'repeat')})."
             )
     begun = planned["method"].value_counts()
-    fewer = [
-        f"{name} {begun[name]}"
-        for name in EXTRAS
-        if name in begun and begun[name] < n_draws
-    ]
+    fewer = [f"{m} {begun[m]}" for m in EXTRAS if 0 < begun.get(m, 0) < n_draws]
     if fewer:
         found.append(f"Of {n_draws} draws there are results of {', '.join(fewer)}.")
     return found

@@ -1,10 +1,12 @@
-"""The tables of the report."""
+"""The tables of the report, the comparisons with them, and Table I also as text."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ import pandas as pd
 
 from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
+from splboost.datasets.uci import data_folder, load_checked
 from splboost.paper.figures import draw_critical_differences
-from splboost.paper.markup import Markup, element, paragraph, picture, table
+from splboost.paper.markup import Markup, element, paragraph, picture, table, table_of
 from splboost.paper.methods import METHODS
 from splboost.paper.protocol import (
     FOREST,
@@ -83,13 +86,14 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 }
 
 
-def frame_table(frame: pd.DataFrame, first: str) -> Markup:
+def frame_table(frame: pd.DataFrame) -> Markup:
     """A frame with known columns, its index in front."""
     forms = [_form(name) for name in frame.columns]
     rows = [
         [name, *(form(value) for (_, form), value in zip(forms, values, strict=True))]
         for name, *values in frame.itertuples()
     ]
+    first = frame.index.name or "method"
     return table([first, *(title for title, _ in forms)], rows)
 
 
@@ -119,7 +123,7 @@ def rank_table(outcomes: Outcomes) -> Markup:
         }
         for name in by_set.sort_values(kind="stable").index
     ]
-    return table(list(rows[0]), [list(row.values()) for row in rows])
+    return table_of(rows)
 
 
 def rival_table(
@@ -153,7 +157,7 @@ def rival_table(
             ),
         }
         rows.append({k: v for k, v in cells.items() if with_tests or k not in TESTS})
-    return table(list(rows[0]), [list(row.values()) for row in rows])
+    return table_of(rows)
 
 
 def _counts(counts: tuple[int, int, int]) -> str:
@@ -251,16 +255,56 @@ def long_servedio_table(summary: pd.DataFrame) -> Markup:
             "agrees": "yes" if row["agrees"] else "no",
         }
         rows.append(cells)
-    return table(list(rows[0]), [list(row.values()) for row in rows])
+    return table_of(rows)
 
 
-def table_one(compared: Sequence[Mapping[str, Any]]) -> Markup:
+# ------------------------------------------------------------------------------ Table I
+
+ABSENT, UNREADABLE = "absent", "broken"
+EXACT, COUNTED = "the catalogue's", "same counts"
+STATES = ABSENT, UNREADABLE, EXACT, COUNTED  # of the data of a set
+
+
+def compare_with_data(
+    data_home: str | os.PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Figures of Table I and of the data, for each of its 17 sets.
+
+    ``data`` says what there is: the catalogue's file, one with the same counts, such as
+    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority`` (the
+    share of the largest class, in percent) were counted, and are None where there are
+    no data; those with ``paper_`` in front are the paper's. ``difference`` says why the
+    two differ. Nothing is downloaded.
+    """
+    rows = []
+    for name, entry in UCI_CATALOGUE.items():
+        if entry.paper is None:
+            continue
+        row: dict[str, Any] = dict.fromkeys(("rows", "columns", "majority"))
+        row |= {f"paper_{each}": getattr(entry.paper, each) for each in row}
+        row |= {"name": name, "difference": entry.difference}
+        try:
+            X, y, exact = load_checked(name, data_home, download=False)
+        except FileNotFoundError:
+            row["data"] = ABSENT
+        except (OSError, ValueError):
+            row["data"] = UNREADABLE
+        else:
+            largest = np.unique(y, return_counts=True)[1].max()
+            row["data"] = EXACT if exact else COUNTED
+            row["rows"], row["columns"] = X.shape
+            row["majority"] = float(100 * largest / len(y))
+        rows.append(row)
+    return rows
+
+
+def table_one(data_home: str | os.PathLike[str] | None = None) -> Markup:
     """Table I of the paper beside the data."""
     rows = []
-    for row in compared:
-        here = [row[name] for name in ("rows", "columns")]
-        n_rows, n_columns = (NOTHING if n is None else n for n in here)
-        share = NOTHING if row["majority"] is None else f"{row['majority']:.1f}"
+    for row in compare_with_data(data_home):
+        here = [row["rows"], row["columns"], row["majority"]]
+        n_rows, n_columns, share = (NOTHING if n is None else n for n in here)
+        share = share if share == NOTHING else f"{share:.1f}"
         why = element("span", row["difference"], class_="prose")
         rows.append(
             [
@@ -271,6 +315,58 @@ def table_one(compared: Sequence[Mapping[str, Any]]) -> Markup:
     why = element("span", "why they differ", class_="prose")
     header = ["set", "rows, paper", "data", "features, paper", "data"]
     return table([*header, "majority (%), paper", "data", why], rows)
+
+
+def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
+    """Table I of the paper beside the data, as text.
+
+    Examples
+    --------
+    >>> from splboost.paper.tables import describe_table_one
+    >>> print(describe_table_one("no such folder"))
+    Table I of the SPLBoost paper, and the data in no such folder
+    <BLANKLINE>
+                                rows      columns    majority, %
+                        paper   data  paper  data    paper  data
+    adult               48842 absent     14     -     75.9     - *
+    ...
+    """
+    rows = compare_with_data(data_home)
+    lines = [
+        f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
+        "",
+        f"{'rows':>32}{'columns':>13}{'majority, %':>15}",
+        f"{'paper':>25}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
+    ]
+    for row in rows:
+        n, columns, majority = row["rows"], row["columns"], row["majority"]
+        if n is None:
+            n, columns, majority = row["data"], "-", "-"
+        else:
+            majority = f"{majority:.1f}"
+        lines.append(
+            f"{row['name']:16}{row['paper_rows']:9}{n:>7}{row['paper_columns']:7}"
+            f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
+            f"{' *' if row['difference'] else ''}"
+        )
+    for row in rows:
+        if row["difference"]:
+            text = f"* {row['name']}: {row['difference']}"
+            lines += ["", fill(text, width=79, subsequent_indent="  ")]
+    named = {what: [r["name"] for r in rows if r["data"] == what] for what in STATES}
+    if others := named[COUNTED]:
+        text = f"Counted in other files than the catalogue's: {', '.join(others)}."
+        lines += ["", fill(text, width=79)]
+    if absent := named[ABSENT]:
+        lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
+        if {"ringnorm", "twonorm"} & set(absent):
+            lines += ["splboost paper makes its own ringnorm and twonorm."]
+    if named[UNREADABLE]:
+        lines += ["", "Broken files: load_uci says what is wrong with them."]
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------------- the comparisons
 
 
 def count_of_wins(outcomes: Outcomes, name: str) -> str:

@@ -15,13 +15,14 @@ pytest.importorskip("matplotlib", reason="pictures need the extra plot")
 from matplotlib.collections import PathCollection
 
 from splboost.boosting.potentials import RobustPotential
-from splboost.paper import gaussians, long_servedio
+from splboost.paper import figures, gaussians, long_servedio
 from splboost.paper.figures import (
-    draw_critical_differences,
     draw_errors,
     draw_figure,
+    draw_gaussians,
     draw_top,
 )
+from splboost.paper.plots import draw_critical_differences
 from splboost.paper.protocol import PAPER, RIVALS
 from splboost.paper.statistics import Comparison, Outcomes
 
@@ -127,7 +128,7 @@ def test_goal_and_rounds_are_chosen_together(monkeypatch):
 
 
 def test_figure_3_shows_every_sample():
-    figure = gaussians.draw_gaussians()
+    figure = draw_gaussians()
     names = [axes.get_title() for axes in figure.axes]
     assert names[0] == "(a) original data"
     assert names[1:] == [
@@ -145,10 +146,10 @@ def test_figure_3_shows_every_sample():
         assert wrong_plus + wrong_cross == is_framed.sum()
         shown = (sample.y == 1) & ~fitted.is_given_up
         np.testing.assert_array_equal(marks[0].get_offsets(), sample.X[shown])
-        area = gaussians.AREA * fitted.weight[shown]
+        area = figures.AREA * fitted.weight[shown]
         np.testing.assert_allclose(
             marks[0].get_sizes(),
-            np.clip(area, gaussians.LEAST_AREA, gaussians.MOST_AREA),
+            np.clip(area, figures.LEAST_AREA, gaussians.MOST_AREA),
         )
 
 

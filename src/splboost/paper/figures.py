@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from splboost import (
     AdaBoostClassifier,
@@ -16,56 +17,50 @@ from splboost import (
     SavageBoostClassifier,
 )
 from splboost._tools.progress_bar import counted
-from splboost.datasets import UCI_CATALOGUE
+from splboost.datasets import UCI_CATALOGUE, gaussians_log_odds
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.display.style import INK, tint
 from splboost.pace import Hard, Linear, Polynomial
-from splboost.paper.gaussians import draw_gaussians
-from splboost.paper.looks import BLUE, LOOKS, look_of, make_figure, tidy
+from splboost.paper import gaussians
+from splboost.paper.plots import BLUE, BRICK, LOOKS, look_of, make_figure, tidy
 from splboost.paper.protocol import PAPER, SPL
-from splboost.paper.statistics import (
-    BEST_SPL,
-    CHOSEN_SPL,
-    Comparison,
-    Outcomes,
-    cliques,
-)
+from splboost.paper.statistics import BEST_SPL, CHOSEN_SPL, Outcomes
+
+# ------------------------------------------------------- curves of weights and losses
 
 AGES = 2.0, 3.0, 4.0, 5.0, 6.0
 AGE = 3.0  # where regularisers are compared
-LOSSES = {
-    "exponential": "exponential",
-    "logistic": "logistic",
-    "Savage": "savage",
-    "Savage2": "savage2",
-    "zero-one": "zero-one",
-}
-BOOSTER_OF = {
+BOOSTER_OF = {  # what a loss is drawn in the colour of
     "exponential": "AdaBoost",
     "logistic": "LogitBoost",
     "Savage": "SavageBoost",
     "Savage2": "RBoost",
 }
-SIZE = 10.5, 4.2  # inches
+LINEAR = {f"SPLBoost, λ = {age:g}": Linear(age=age) for age in AGES}
+REGULARISERS = {
+    "hard": Hard(age=AGE),
+    "linear": Linear(age=AGE),
+    "polynomial, t = 4": Polynomial(age=AGE, t=4.0),
+    "polynomial, t = 1.3": Polynomial(age=AGE, t=1.3),
+}
+SIZE_OF_CURVES = 10.5, 4.2  # inches
 
 
 def draw_weights() -> Any:
     """Figure 1: (a) boosters, with SPLBoost at five ages; (b) regularisers at one."""
-    figure, (left, right) = _two_panels()
+    figure = make_figure(*SIZE_OF_CURVES)
+    left, right = figure.subplots(1, 2)
     boosters = {
         "AdaBoost": AdaBoostClassifier(),
         # With its response clipped it would be another, robust booster.
         "LogitBoost": LogitBoostClassifier(z_clip="gradient"),
         "SavageBoost": SavageBoostClassifier(),
         "RBoost": RBoostClassifier(),
-        **{
-            label: AdaBoostClassifier(pace=pace)
-            for label, pace in _linear_paces("SPLBoost").items()
-        },
+        **{name: AdaBoostClassifier(pace=pace) for name, pace in LINEAR.items()},
     }
     WeightDisplay.from_estimators(boosters, ax=left)
     _recolour(left, {name: LOOKS[name][0] for name in boosters if name in LOOKS})
-    WeightDisplay.from_losses([], paces=_regularisers(), ax=right)
+    WeightDisplay.from_losses([], paces=REGULARISERS, ax=right)
     left.set_title("(a) Boosters; SPLBoost with linear weighting")
     right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
     return figure
@@ -73,25 +68,21 @@ def draw_weights() -> Any:
 
 def draw_losses() -> Any:
     """Figure 2: (a) losses, and latent ones at five ages; (b) of four regularisers."""
-    figure, (left, right) = _two_panels()
-    LossDisplay.from_losses(LOSSES, paces=_linear_paces("SPLBoost"), ax=left)
+    figure = make_figure(*SIZE_OF_CURVES)
+    left, right = figure.subplots(1, 2)
+    losses = {name: name.lower() for name in (*BOOSTER_OF, "zero-one")}
+    LossDisplay.from_losses(losses, paces=LINEAR, ax=left)
     _recolour(left, {loss: LOOKS[booster][0] for loss, booster in BOOSTER_OF.items()})
-    LossDisplay.from_losses([], paces=_regularisers(), ax=right)
+    LossDisplay.from_losses([], paces=REGULARISERS, ax=right)
     left.set_title("(a) Losses; SPLBoost's with linear weighting")
     right.set_title(f"(b) SPLBoost's with four regularisers, λ = {AGE:g}")
     return figure
 
 
-def _two_panels() -> Any:
-    figure = make_figure(*SIZE)
-    return figure, figure.subplots(1, 2)
-
-
 def _recolour(axes: Any, colours: dict[str, str]) -> None:
     """Colours as in the other figures; SPLBoost's are paler, the lower the age."""
-    ages = zip(_linear_paces("SPLBoost"), range(1, len(AGES) + 1), strict=True)
     shades: dict[str, Any] = dict(colours)
-    shades |= {name: tint(BLUE, 0.35 + 0.13 * k) for name, k in ages}
+    shades |= {name: tint(BLUE, 0.35 + 0.13 * k) for k, name in enumerate(LINEAR, 1)}
     legend = axes.get_legend()
     keys = zip(legend.get_lines(), legend.get_texts(), strict=True)
     lines = [(line, line.get_label()) for line in axes.get_lines()]
@@ -100,17 +91,127 @@ def _recolour(axes: Any, colours: dict[str, str]) -> None:
             line.set_color(shades[label])
 
 
-def _linear_paces(name: str) -> dict[str, Linear]:
-    return {f"{name}, λ = {age:g}": Linear(age=age) for age in AGES}
+# ------------------------------------------------------------------------ the Gaussians
+
+SIZE_OF_GAUSSIANS = 9.6, 11.6  # inches
+AREA = 18.0  # of a marker of mean weight, in square points
+LEAST_AREA, MOST_AREA = 0.4, 170.0
+FRAME = 1.8  # area of a frame around a marker, as a multiple of it
+GRID = 300
+REGION = 0.12  # strength of the colour of a decision region
+HOLLOW = {"facecolors": "none", "linewidths": 1}
+# Of the two classes: label, marker, frame where the label is wrong, colour
+MARKS = (1, "+", "s", BLUE), (0, "x", "o", BRICK)
 
 
-def _regularisers() -> dict[str, Any]:
-    return {
-        "hard": Hard(age=AGE),
-        "linear": Linear(age=AGE),
-        "polynomial, t = 4": Polynomial(age=AGE, t=4.0),
-        "polynomial, t = 1.3": Polynomial(age=AGE, t=1.3),
-    }
+def draw_gaussians(*, rounds: int | None = gaussians.ROUNDS, seed: int = 0) -> Any:
+    """Draw the training samples as large as they weigh, and the decision boundaries.
+
+    Areas of markers are in proportion to weights, but neither vanish nor cover others.
+
+    Parameters
+    ----------
+    rounds : int or None, default=60
+        Of every booster; None chooses them by cross-validation, up to 200.
+    seed : int, default=0
+        Of the sample.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    sample = gaussians.Sample.draw(seed)
+    figure = make_figure(*SIZE_OF_GAUSSIANS, h_pad=0.1)
+    panels = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
+    low, high = sample.X.min(axis=0) - 0.7, sample.X.max(axis=0) + 0.7
+    grid = list(np.meshgrid(*np.linspace(low, high, GRID).T))
+    points = np.column_stack([each.ravel() for each in grid])
+
+    alike = np.ones(len(sample.y))
+    _mark(panels[0], sample, alike, alike == 0)
+    _title(panels[0], "(a) original data", f"{sample.is_wrong.sum()} wrong labels")
+    for letter, axes, name in zip(
+        "bcdefghi", panels[1:], gaussians.BOOSTERS, strict=True
+    ):
+        fitted = gaussians.fit(name, sample, rounds=rounds)
+        sign = np.sign(fitted.booster.decision_function(points)).reshape(GRID, GRID)
+        colours = [tint(BRICK, REGION), tint(BLUE, REGION)]
+        axes.contourf(*grid, sign, levels=[-2, 0, 2], colors=colours)
+        axes.contour(*grid, sign, levels=[0], colors=INK, linewidths=0.7)
+        _mark(axes, sample, fitted.weight, fitted.is_given_up)
+        _title(axes, f"({letter}) {name}", _summary(fitted, sample, seed))
+    odds = gaussians_log_odds(points).reshape(GRID, GRID)
+    for axes in panels:
+        axes.contour(
+            *grid, odds, levels=[0], colors=INK, linewidths=1.2, linestyles="dashed"
+        )
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+        axes.set_aspect("equal")
+    _explain(figure)
+    return figure
+
+
+def _title(axes: Any, name: str, summary: str) -> None:
+    axes.set_title(name, fontsize=10, pad=18)
+    where = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(summary, (0.5, 1), (0, 5), ha="center", fontsize=8, **where)
+
+
+def _summary(fitted: gaussians.Fit, sample: gaussians.Sample, seed: int) -> str:
+    wrong = int(fitted.is_given_up[sample.is_wrong].sum())
+    right = int(fitted.is_given_up[~sample.is_wrong].sum())
+    error = gaussians.error_on_new(fitted.booster, seed)
+    rounds = counted(fitted.booster.n_iter_, "round")
+    return f"{rounds}, error {error:.1%}, drops {wrong} wrong, {right} right"
+
+
+def _mark(
+    axes: Any,
+    sample: gaussians.Sample,
+    weight: NDArray[np.float64],
+    is_given_up: NDArray[np.bool_],
+) -> None:
+    """Pluses and crosses by label, framed where it is wrong; circles without weight."""
+    area = np.clip(AREA * weight, LEAST_AREA, MOST_AREA)
+    for label, mark, frame, colour in MARKS:
+        shown = (sample.y == label) & ~is_given_up
+        X, size = sample.X[shown], area[shown]
+        axes.scatter(*X.T, size, marker=mark, color=colour, linewidths=1)
+        framed = sample.is_wrong[shown]
+        axes.scatter(
+            *X[framed].T,
+            FRAME * size[framed],
+            marker=frame,
+            edgecolors=colour,
+            **HOLLOW,
+        )
+    axes.scatter(*sample.X[is_given_up].T, AREA, marker="o", edgecolors=INK, **HOLLOW)
+
+
+def _explain(figure: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = [  # column by column; frames and circles are hollow
+        ("+", BLUE, "labelled positive"),
+        ("x", BRICK, "labelled negative"),
+        ("s", BLUE, "labelled positive, wrongly"),
+        ("o", BRICK, "labelled negative, wrongly"),
+        ("o", INK, "dropped: no weight, though on the wrong side"),
+    ]
+    handles = [
+        Line2D(
+            [], [], linestyle="none", color=colour, label=label, marker=marker,
+            markerfacecolor="none",
+        )
+        for marker, colour, label in marks
+    ]  # fmt: skip
+    handles += [
+        Line2D([], [], color=INK, linewidth=0.7, label="decision boundary"),
+        Line2D([], [], color=INK, linestyle="dashed", label="Bayes boundary"),
+    ]
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9
+    )
 
 
 # --------------------------------------------------------------- errors against noise
@@ -262,85 +363,6 @@ def draw_top(results: pd.DataFrame) -> Any:
         handlelength=3.2,
     )
     return figure
-
-
-# ------------------------------------------------------------------------- mean ranks
-
-WIDTH = 9.0  # inches
-ROW = 0.24  # inches for each line of names
-BAR_GAP = 0.45  # rows between two bars
-HEAD = 2.6  # rows above the axis
-LEADER = "#777777"
-
-
-def draw_critical_differences(*comparisons: Comparison) -> Any:
-    """Draw mean ranks, and which of them differ, one comparison below the other.
-
-    Parameters
-    ----------
-    *comparisons : Comparison
-        Of methods over data sets, as `splboost.paper.statistics` makes them.
-
-    Returns
-    -------
-    matplotlib Figure
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from splboost.paper.figures import draw_critical_differences
-    >>> from splboost.paper.statistics import Comparison
-    >>> errors = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.2, 0.3]})
-    >>> figure = draw_critical_differences(Comparison.of("Errors", errors))
-    >>> figure.axes[0].get_title()
-    'Errors (2 data sets)'
-    """
-    rows = [HEAD + 2.2 + len(c.mean_ranks) / 2 + BAR_GAP * 4 for c in comparisons]
-    figure = make_figure(WIDTH, ROW * sum(rows))
-    panels = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows)
-    for axes, comparison in zip(panels[:, 0], comparisons, strict=True):
-        _draw(axes, comparison)
-    return figure
-
-
-def _draw(axes: Any, comparison: Comparison) -> None:
-    """One scale of ranks, the best on the left; a bar joins what does not differ."""
-    ordered = comparison.mean_ranks.sort_values(kind="stable")
-    k = len(ordered)
-    bars = cliques(ordered, comparison.critical_difference)
-    below = 0.6 + BAR_GAP * len(bars)  # rows between the axis and the first name
-    n_left = math.ceil(k / 2)
-    axes.set_xlim(1 - 0.35 * (k - 1), k + 0.35 * (k - 1))
-    axes.set_ylim(below + n_left, -HEAD)
-    axes.axis("off")
-
-    axes.plot([1, k], [0, 0], color=INK, linewidth=1)
-    for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, -0.25], color=INK, linewidth=1)
-        axes.text(rank, -0.4, str(rank), ha="center", va="bottom", fontsize=8)
-
-    for place, (name, rank) in enumerate(ordered.items()):
-        is_left = place < n_left
-        row = below + (place if is_left else k - 1 - place)
-        edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
-        axes.plot([rank, rank, edge], [0, row, row], color=LEADER, linewidth=0.8)
-        label = f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}"
-        side = "right" if is_left else "left"
-        nudge = -0.01 * (k - 1) if is_left else 0.01 * (k - 1)
-        axes.text(edge + nudge, row, label, ha=side, va="center", fontsize=9)
-
-    for n, bar in enumerate(bars):
-        row = 0.5 + BAR_GAP * n
-        ends = ordered[bar[0]] - 0.03, ordered[bar[-1]] + 0.03
-        axes.plot(ends, [row, row], color=INK, linewidth=3.5, solid_capstyle="butt")
-
-    ruler = 1.0, 1.0 + comparison.critical_difference
-    axes.plot(ruler, [-1.8, -1.8], color=INK, linewidth=1)
-    for end in ruler:
-        axes.plot([end, end], [-1.95, -1.65], color=INK, linewidth=1)
-    label = f"  critical difference {comparison.critical_difference:.2f}"
-    axes.text(ruler[1], -1.8, label, ha="left", va="center", fontsize=8)
-    axes.set_title(f"{comparison.title} ({comparison.n_sets} data sets)", fontsize=10)
 
 
 # -------------------------------------------------------------------------- by number

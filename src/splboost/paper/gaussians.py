@@ -19,12 +19,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from splboost import RobustBoostClassifier, spl_path
-from splboost._tools.progress_bar import counted
-from splboost.datasets import flip_labels, gaussians_log_odds, make_gaussians
+from splboost.datasets import flip_labels, make_gaussians
 from splboost.display.loss_curves import curves_of_estimators
-from splboost.display.style import CLASS_COLOURS, INK, tint
 from splboost.pace import Hard
-from splboost.paper.looks import make_figure
 from splboost.paper.methods import METHODS, Method
 from splboost.paper.protocol import EPSILONS, ONE_STEP, RIVALS
 from splboost.trees import C45Classifier
@@ -209,125 +206,3 @@ def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
             best = found
             booster = candidate.set_params(n_estimators=found[1])
     return booster
-
-
-# ------------------------------------------------------------------------- the picture
-
-SIZE = 9.6, 11.6  # inches
-AREA = 18.0  # of a marker of mean weight, in square points
-LEAST_AREA, MOST_AREA = 0.4, 170.0
-FRAME = 1.8  # area of a frame around a marker, as a multiple of it
-GRID = 300
-NEGATIVE, POSITIVE = CLASS_COLOURS[6], CLASS_COLOURS[0]  # brick, blue
-REGION = 0.12  # strength of the colour of a decision region
-HOLLOW = {"facecolors": "none", "linewidths": 1}
-# Of the two classes: label, marker, frame where the label is wrong, colour
-MARKS = ((1, "+", "s", POSITIVE), (0, "x", "o", NEGATIVE))
-
-
-def draw_gaussians(*, rounds: int | None = ROUNDS, seed: int = 0) -> Any:
-    """Draw the training samples as large as they weigh, and the decision boundaries.
-
-    Areas of markers are in proportion to weights, but neither vanish nor cover others.
-
-    Parameters
-    ----------
-    rounds : int or None, default=60
-        Of every booster; None chooses them by cross-validation, up to 200.
-    seed : int, default=0
-        Of the sample.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    sample = Sample.draw(seed)
-    figure = make_figure(*SIZE, h_pad=0.1)
-    panels = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
-    low, high = sample.X.min(axis=0) - 0.7, sample.X.max(axis=0) + 0.7
-    grid = list(np.meshgrid(*np.linspace(low, high, GRID).T))
-    points = np.column_stack([each.ravel() for each in grid])
-
-    alike = np.ones(len(sample.y))
-    _mark(panels[0], sample, alike, alike == 0)
-    _title(panels[0], "(a) original data", f"{sample.is_wrong.sum()} wrong labels")
-    for letter, axes, name in zip("bcdefghi", panels[1:], BOOSTERS, strict=True):
-        fitted = fit(name, sample, rounds=rounds)
-        sign = np.sign(fitted.booster.decision_function(points)).reshape(GRID, GRID)
-        colours = [tint(NEGATIVE, REGION), tint(POSITIVE, REGION)]
-        axes.contourf(*grid, sign, levels=[-2, 0, 2], colors=colours)
-        axes.contour(*grid, sign, levels=[0], colors=INK, linewidths=0.7)
-        _mark(axes, sample, fitted.weight, fitted.is_given_up)
-        _title(axes, f"({letter}) {name}", _summary(fitted, sample, seed))
-    odds = gaussians_log_odds(points).reshape(GRID, GRID)
-    for axes in panels:
-        axes.contour(
-            *grid, odds, levels=[0], colors=INK, linewidths=1.2, linestyles="dashed"
-        )
-        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
-        axes.set_aspect("equal")
-    _explain(figure)
-    return figure
-
-
-def _title(axes: Any, name: str, summary: str) -> None:
-    axes.set_title(name, fontsize=10, pad=18)
-    where = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(summary, (0.5, 1), (0, 5), ha="center", fontsize=8, **where)
-
-
-def _summary(fitted: Fit, sample: Sample, seed: int) -> str:
-    wrong = int(fitted.is_given_up[sample.is_wrong].sum())
-    right = int(fitted.is_given_up[~sample.is_wrong].sum())
-    error = error_on_new(fitted.booster, seed)
-    rounds = counted(fitted.booster.n_iter_, "round")
-    return f"{rounds}, error {error:.1%}, drops {wrong} wrong, {right} right"
-
-
-def _mark(
-    axes: Any, sample: Sample, weight: FloatArray, is_given_up: NDArray[np.bool_]
-) -> None:
-    """Pluses and crosses by label, framed where it is wrong; circles without weight."""
-    area = np.clip(AREA * weight, LEAST_AREA, MOST_AREA)
-    for label, mark, frame, colour in (
-        (1, "+", "s", POSITIVE),
-        (0, "x", "o", NEGATIVE),
-    ):
-        shown = (sample.y == label) & ~is_given_up
-        X, size = sample.X[shown], area[shown]
-        axes.scatter(*X.T, size, marker=mark, color=colour, linewidths=1)
-        framed = sample.is_wrong[shown]
-        axes.scatter(
-            *X[framed].T,
-            FRAME * size[framed],
-            marker=frame,
-            edgecolors=colour,
-            **HOLLOW,
-        )
-    axes.scatter(*sample.X[is_given_up].T, AREA, marker="o", edgecolors=INK, **HOLLOW)
-
-
-def _explain(figure: Any) -> None:
-    from matplotlib.lines import Line2D
-
-    marks = [  # column by column; frames and circles are hollow
-        ("+", POSITIVE, "labelled positive"),
-        ("x", NEGATIVE, "labelled negative"),
-        ("s", POSITIVE, "labelled positive, wrongly"),
-        ("o", NEGATIVE, "labelled negative, wrongly"),
-        ("o", INK, "dropped: no weight, though on the wrong side"),
-    ]
-    handles = [
-        Line2D(
-            [], [], linestyle="none", color=colour, label=label, marker=marker,
-            markerfacecolor="none",
-        )
-        for marker, colour, label in marks
-    ]  # fmt: skip
-    handles += [
-        Line2D([], [], color=INK, linewidth=0.7, label="decision boundary"),
-        Line2D([], [], color=INK, linestyle="dashed", label="Bayes boundary"),
-    ]
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9
-    )

@@ -23,9 +23,9 @@ from splboost import (
 )
 from splboost.boosting.loop import GOAL_REACHED
 from splboost.datasets import flip_labels, make_long_servedio
-from splboost.display.style import CLASS_COLOURS, FAINT, tint
+from splboost.display.style import FAINT, tint
 from splboost.pace import Hard
-from splboost.paper.looks import make_figure
+from splboost.paper.plots import BLUE, ORANGE, make_figure
 from splboost.paper.protocol import GRADIENT_KEPT
 from splboost.trees import CARTClassifier, CARTRegressor
 
@@ -151,9 +151,6 @@ def summarise(measured: pd.DataFrame) -> pd.DataFrame:
 
 # ------------------------------------------------------------------------- the picture
 
-SIZE = 9.0, 4.2  # inches
-OWN, OTHER = CLASS_COLOURS[0], CLASS_COLOURS[1]
-
 
 def draw_long_servedio(measured: pd.DataFrame | None = None) -> Any:
     """Draw the errors of each draw, and what another implementation had.
@@ -171,35 +168,19 @@ def draw_long_servedio(measured: pd.DataFrame | None = None) -> Any:
     summary = summarise(table)
     place = pd.Series(range(len(summary)), index=summary.index)
     n_draws = table["draw"].nunique()
-    figure = make_figure(*SIZE)
+    figure = make_figure(9.0, 4.2)
     axes = figure.subplots()
-    axes.scatter(
-        100 * table["error"],
-        table["method"].map(place),
-        s=24,
-        color=tint(OWN, 0.55),
-        linewidths=0,
-        label="one draw",
-    )
-    axes.scatter(
-        100 * summary["error"],
-        place,
-        s=190,
-        marker="|",
-        color=OWN,
-        linewidths=2.5,
-        label=f"mean of {n_draws} draws",
-    )
-    axes.scatter(
-        100 * summary["known"],
-        place,
-        s=36,
-        marker="D",
-        facecolors="none",
-        edgecolors=OTHER,
-        linewidths=1.4,
-        label="another implementation, one draw",
-    )
+
+    def mark(error: pd.Series, rows: pd.Series, size: float, **how: Any) -> None:
+        axes.scatter(100 * error, rows, s=size, **how)
+
+    draws = {"color": tint(BLUE, 0.55), "linewidths": 0, "label": "one draw"}
+    mark(table["error"], table["method"].map(place), 24, **draws)
+    means = {"marker": "|", "color": BLUE, "linewidths": 2.5}
+    mark(summary["error"], place, 190, label=f"mean of {n_draws} draws", **means)
+    known = {"marker": "D", "facecolors": "none", "edgecolors": ORANGE}
+    label = "another implementation, one draw"
+    mark(summary["known"], place, 36, linewidths=1.4, label=label, **known)
     axes.set_yticks(place, place.index)
     axes.set(xlim=(-1, None), ylim=(len(place) - 0.4, -0.6))
     axes.set_xlabel("test error (%)")

@@ -15,9 +15,9 @@ import pandas as pd
 from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import data_folder, load_checked
-from splboost.paper.figures import draw_critical_differences
 from splboost.paper.markup import Markup, element, paragraph, picture, table, table_of
 from splboost.paper.methods import METHODS
+from splboost.paper.plots import draw_critical_differences
 from splboost.paper.protocol import (
     FOREST,
     GRADIENT_KEPT,

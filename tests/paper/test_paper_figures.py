@@ -149,7 +149,7 @@ def test_figure_3_shows_every_sample():
         area = figures.AREA * fitted.weight[shown]
         np.testing.assert_allclose(
             marks[0].get_sizes(),
-            np.clip(area, figures.LEAST_AREA, gaussians.MOST_AREA),
+            np.clip(area, figures.LEAST_AREA, figures.MOST_AREA),
         )
 
 

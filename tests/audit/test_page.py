@@ -114,7 +114,6 @@ def test_digest_is_of_the_data_not_of_the_run(tmp_path):
     assert digest(made="later", version="9") == digest()
     assert digest(source=None) != digest()
     assert digest(suspects=[]) != digest()
-    assert digest(fingerprint="of other settings") != digest()
 
 
 def test_report_that_is_no_json_leaves_the_file_alone(tmp_path):

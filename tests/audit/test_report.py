@@ -1,7 +1,6 @@
 """What an audit of a file has found, as the review page takes it."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -157,18 +156,3 @@ def test_histogram_and_cut():
 def test_reasons_in_words(value, usual, said):
     text = say(Reason(0, value, usual, 0.407), "a b", "no")
     assert text == f"a b is {said} in similar rows that are no."
-
-
-def test_fingerprint_is_of_data_and_settings(file):
-    report = reported(file, top=9)[0]
-    assert reported(file, top=9)[0]["fingerprint"] == report["fingerprint"]
-    assert reported(file, top=8)[0]["fingerprint"] != report["fingerprint"]
-    cells = list(file.columns["size"].cells)
-    cells[-1] = "other"
-    changed = replace(
-        file,
-        columns={**file.columns, "size": replace(file.columns["size"], cells=cells)},
-    )
-    audit = reported(file, top=9)[1]
-    found = module._fingerprint(audit, changed)
-    assert module._fingerprint(audit, file) == report["fingerprint"] != found

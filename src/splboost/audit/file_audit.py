@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from splboost._tools.whole_files import check_replaceable, has_mark, write_whole
 from splboost.audit.decisions import (
@@ -138,8 +139,7 @@ class FileAudit(NamedTuple):
         is_number = file.columns[self.names.target].kind == NUMBER
         if is_number and all(map(WHOLE.fullmatch, {*y.tolist(), *original.tolist()})):
             y, original = y.astype(int), original.astype(int)  # in the order of numbers
-        frame = make_table(file, self.features)
-        X = frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
+        X = _safe_indexing(make_table(file, self.features), rows)
         groups = None
         if self.names.groups is not None:
             of = file.columns[self.names.groups].cells

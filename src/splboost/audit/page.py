@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from importlib import resources
 from importlib.metadata import version
-from numbers import Integral
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -110,7 +109,6 @@ def make_report(
         "suspects": suspects,
         # The page saves what it carries as UTF-8.
         "source": file.text if is_short and file.encoding == UTF_8 else None,
-        "fingerprint": _fingerprint(audit, file),
     }
 
 
@@ -159,17 +157,6 @@ def _describe_suspects(
             }
         )
     return found
-
-
-def _fingerprint(audit: Any, file: TableFile) -> str:
-    """Of the data and of how they were audited: decisions are on these alone."""
-    seed = audit.random_state if isinstance(audit.random_state, Integral) else None
-    judge = type(audit.estimator).__name__
-    settings = judge, audit.precision, audit.top, audit.quick, seed
-    found = hashlib.sha256(repr(settings).encode())
-    for name, column in file.columns.items():
-        found.update(json.dumps([name, column.cells]).encode())
-    return found.hexdigest()
 
 
 def _histogram(issues: Any) -> dict[str, Any]:

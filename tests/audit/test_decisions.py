@@ -45,8 +45,7 @@ CELLS = st.one_of(
 @st.composite
 def written_tables(draw):
     """A table, its CSV as Python writes it, and changes of one column."""
-    n_columns = draw(st.integers(2, 4))
-    n_rows = draw(st.integers(0, 6))
+    n_columns, n_rows = draw(st.integers(2, 4)), draw(st.integers(0, 6))
     table = [[draw(CELLS) for _ in range(n_columns)] for _ in range(n_rows + 1)]
     separator = draw(st.sampled_from([",", ";", "\t", "|"]))
     # Python may leave a single carriage return without quotes.
@@ -117,11 +116,8 @@ def test_changes_as_the_review_page_makes_them(write, tmp_path, kind):
     """The same examples as for the page: flip the first row, drop the third."""
     source, expected = CSV_FILES[kind]
     separator = find_separator(source)
-    names = next(
-        r.fields
-        for r in read_records(source.removeprefix("\ufeff"), separator)
-        if r.fields
-    )
+    records = read_records(source.removeprefix("\ufeff"), separator)
+    names = next(each.fields for each in records if each.fields)
     other = " Yes" if kind == "own spelling" else "yes"
     changes = {0: other, 2: None}
     position = names.index("label")
@@ -191,13 +187,7 @@ JSON = {
     "decisions": [
         {"row": 3, "id": "A-3", "given": "no", "decision": "flip", "new_label": "yes"},
         {"row": 0, "id": None, "given": "a,b", "decision": "keep", "new_label": None},
-        {
-            "row": 12,
-            "id": "A 12",
-            "given": "yes",
-            "decision": "drop",
-            "new_label": None,
-        },
+        {"row": 12, "id": "A 12", "given": "yes", "decision": "drop"},
     ],
 }
 
@@ -237,23 +227,11 @@ def test_decisions_of_several_files(decide):
         ("{", "no readable JSON"),
         ("{}", "has no list of decisions"),
         ('{"decisions": [3]}', "has no list of decisions"),
-        (
-            HEAD + "1,,no,burn,\n",
-            "line 1 of the decisions: decision 'burn' is none of keep",
-        ),
-        (
-            HEAD + "0,,no,keep,\n1,,no,flip,\n",
-            "line 2 of the decisions: new_label '' is none, and a flip",
-        ),
+        (HEAD + "1,,no,burn,\n", "line 1 of the .*: decision 'burn' is none of keep"),
+        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "line 2 .*: new_label '' is none, and"),
         (HEAD + "x,,no,drop,\n", "line 1 of the decisions: row 'x' is no whole number"),
-        (
-            '{"decisions": [{"row": 1.5, "decision": "drop"}]}',
-            "row 1.5 is no whole number",
-        ),
-        (
-            '{"decisions": [{"row": true, "decision": "drop"}]}',
-            "row True is no whole number",
-        ),
+        ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is no whole"),
+        ('{"decisions": [{"row": true, "decision": "drop"}]}', "row True is no whole"),
         ('{"decisions": [{"decision": "drop"}]}', "row None is no whole number"),
         ("row,id,given,décision\n".encode("cp1252"), r"\(line 1\); save it as CSV in"),
         (b"a\x00", "is no text"),
@@ -267,10 +245,7 @@ def test_other_files_are_no_decisions(decide, content, said):
 @pytest.mark.parametrize(
     "decision, said",
     [
-        (
-            Decision(2, "no", "drop"),
-            "does not have row 2, .* the file that was audited",
-        ),
+        (Decision(2, "no", "drop"), "does not have row 2, .* file that was audited"),
         (Decision(-1, "no", "drop"), "does not have row -1"),
         (Decision(1, "no", "drop"), "Row 1 of .* 'yes', and was 'no' when"),
         (Decision(0, "no", "flip", "yse"), "'yse', which no row has; .* 'no', 'yes'"),

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.special import expit, softmax
 
+from engine_models import data
 from reference import paced_gradient
-from splboost.datasets import flip_labels, make_twonorm
 from splboost.engines import SelfPacedObjective
 from splboost.pace import Hard, Linear, Mixture, Pace
 
@@ -26,44 +26,25 @@ PACES = {
     "linear": ("linear", {}),
     "polynomial": ("polynomial", {"t": 1.3}),
     "mixture": ("mixture", {}),
+    "half mixture": (Mixture(gamma=0.5), {"gamma": 0.5}),
     "logarithmic": ("logarithmic", {"zeta": 0.1}),
 }
 
 
-def data(n=600, n_classes=2, share=0.2):
-    X, y = make_twonorm(n, random_state=0)
-    codes = (y > 0).astype(int)
-    if n_classes == 3:
-        codes = codes + (X[:, 2] > 0.8)
-    noisy, flipped = flip_labels(codes, share, random_state=0)
-    return X, noisy, flipped
-
-
 def train_xgboost(X, y, objective, n_rounds=40, weight=None, n_classes=2, **more):
-    params = {
-        "objective": "binary:logistic" if n_classes == 2 else "multi:softprob",
-        "max_depth": 3,
-        "learning_rate": 0.1,
-        "base_score": 0.5,
-        "nthread": 1,
-    }
-    if n_classes > 2:
-        params["num_class"] = n_classes
+    kinds = {2: {"objective": "binary:logistic"}}
+    kinds[3] = {"objective": "multi:softprob", "num_class": 3}
+    params = {"max_depth": 3, "learning_rate": 0.1, "base_score": 0.5, "nthread": 1}
     matrix = xgboost.DMatrix(X, y, weight=weight, nthread=1)
+    params |= kinds[n_classes]
     model = xgboost.train(params, matrix, n_rounds, obj=objective, **more)
     return model.predict(matrix, output_margin=True)
 
 
 def train_lightgbm(X, y, objective, n_rounds=40, weight=None, n_classes=2, **more):
-    params = {
-        "objective": objective,
-        "num_leaves": 8,
-        "boost_from_average": False,
-        "num_threads": 1,
-        "verbose": -1,
-    }
-    if n_classes > 2:
-        params["num_class"] = n_classes
+    params = {"num_leaves": 8, "boost_from_average": False, "num_threads": 1}
+    params |= {"objective": objective, "verbose": -1}
+    params |= {"num_class": n_classes} if n_classes > 2 else {}
     matrix = lightgbm.Dataset(X, y, weight=weight)
     model = lightgbm.train(params, matrix, n_rounds, **more)
     return model.predict(X, raw_score=True)
@@ -90,12 +71,13 @@ def test_gradient_and_hessian_are_those_of_the_reference(
 ):
     if loss != "softmax":
         scores, labels = scores[:, 0], labels % 2
+    given, shape = PACES[pace]
     objective = SelfPacedObjective(
-        loss, pace, p_min=p_min, warm_rounds=0, start_round=0
+        loss, given, p_min=p_min, warm_rounds=0, start_round=0
     )
     cut = np.sqrt((1 - p_min) / p_min) if loss == "exponential" else -np.log(p_min)
-    kind, shape = PACES[pace]
-    age = np.sqrt(cut) if pace == "mixture" else cut
+    kind = pace.split()[-1]
+    age = np.sqrt(cut) if kind == "mixture" else cut
     options = {"kind": kind, "age": age, **shape}
     gradient, hessian = objective(labels, scores, weights)
     expected = paced_gradient(loss, scores, labels, weights, factor=4 / 3, **options)
@@ -116,28 +98,6 @@ def _own(loss, scores, labels):
     if loss == "softmax":
         return softmax(scores, axis=1)[np.arange(len(labels)), labels]
     return expit(np.where(labels == 1, scores, -scores))
-
-
-@pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_p_min_is_the_cut_of_every_pace(pace, loss):
-    objective = SelfPacedObjective(loss, pace, p_min=0.2, warm_rounds=0, start_round=0)
-    p = np.array([0.19999, 0.20001])
-    gradient, hessian = objective(np.ones(2), np.log(p / (1 - p)))
-    assert gradient[0] == hessian[0] == 0
-    assert gradient[1] < 0 < hessian[1]
-
-
-def test_gamma_of_a_mixture_stays_as_given():
-    objective = SelfPacedObjective(
-        "logistic", Mixture(gamma=0.5), p_min=0.1, warm_rounds=0, start_round=0
-    )
-    scores = np.linspace(-3, 3, 7)
-    age = np.sqrt(-np.log(0.1))
-    wanted = paced_gradient(
-        "logistic", scores, np.ones(7), np.ones(7), kind="mixture", age=age, gamma=0.5
-    )
-    np.testing.assert_allclose(objective(np.ones(7), scores)[0], wanted[0], rtol=1e-9)
 
 
 def test_a_pace_of_the_users_own_and_one_with_an_age():
@@ -161,7 +121,7 @@ def test_a_pace_of_the_users_own_and_one_with_an_age():
 @both
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_an_infinite_plateau_is_the_built_in_objective(package, n_classes):
-    X, y, _ = data(n_classes=n_classes)
+    X, y, _ = data(600, n_classes=n_classes)
     weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
     loss = "logistic" if n_classes == 2 else "softmax"
     objective = SelfPacedObjective(loss, Linear(plateau=np.inf), warm_rounds=3)
@@ -176,7 +136,7 @@ def test_an_infinite_plateau_is_the_built_in_objective(package, n_classes):
 
 @both
 def test_a_second_fit_with_the_same_object_is_equal(package):
-    X, y, _ = data()
+    X, y, _ = data(600)
     objective = SelfPacedObjective(warm_rounds=10)
     train = TRAIN[package]
     first = train(X, y, objective)
@@ -189,7 +149,7 @@ def test_a_second_fit_with_the_same_object_is_equal(package):
 
 @pytest.mark.parametrize("n_done", [1, 25])
 def test_a_fit_after_an_interrupted_one_is_equal(n_done):
-    X, y, _ = data()
+    X, y, _ = data(600)
     objective = SelfPacedObjective(warm_rounds=10)
 
     class Interrupt(xgboost.callback.TrainingCallback):
@@ -227,28 +187,24 @@ def test_a_constant_tree_does_not_restart_the_count():
     assert found[2] == found[3] == 0
 
 
-@pytest.mark.parametrize("estimator", ["xgboost", "lightgbm"])
-def test_the_objective_of_an_estimator(estimator):
-    X, y, flipped = data()
+@both
+def test_the_objective_of_an_estimator(package):
+    X, y, flipped = data(600)
     weight = np.where(flipped, 0.5, 1.0)
-    objective = SelfPacedObjective(warm_rounds=10)
-    if estimator == "xgboost":
-        model = xgboost.XGBClassifier(
-            objective=objective, n_estimators=40, max_depth=3, learning_rate=0.1,
-            base_score=0.5, n_jobs=1,
-        ).fit(X, y, sample_weight=weight)  # fmt: skip
-        found = model.predict(X, output_margin=True)
+    given = {"objective": SelfPacedObjective(warm_rounds=10), "n_estimators": 40}
+    if package == "xgboost":
+        given |= {"max_depth": 3, "learning_rate": 0.1, "base_score": 0.5}
+        model = xgboost.XGBClassifier(n_jobs=1, **given)
+        found = model.fit(X, y, sample_weight=weight).predict(X, output_margin=True)
     else:
-        model = lightgbm.LGBMClassifier(
-            objective=objective, n_estimators=40, num_leaves=8, n_jobs=1, verbose=-1,
-        ).fit(X, y, sample_weight=weight)  # fmt: skip
-        found = model.predict(X, raw_score=True)
-    wanted = TRAIN[estimator](X, y, SelfPacedObjective(warm_rounds=10), weight=weight)
+        model = lightgbm.LGBMClassifier(num_leaves=8, n_jobs=1, verbose=-1, **given)
+        found = model.fit(X, y, sample_weight=weight).predict(X, raw_score=True)
+    wanted = TRAIN[package](X, y, SelfPacedObjective(warm_rounds=10), weight=weight)
     np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
 def test_start_score_and_probabilities_of_lightgbm():
-    X, y, _ = data()
+    X, y, _ = data(600)
     y = y * (np.arange(600) % 3 == 0)
     start = np.log(y.mean() / (1 - y.mean()))
     objective = SelfPacedObjective(pace=None, start_score=start)
@@ -264,8 +220,7 @@ def test_start_score_and_probabilities_of_lightgbm():
 
 def test_folds_with_equal_labels_have_rounds_of_their_own():
     X, y, _ = data(400)
-    order = np.argsort(y, kind="stable")[: 400 // 4 * 4]
-    X, y = X[order], np.repeat([0, 1], 200)  # equal labels in both folds
+    X, y = X[np.argsort(y, kind="stable")], np.repeat([0, 1], 200)  # equal in folds
     half = np.arange(400) % 2 == 0
     folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
     folds.append(folds[0][::-1])
@@ -293,7 +248,7 @@ def test_folds_with_equal_labels_have_rounds_of_their_own():
 
 def test_differing_first_scores_need_start_round():
     """Also after fits of data with the same labels."""
-    X, y, _ = data()
+    X, y, _ = data(600)
     objective = SelfPacedObjective(warm_rounds=10)
     train_xgboost(X, y, objective)
     params = {"objective": "binary:logistic", "nthread": 1}
@@ -312,7 +267,7 @@ def test_differing_first_scores_need_start_round():
 
 
 def test_continued_training_is_that_of_one_run():
-    X, y, _ = data()
+    X, y, _ = data(600)
     matrix = xgboost.DMatrix(X, y)
     params = {"objective": "binary:logistic", "base_score": 0.5, "nthread": 1}
     given = {"warm_rounds": 10}
@@ -324,7 +279,7 @@ def test_continued_training_is_that_of_one_run():
 
 
 def test_a_strength_set_between_fits_counts():
-    X, y, _ = data()
+    X, y, _ = data(600)
     objective = SelfPacedObjective(p_min=0.45)
     train_xgboost(X, y, objective)
     objective.p_min = 0.05

@@ -284,7 +284,7 @@ def test_the_catalogues_file_comes_first_and_a_damaged_copy_is_named(
 
 
 def test_numbers_of_miniboone_are_kept_to_the_last_digit(monkeypatch, server):
-    monkeypatch.setattr("splboost.datasets.openml._ROWS_AT_ONCE", 4)
+    monkeypatch.setattr("splboost.datasets.uci._ROWS_AT_ONCE", 4)
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6, 50)) * 10.0 ** rng.integers(-9, 9, size=(6, 50))
     values = np.array([[float(f"{value:.6g}") for value in row] for row in values])

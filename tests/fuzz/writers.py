@@ -184,7 +184,7 @@ def _download(folder):
     content = "".join(["age,target\n", *lines]).encode()
     with (
         patch.dict(UCI_CATALOGUE, titanic=entry),
-        patch("splboost.datasets.openml.fetch_csv", lambda *_: content),
+        patch("splboost.datasets.uci._fetch_csv", lambda *_: content),
     ):
         load_uci("titanic", data_home=folder)
 

@@ -121,6 +121,9 @@ def _move(part: Path, target: Path, path: str | os.PathLike[str]) -> None:
             f"another program has it open. It is as it was before; what was to replace "
             f"it is whole in {part}."
         ) from error
+    except BaseException:  # Ctrl-C
+        part.unlink(missing_ok=True)
+        raise
     if os.name == "posix":  # elsewhere a folder cannot be opened
         with suppress(OSError):  # nor on some network drives
             folder = os.open(target.parent, os.O_RDONLY)

@@ -24,9 +24,14 @@ from xgboost import dask as xgboost_dask
 from xgboost.callback import TrainingCallback
 
 from splboost._tools.user_warnings import keeping_advice, warn
-from splboost.engines.input_checks import check_columns, check_total
 from splboost.engines.lost_workers import watch
-from splboost.engines.self_paced import PacedRounds, documented, never_called
+from splboost.engines.self_paced import (
+    PacedRounds,
+    check_columns,
+    check_total,
+    documented,
+    never_called,
+)
 from splboost.engines.xgboost import (
     BORROWED,
     SelfPacedXGB,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -14,16 +14,14 @@ from lightgbm.basic import _ConfigAliases
 from numpy.typing import NDArray
 
 from splboost._tools.user_warnings import warn
-from splboost.engines.input_checks import (
-    check_columns,
-    check_evaluation,
-    check_training,
-)
 from splboost.engines.lightgbm_corrections import Metrics, complete_model
 from splboost.engines.objective import probability
 from splboost.engines.self_paced import (
     PacedRounds,
     SelfPacedMixin,
+    check_evaluation,
+    check_training,
+    checking_columns,
     documented,
     never_called,
     without_ours,
@@ -183,15 +181,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             self._conclude(fits)
         return self
 
-    @wraps(lightgbm.LGBMClassifier.predict)
-    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns("LightGBM", X, "X")
-        return super().predict(X, *args, **kwargs)
-
-    @wraps(lightgbm.LGBMClassifier.predict_proba)
-    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns("LightGBM", X, "X")
-        return super().predict_proba(X, *args, **kwargs)
+    predict = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict)
+    predict_proba = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict_proba)
 
     def to_plain(self) -> lightgbm.LGBMClassifier:
         """The fitted model as a plain ``LGBMClassifier``.

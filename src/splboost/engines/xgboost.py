@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from functools import partial, wraps
+from functools import partial
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -14,15 +14,13 @@ import xgboost
 from numpy.typing import ArrayLike, NDArray
 from xgboost.callback import EarlyStopping, TrainingCallback
 
-from splboost.engines.input_checks import (
-    check_columns,
-    check_evaluation,
-    check_training,
-)
 from splboost.engines.objective import probability
 from splboost.engines.self_paced import (
     PacedRounds,
     SelfPacedMixin,
+    check_evaluation,
+    check_training,
+    checking_columns,
     documented,
     never_called,
     without_ours,
@@ -232,15 +230,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
             self._keep_fits(fits)
         return self
 
-    @wraps(xgboost.XGBClassifier.predict)
-    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns("XGBoost", X, "X")
-        return super().predict(X, *args, **kwargs)
-
-    @wraps(xgboost.XGBClassifier.predict_proba)
-    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns("XGBoost", X, "X")
-        return super().predict_proba(X, *args, **kwargs)
+    predict = checking_columns("XGBoost", xgboost.XGBClassifier.predict)
+    predict_proba = checking_columns("XGBoost", xgboost.XGBClassifier.predict_proba)
 
     def to_plain(self) -> xgboost.XGBClassifier:
         """The fitted model as a plain ``XGBClassifier``.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,36 +13,34 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing
+from splboost._data.table import Table, read_table
 from splboost._tools.progress_bar import announcing_compilation
-from splboost._tools.threads import count_threads
+from splboost.boosting.fitting import Continuation, Fitting, Kind
+from splboost.boosting.learners import make_learners
 from splboost.boosting.loop import Round, Schedule
 from splboost.boosting.model import Model
 from splboost.boosting.parameters import (
     check_parameters,
+    check_subsample,
     warn_of_no_rounds,
     warn_of_stop,
     warn_of_warm_rounds,
 )
-from splboost.boosting.resume import Continuation, Kind
+from splboost.boosting.progress import make_watch
 from splboost.boosting.samples import (
     GIVEN,
     HELD_OUT,
     FitData,
     Samples,
     ValidationArguments,
+    divide,
+    read_samples,
 )
 from splboost.boosting.validation import EarlyStopping, find_scorer
-from splboost.boosting.weak_learner import (
-    MEANS,
-    categorical_features_of,
-    check_own_tree,
-    check_weak_learner,
-    is_own_tree,
-)
+from splboost.boosting.weak_learner import MEANS
 from splboost.pace import Pace, resolve_pace
-from splboost.pace.resolve import given_paces, is_paced
+from splboost.pace.resolve import is_paced
 from splboost.pace.scaled import DEFAULT_PLATEAU
-from splboost.trees.c45.estimator import C45Classifier
 
 FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13
@@ -158,13 +154,14 @@ class BaseBooster(BaseEstimator):
         sample_weight: ArrayLike | None,
         given: ValidationArguments,
     ) -> None:
-        from splboost.boosting.fitting import Fitting, make_watch
-
         check_parameters(self)
-        scorer, stopping = find_scorer(self.scoring), self._early_stopping()
+        scorer, stopping = find_scorer(self.scoring), None
+        if self.n_iter_no_change is not None:
+            n_warm = self.warm_rounds if is_paced(self.pace) else 0
+            stopping = EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
         source = GIVEN if given.are_given() else HELD_OUT if stopping else None
-        samples = self._read_samples(X, y, sample_weight)
-        kind = Kind.of(self, self._weak_learner(), source)
+        samples = read_samples(self, X, y, sample_weight)
+        kind = Kind.of(self, source)
 
         earlier, split_seed = self._continuation if self.warm_start else None, None
         if earlier is not None:
@@ -179,16 +176,15 @@ class BaseBooster(BaseEstimator):
             rng = check_random_state(self.random_state)
             if source == HELD_OUT:
                 split_seed = rng.randint(2**31 - 1)
-        data = self._divide(samples, given, split_seed)
-        n_samples = data.fitted.codes.size
-        self._check_subsample(n_samples)
+        data = divide(self, samples, given, split_seed)
+        check_subsample(self.subsample, data.fitted.codes.size)
         self._resolve_paces(data.fitted)
         self._warn_of_paces()
 
         fitting = Fitting(
             kind,
             data,
-            self._make_learners(data.fitted, rng),
+            make_learners(self, data.fitted, rng),
             self._make_state,
             np.random.default_rng(rng.randint(2**31 - 1)),
             split_seed=split_seed,
@@ -197,9 +193,13 @@ class BaseBooster(BaseEstimator):
             fitting.validate(self, data.validation, scorer)
         if earlier is not None:
             fitting.go_on_from(earlier)
+        schedule = Schedule(self.n_estimators, self.warm_rounds, self.subsample)
         watch = make_watch(fitting, self, stopping)
-        fitting.run(self._make_step(data.fitted.weight), self._schedule(), watch)
+        fitting.run(self._make_step(data.fitted.weight), schedule, watch)
+        self._set_fitted(fitting, stopping)
 
+    def _set_fitted(self, fitting: Fitting, stopping: EarlyStopping | None) -> None:
+        """Set what a fit has led to, up to the best round; warn of what looks wrong."""
         rounds, reason = fitting.history.rounds, fitting.history.stop_reason
         if not rounds:
             raise ValueError(
@@ -207,11 +207,11 @@ class BaseBooster(BaseEstimator):
                 f"warm_rounds={self.warm_rounds} every sample is left out from the "
                 "start; choose a larger age or plateau, or keep some warm rounds."
             )
-        n_kept = len(rounds)
+        n_done = n_kept = len(rounds)
         if stopping is not None and stopping.best_round is not None:
             n_kept = stopping.best_round
-        of_all = fitting.model_after(len(rounds))
-        model = of_all if n_kept == len(rounds) else of_all.first(n_kept)
+        of_all = fitting.model_after(n_done)
+        model = of_all if n_kept == n_done else of_all.first(n_kept)
         self._set_rounds(
             rounds[:n_kept],
             model,
@@ -219,21 +219,10 @@ class BaseBooster(BaseEstimator):
             fitting.validation_scores(),
             fitting.continuation(of_all) if self.warm_start else None,
         )
-        some_dropped = rounds[-1].n_selected < n_samples
-        self._warn_of_stop(len(rounds), some_dropped=some_dropped)
-        state = fitting.state_after(n_kept, model)
-        del fitting, watch, rounds  # and with them most of the memory
-        self._set_samples(state, data)
-        self._warn_of_samples(data)
-
-    def _early_stopping(self) -> EarlyStopping | None:
-        if self.n_iter_no_change is None:
-            return None
-        n_warm = self.warm_rounds if self._is_paced() else 0
-        return EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
-
-    def _schedule(self) -> Schedule:
-        return Schedule(self.n_estimators, self.warm_rounds, self.subsample)
+        some_dropped = rounds[-1].n_selected < fitting.state.n_samples
+        self._warn_of_stop(n_done, some_dropped=some_dropped)
+        self._set_samples(fitting.state_after(n_kept, model), fitting.data)
+        self._warn_of_samples(fitting.data)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the pace and of the weak learner.
@@ -266,23 +255,6 @@ class BaseBooster(BaseEstimator):
         if any(name.startswith("estimator__") for name in params):
             params.setdefault("estimator", self._weak_learner())
         return super().set_params(**params)
-
-    def _check_subsample(self, n_rows: int) -> None:
-        if self.subsample < 1 and self.subsample * n_rows < 2:
-            unit = 10.0 ** (math.floor(math.log10(2 / n_rows)) - 1)
-            enough = math.ceil(2 / n_rows / unit) * unit
-            raise ValueError(
-                f"subsample={self.subsample!r} of {n_rows} rows leaves nothing to fit "
-                f"a learner to; give at least {enough:.2g}."
-            )
-
-    def _given_paces(self) -> list[Pace | None]:
-        """The paces of the user, before any correction."""
-        return given_paces(self.pace)
-
-    def _is_paced(self) -> bool:
-        """Whether any pace leaves something out."""
-        return is_paced(self.pace)
 
     def _set_rounds(
         self,
@@ -323,99 +295,36 @@ class BaseBooster(BaseEstimator):
         check_is_fitted(self)
         return self._model.importances(self.n_features_in_, self._learner_shares())
 
+    def _weak_learner(self) -> Any:
+        """The weak learner in use."""
+        return self._default_learner() if self.estimator is None else self.estimator
+
+    def _read(self, X: Any) -> Table:
+        """New rows, refused where they are not like those fitted to."""
+        check_is_fitted(self)
+        return read_table(self, X, self._model.categorical_features, reset=False)
+
     def _learner_shares(self) -> FloatArray:
         """What each learner counts for in the importances: by its coefficient."""
         weights = self.estimator_weights_
         total = weights.sum(axis=0)
         return weights / np.where(total > 0, total, 1.0)
 
-    def _make_learners(self, samples: Samples, rng: np.random.RandomState) -> Any:
-        """The learners of a round: one for all classes, or one for each."""
-        from splboost.boosting.learners import (
-            C45Learner,
-            EstimatorLearner,
-            Learners,
-            TreeLearner,
-        )
-
-        estimator, answers = self._weak_learner(), self._answers
-        check_weak_learner(estimator, answers, remedy=self._kinds_by_variant())
-        problems = self._problems(samples)
-        repeats = len(problems) if answers == MEANS else 1  # the target differs alone
-        del problems[: repeats - 1]
-        if not is_own_tree(estimator):
-            X, weight = samples.X, samples.weight
-            each: list[Any] = [
-                EstimatorLearner(estimator, X, codes, classes, weight, answers, rng)
-                for codes, classes in problems
-            ]
-            return Learners(each * repeats)
-        check_own_tree(self, estimator)
-        n_threads, seed = count_threads(self.n_jobs), rng.randint(2**31 - 1)
-        if isinstance(estimator, C45Classifier):
-            each = [
-                C45Learner(
-                    estimator,
-                    samples.table,
-                    codes,
-                    classes.size,
-                    samples.weight,
-                    answers,
-                    n_threads=n_threads,
-                )
-                for codes, classes in problems
-            ]
-        else:
-            binned = samples.binned(n_threads)
-            each = [
-                TreeLearner(
-                    estimator,
-                    binned,
-                    codes,
-                    classes.size,
-                    answers,
-                    n_threads=n_threads,
-                    seed=seed,
-                )
-                for codes, classes in problems
-            ]
-        return Learners(each * repeats)
-
-    def _kinds_by_variant(self) -> str:
-        """A sentence on which variants take which learners, where that differs."""
-        kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
-        for constraint in self._parameter_constraints.get("variant", []):
-            for variant in sorted(getattr(constraint, "options", [])):
-                other = copy(self)
-                other.variant = variant
-                kind = "regressors" if other._answers == MEANS else "classifiers"
-                kinds[kind].append(repr(variant))
-        if not all(kinds.values()):
-            return ""
-        taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
-        return f" {type(self).__name__} takes {' and '.join(taken)}."
-
     # ------------------------------------------------------- what a family supplies
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
 
-    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
-        """Checked data; the booster learns its features and what y is."""
+    def _default_learner(self) -> Any:
+        """The weak learner where the user names none."""
         raise NotImplementedError
 
-    def _divide(
-        self, samples: Samples, given: ValidationArguments, split_seed: int | None
-    ) -> FitData:
-        """Samples that are fitted to, and those validated on."""
+    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
+        """Labels as class numbers, or the numbers of a regression."""
         raise NotImplementedError
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """Parameters that a warm start must not change, by name."""
         return {}
-
-    def _labels_of(self, samples: Samples) -> NDArray[Any]:
-        """What the samples' y was."""
-        raise NotImplementedError
 
     def _resolve_paces(self, samples: Samples) -> None:
         """Set the paces in use."""
@@ -435,14 +344,6 @@ class BaseBooster(BaseEstimator):
 
     def _warn_of_samples(self, data: FitData) -> None:
         """Warn where what has become of the samples looks wrong."""
-
-    def _weak_learner(self) -> Any:
-        """The weak learner in use."""
-        raise NotImplementedError
-
-    def _categorical_features(self) -> Any:
-        """The user's list of categorical features, here or on the weak learner."""
-        return categorical_features_of(self, self._weak_learner())
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
         """What the learners of a round tell apart: class numbers, and classes."""

@@ -10,28 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from splboost._data.table import Table, read_table
+from splboost._data.labels import encode_labels
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.loop import ONE_CLASS
-from splboost.boosting.parameters import warn_of_collapse
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import (
-    FitData,
-    Samples,
-    ValidationArguments,
-    divide,
-    read_samples,
-)
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State, level_ties
 from splboost.boosting.weak_learner import MEANS
 from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.classes import describe_dropped_classes, paces_of_classes
+from splboost.pace.resolve import given_paces
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 
 FloatArray = NDArray[np.float64]
@@ -59,11 +52,13 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
     def _loss(self) -> MarginLoss:
         return self._working_set.loss
 
-    def _weak_learner(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
+    def _default_learner(self) -> Any:
         tree = CARTRegressor if self._answers == MEANS else CARTClassifier
         return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
+
+    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
+        self.classes_, codes = encode_labels(self, y, weight)
+        return codes
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
         if self.classes_.size == 2 or self._is_joint:
@@ -90,17 +85,6 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             n_threads=count_threads(self.n_jobs),
         )
 
-    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
-        return read_samples(self, X, y, sample_weight, self._categorical_features())
-
-    def _divide(
-        self, samples: Samples, given: ValidationArguments, split_seed: int | None
-    ) -> FitData:
-        return divide(self, samples, given, split_seed)
-
-    def _labels_of(self, samples: Samples) -> NDArray[Any]:
-        return self.classes_[samples.codes]
-
     def _resolve_paces(self, samples: Samples) -> None:
         k, default = self.classes_.size, self._default_plateau
         mass = np.bincount(samples.codes, samples.weight, k)
@@ -110,14 +94,24 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         )
 
     def _warn_of_paces(self) -> None:
-        given = [pace for pace in self._given_paces() if pace is not None]
-        if given and self.learning_rate == 1:
-            k, default = self.classes_.size, self._default_plateau
-            in_units = [pace.for_loss(k, self._loss, default) for pace in given]
-            warn_of_collapse(in_units, self._loss.doubt_at(1 / k, k))
+        """Warn of a pace that favours samples less doubtful than undecided ones."""
+        k, default = self.classes_.size, self._default_plateau
+        given = [pace for pace in given_paces(self.pace) if pace is not None]
+        for pace in given if self.learning_rate == 1 else []:
+            in_units = pace.for_loss(k, self._loss, default)
+            undecided = self._loss.doubt_at(1 / k, k)
+            if in_units.peak() <= undecided:
+                warn(
+                    f"pace={in_units!r} gives its greatest weight to samples with a "
+                    f"loss of {in_units.peak():.3g}, but an undecided sample has "
+                    f"{undecided:.3g} already: the booster may lose samples before it "
+                    "has learned from them, and collapse. Choose a larger age or "
+                    "plateau."
+                )
+                return
 
     def _warn_of_samples(self, data: FitData) -> None:
-        given = self._given_paces()
+        given = given_paces(self.pace)
         if (
             self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
             or self.stop_reason_ == ONE_CLASS  # said already
@@ -265,10 +259,6 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         """
         for labels in self.staged_predict(X):
             yield accuracy_score(y, labels, sample_weight=sample_weight)
-
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_table(self, X, self._model.categorical_features, reset=False)
 
     @property
     def _n_outputs(self) -> int:

@@ -1,31 +1,37 @@
-"""A fit under way: what the loop works on, and what is done after each round."""
+"""A fit under way, and what it leaves behind for one that goes on where it ended.
+
+A booster's state is its scores, and these follow from its model exactly (``state``).
+So little has to be remembered besides the model: where the random streams stood, and
+the scales in which weights were computed, that not a digit may differ.
+"""
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from splboost._tools.progress_bar import N_LINES, Bar, has_room_for_bar
+from splboost._data.table import Table
 from splboost.boosting.loop import (
-    CALLBACK,
     INTERRUPTED,
-    NO_IMPROVEMENT,
+    MOST_SKIPPED,
+    NO_EDGE,
+    STUCK,
     History,
+    Round,
     Schedule,
     boost,
 )
 from splboost.boosting.model import Model
-from splboost.boosting.progress import Progress
-from splboost.boosting.resume import Continuation, Kind, Mark
-from splboost.boosting.samples import FitData, Samples
+from splboost.boosting.samples import HELD_OUT, FitData, Samples
 from splboost.boosting.validation import EarlyStopping, Validation
 
+REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
 NOT_FINISHED = "not finished"
 
 
@@ -190,176 +196,180 @@ def move_to_model(state: Any, model: Model, samples: Samples) -> None:
     state.move_to(output)
 
 
-# ----------------------------------------------------------------- after each round
+# ------------------------------------------------------ what a later fit goes on from
 
 
-def make_watch(
-    fitting: Fitting, booster: Any, stopping: EarlyStopping | None
-) -> Watch | None:
-    """A watch over the rounds, if anything asks for one."""
-    report = None
-    if booster.verbose:
-        report = RoundReport(booster.n_estimators, booster.verbose)
-    if booster.callback is None and report is None and fitting.validation is None:
-        return None
-    return Watch(fitting, booster, stopping, report)
+class Mark(NamedTuple):
+    """Where a fit stood after a round.
 
-
-class Watch:
-    """What is done after each round.
-
-    Parameters
+    Attributes
     ----------
-    fitting : Fitting
-    booster : the booster that is being fitted
-    stopping : EarlyStopping or None
-    report : RoundReport or None
+    n_rounds, n_done, n_skipped : see ``History``
+    state : mark of the state
+    draws : state of the generator that draws rows
+    learners : state of the learners
     """
 
-    def __init__(
-        self,
-        fitting: Fitting,
-        booster: Any,
-        stopping: EarlyStopping | None,
-        report: RoundReport | None,
-    ) -> None:
-        self._fitting = fitting
-        self._template = copy(booster)
-        self._n_rounds: int = booster.n_estimators
-        self._callback: Callable[[Progress], Any] | None = booster.callback
-        self._keeps_marks = booster.warm_start and booster.callback is not None
-        self._stopping = stopping
-        self._report = report
-        # Rounds of which all is known, and the mark there: one assignment sets both.
-        self._complete: tuple[int, Mark | None] = len(fitting.history.rounds), None
-        if self._complete[0] and self._keeps_marks:
-            self._complete = self._complete[0], fitting.mark()
+    n_rounds: int
+    n_done: int
+    n_skipped: int
+    state: Any
+    draws: Any
+    learners: Any
 
-    def __enter__(self) -> Self:
-        if self._report is not None:
-            self._report.__enter__()
-        return self
 
-    def __exit__(self, *error: Any) -> None:
-        if self._report is not None:
-            self._report.__exit__(*error)
+class Kind(NamedTuple):
+    """What the fits of one booster must have in common."""
 
-    @property
-    def n_complete(self) -> int:
-        return self._complete[0]
+    n_features: int
+    names: tuple[str, ...] | None
+    classes: NDArray[Any] | None
+    weak_learner: type
+    validation: str | None
+    scoring: Any
+    parameters: dict[str, Any]
 
-    @property
-    def mark(self) -> Mark | None:
-        return self._complete[1]
-
-    def __call__(self, history: History) -> str | None:
-        """Look at the last round; a reason to stop, or None."""
-        validation, stopping = self._fitting.validation, self._stopping
-        if validation is not None:
-            n = len(history.rounds)
-            score = validation.follow(history.rounds[-1], lambda: self._booster(n))
-            if stopping is not None:
-                stopping.note(score)
-        mark = self._fitting.mark() if self._keeps_marks else None
-        self._complete = len(history.rounds), mark
-        if self._report is not None or self._callback is not None:
-            progress = self._progress()
-            if self._report is not None:
-                self._report.show(progress)
-            if self._callback is not None and self._callback(progress):
-                return CALLBACK
-        return NO_IMPROVEMENT if stopping is not None and stopping.is_over else None
-
-    def keeps_interrupted(self) -> bool:
-        """Whether the callback wants the rounds that were done before Ctrl-C."""
-        fitting = self._fitting
-        fitting.state_in_doubt = True
-        if self._callback is None or self.n_complete == 0:
-            return False
-        fitting.cut(self.n_complete)
-        if self._stopping is not None:
-            self._stopping.replay(fitting.validation_scores() or [])
-        return bool(self._callback(self._progress(interrupted=True)))
-
-    def _progress(self, *, interrupted: bool = False) -> Progress:
-        n, mark = self._complete
-        last = self._fitting.history.rounds[n - 1]
-        scores = self._fitting.validation_scores()
-        return Progress(
-            n,
-            self._n_rounds,
-            last.error,
-            last.n_selected,
-            last.latent,
-            None if scores is None else scores[n - 1],
-            interrupted,
-            _make=lambda: self._booster(n, mark),
+    @classmethod
+    def of(cls, booster: Any, validation: str | None) -> Kind:
+        names = getattr(booster, "feature_names_in_", None)
+        fixed = booster._fixed_parameters()
+        if validation == HELD_OUT:
+            fixed["validation_fraction"] = booster.validation_fraction
+        return cls(
+            booster.n_features_in_,
+            None if names is None else tuple(names),
+            getattr(booster, "classes_", None),
+            type(booster._weak_learner()),
+            validation,
+            None if validation is None else booster.scoring,
+            fixed,
         )
 
-    def _booster(self, n: int, mark: Mark | None = None) -> Any:
-        return self._fitting.booster_after(self._template, n, mark)
 
+@dataclass(frozen=True)
+class Continuation:
+    """All that a later fit needs.
 
-def line_of(progress: Progress) -> str:
-    """One line about a round."""
-    width = len(str(progress.n_rounds))
-    error = "" if progress.error is None else f"error {progress.error:.4f}, "
-    line = (
-        f"round {progress.round:{width}d} of {progress.n_rounds}: {error}"
-        f"{progress.n_selected} samples selected"
-    )
-    if not math.isnan(progress.latent_objective):
-        line += f", latent objective {progress.latent_objective:.6g}"
-    if progress.validation_score is not None:
-        line += f", validation score {progress.validation_score:.6g}"
-    return line
-
-
-class RoundReport:
-    """A bar where one can be shown; else a line for every tenth of the rounds.
-
-    With ``verbose`` above 1 there are both.
+    Attributes
+    ----------
+    kind : Kind
+    mark : Mark
+        The end of the last round.
+    rounds : list of Round
+        Without their learners; also those after the best round.
+    model : Model or None
+        Of all of these.
+    coding : codes of the categories; see ``Learner``
+    validation_scores : one for each of the rounds, where there is validation
+    split_seed : seed of the split that held rows out
+    stop_reason : str
     """
 
-    def __init__(self, n_rounds: int, verbose: int) -> None:
-        self._bar = Bar(n_rounds, "boosting") if has_room_for_bar() else None
-        has_lines = self._bar is None or verbose > 1
-        self._every = max(1, n_rounds // N_LINES) if has_lines else 0
-        self._unseen: Progress | None = None
+    kind: Kind
+    mark: Mark
+    rounds: list[Round]
+    model: Model | None
+    coding: Any
+    validation_scores: list[float]
+    split_seed: int | None
+    stop_reason: str
 
-    def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.__enter__()
-        return self
+    def without_stopgap(self) -> Self:
+        """Without the learner that stands in where every round was passed over."""
+        if self.mark.n_skipped < self.mark.n_done:
+            return self
+        return replace(self, rounds=[], model=None, validation_scores=[])
 
-    def show(self, progress: Progress) -> None:
-        """Show what a round was like."""
-        self._unseen = progress
-        if self._every and progress.round % self._every == 0:
-            self._print(progress)
-        if self._bar is not None:
-            self._bar.show(progress.round, _short(progress))
+    def check(self, kind: Kind, n_estimators: int) -> None:
+        """Refuse data or parameters that the model so far does not fit."""
+        old = self.kind
+        if kind.n_features != old.n_features or kind.names != old.names:
+            raise ValueError(
+                f"warm_start=True: X has {_features(kind)}, but the fit before had "
+                f"{_features(old)}; {REMEDY}"
+            )
+        if _labels(kind) != _labels(old):
+            raise ValueError(
+                f"warm_start=True: y has the classes {_labels(kind)}, but in the fit "
+                f"before it had {_labels(old)}; {REMEDY}"
+            )
+        if kind.weak_learner is not old.weak_learner:
+            raise ValueError(
+                f"warm_start=True: estimator is a {kind.weak_learner.__name__}, but in "
+                f"the fit before it was a {old.weak_learner.__name__}; set it back, or "
+                "set warm_start=False to start anew."
+            )
+        if kind.validation != old.validation:
+            raise ValueError(
+                f"warm_start=True: validation data are {kind.validation or 'absent'}, "
+                f"but in the fit before they were {old.validation or 'absent'}; give "
+                "the same X_val, y_val and n_iter_no_change, or set warm_start=False "
+                "to start anew."
+            )
+        if kind.scoring != old.scoring:
+            raise ValueError(
+                f"warm_start=True: scoring={kind.scoring!r}, but in the fit before it "
+                f"was {old.scoring!r}; set it back, or set warm_start=False to start "
+                "anew."
+            )
+        for name, value in kind.parameters.items():
+            if value != old.parameters[name]:
+                raise ValueError(
+                    f"warm_start=True: {name}={value!r}, but in the fit before it was "
+                    f"{old.parameters[name]!r}, on which all rounds depend; set it "
+                    "back, or set warm_start=False to start anew."
+                )
+        if n_estimators < self.mark.n_done:
+            raise ValueError(
+                f"warm_start=True: n_estimators={n_estimators} is less than the "
+                f"{self.mark.n_done} rounds that the fits before have done; give at "
+                "least as many, or set warm_start=False to start anew."
+            )
 
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(*error)
-        elif self._unseen is not None:
-            self._print(self._unseen)
+    def check_coding(self, coding: Any, table: Table) -> None:
+        """Refuse a table whose columns have other categories."""
+        for name, new, old in zip(
+            table.names, coding or (), self.coding or (), strict=False
+        ):
+            if new != old:
+                raise ValueError(
+                    f"warm_start=True: column {name!r} of X has "
+                    f"{_categories(new)}, but in the fit before it had "
+                    f"{_categories(old)}; {REMEDY}"
+                )
 
-    def _print(self, progress: Progress) -> None:
-        self._unseen = None
-        if self._bar is not None:
-            self._bar.print(line_of(progress))
-        else:
-            print(line_of(progress), file=sys.stderr, flush=True)
+    def is_at_end(
+        self, n_estimators: int, subsample: float, stopping: EarlyStopping | None
+    ) -> bool:
+        """Whether a single fit of so many rounds would not have gone further.
+
+        The loop finds out by itself where it can do so again. It cannot where chance
+        gave it a learner without an edge, for the next might have one.
+        """
+        if stopping is not None:
+            stopping.replay(self.validation_scores)
+            if stopping.is_over:
+                return True
+        may_skip = subsample < 1 and self.mark.n_skipped < MOST_SKIPPED
+        no_edge = self.stop_reason in (NO_EDGE, STUCK) and not may_skip
+        return no_edge or self.mark.n_done >= n_estimators
 
 
-def _short(progress: Progress) -> str:
-    """What there is room for beside a bar."""
-    error = "" if progress.error is None else f"error {progress.error:.3f}  "
-    text = f"{error}selected {progress.n_selected}  "
-    if progress.validation_score is not None:  # there is no room for both
-        return f"{text}validation {progress.validation_score:.4g}"
-    if not math.isnan(progress.latent_objective):
-        return f"{text}latent {progress.latent_objective:.4g}"
-    return text
+def _labels(kind: Kind) -> list[Any]:
+    return [] if kind.classes is None else kind.classes.tolist()
+
+
+def _features(kind: Kind) -> str:
+    if kind.names is None:
+        return f"{kind.n_features} features without names"
+    shown = ", ".join(map(repr, kind.names[:8]))
+    more = ", …" if len(kind.names) > 8 else ""
+    return f"the {kind.n_features} features {shown}{more}"
+
+
+def _categories(coding: dict[Any, int] | None) -> str:
+    if coding is None:
+        return "numbers"
+    shown = ", ".join(repr(value) for value in list(coding)[:8])
+    more = ", …" if len(coding) > 8 else ""
+    return f"the categories {shown}{more}"

@@ -14,21 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
 
-from splboost._data.table import Table, read_table
+from splboost._data.labels import encode_numbers
 from splboost._tools.threads import count_threads
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.learners import Weak
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import (
-    FitData,
-    Samples,
-    ValidationArguments,
-    divide_numbers,
-    read_numbers,
-)
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State
 from splboost.boosting.steps import Means, Proposal, ValueStep
 from splboost.losses import Squared
@@ -205,10 +198,6 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         for values in self.staged_predict(X):
             yield r2_score(y, values, sample_weight=sample_weight)
 
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_table(self, X, self._model.categorical_features, reset=False)
-
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
         return self.start_ + self._unit * output[:, 0]
 
@@ -217,16 +206,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
     # ----------------------------------------------------------- what the base asks for
 
-    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
-        return read_numbers(self, X, y, sample_weight, self._categorical_features())
-
-    def _divide(
-        self, samples: Samples, given: ValidationArguments, split_seed: int | None
-    ) -> FitData:
-        return divide_numbers(self, samples, given, split_seed)
-
-    def _labels_of(self, samples: Samples) -> NDArray[Any]:
-        return samples.codes
+    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
+        return encode_numbers(self, y, weight.size)
 
     def _resolve_paces(self, samples: Samples) -> None:
         if isinstance(self.pace, dict):
@@ -271,9 +252,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         paced = pace is not None and not pace.is_off
         return {"pace": "given" if paced else None}  # says where it starts
 
-    def _weak_learner(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
+    def _default_learner(self) -> Any:
         return CARTRegressor(max_leaf_nodes=4)
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
+from splboost._tools.threads import count_threads
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     C45Model,
@@ -37,8 +38,18 @@ from splboost.boosting.model import (
     TreeModel,
     coded,
 )
-from splboost.boosting.weak_learner import MEANS, SHARES, VOTES, answer, fit_clone
+from splboost.boosting.samples import Samples
+from splboost.boosting.weak_learner import (
+    MEANS,
+    SHARES,
+    VOTES,
+    answer,
+    check_weak_learner,
+    fit_clone,
+    is_own_tree,
+)
 from splboost.trees.blocks import Coding, float_matrix
+from splboost.trees.c45.estimator import C45Classifier
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.rows import Rows
 from splboost.trees.split import TIE
@@ -534,3 +545,49 @@ class Learners:
         for learner, own in zip(self.each, state, strict=True):
             if own is not None:
                 learner.state = own
+
+
+def make_learners(booster: Any, samples: Samples, rng: np.random.RandomState) -> Any:
+    """The learners of a round: one for all classes, or one for each."""
+    estimator, answers = booster._weak_learner(), booster._answers
+    check_weak_learner(booster, estimator, answers)
+    problems = booster._problems(samples)
+    repeats = len(problems) if answers == MEANS else 1  # the target differs alone
+    del problems[: repeats - 1]
+    weight = samples.weight
+    if not is_own_tree(estimator):
+        X = samples.X
+        each: list[Any] = [
+            EstimatorLearner(estimator, X, codes, classes, weight, answers, rng)
+            for codes, classes in problems
+        ]
+        return Learners(each * repeats)
+    n_threads, seed = count_threads(booster.n_jobs), rng.randint(2**31 - 1)
+    if isinstance(estimator, C45Classifier):
+        each = [
+            C45Learner(
+                estimator,
+                samples.table,
+                codes,
+                classes.size,
+                weight,
+                answers,
+                n_threads=n_threads,
+            )
+            for codes, classes in problems
+        ]
+    else:
+        binned = samples.binned(n_threads)
+        each = [
+            TreeLearner(
+                estimator,
+                binned,
+                codes,
+                classes.size,
+                answers,
+                n_threads=n_threads,
+                seed=seed,
+            )
+            for codes, classes in problems
+        ]
+    return Learners(each * repeats)

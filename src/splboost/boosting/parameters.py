@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+import math
 from typing import Any
 
 from sklearn.utils._param_validation import InvalidParameterError
@@ -16,7 +16,7 @@ from splboost.boosting.loop import (
     ONE_CLASS,
     PERFECT,
 )
-from splboost.pace import Pace
+from splboost.pace.resolve import is_paced
 
 _REASONS = {
     "n_estimators": "A model needs a learner.",
@@ -61,6 +61,17 @@ def check_parameters(booster: Any) -> None:
         raise
 
 
+def check_subsample(subsample: float, n_rows: int) -> None:
+    """Refuse a share of the rows that leaves fewer than two."""
+    if subsample < 1 and subsample * n_rows < 2:
+        unit = 10.0 ** (math.floor(math.log10(2 / n_rows)) - 1)
+        enough = math.ceil(2 / n_rows / unit) * unit
+        raise ValueError(
+            f"subsample={subsample!r} of {n_rows} rows leaves nothing to fit "
+            f"a learner to; give at least {enough:.2g}."
+        )
+
+
 WARM_ROUNDS = "warm rounds"
 
 _REMEDIES = {
@@ -86,19 +97,6 @@ _REMEDIES = {
 }
 
 
-def warn_of_collapse(paces: Iterable[Pace | None], undecided: float) -> None:
-    """Warn of a pace that favours samples less doubtful than undecided ones."""
-    for pace in paces:
-        if pace is not None and pace.peak() <= undecided:
-            warn(
-                f"pace={pace!r} gives its greatest weight to samples with a loss of "
-                f"{pace.peak():.3g}, but an undecided sample has {undecided:.3g} "
-                "already: the booster may lose samples before it has learned from "
-                "them, and collapse. Choose a larger age or plateau."
-            )
-            return
-
-
 def warn_of_stop(
     reason: str, n_done: int, n_estimators: int, *, some_dropped: bool
 ) -> None:
@@ -117,7 +115,7 @@ def warn_of_warm_rounds(booster: Any, n_rounds: int) -> None:
     if (
         parameter is not None
         and booster.pace != parameter.default
-        and booster._is_paced()
+        and is_paced(booster.pace)
         and n_rounds <= booster.warm_rounds
         and booster.stop_reason_ == FINISHED
         and booster.n_iter_no_change is None

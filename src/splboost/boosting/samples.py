@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from splboost._data.labels import (
     check_target,
     check_weights,
-    encode_labels,
     encode_numbers,
     weigh_classes,
     weights_of_classes,
 )
 from splboost._data.table import Table, read_table, refuse_rounded
 from splboost._tools.user_warnings import restate
+from splboost.boosting.weak_learner import categorical_features_of
+from splboost.trees.binning import bin_table
 
 FloatArray = NDArray[np.float64]
 
@@ -57,8 +59,6 @@ class Samples:
     @cached_property
     def X(self) -> Any:
         """The rows that were taken, copied only when asked for."""
-        from sklearn.utils import _safe_indexing
-
         X = self.table.native(self._X)
         if self._rows is None or X is not self._X:
             return X
@@ -67,8 +67,6 @@ class Samples:
     def binned(self, n_threads: int = 1) -> Any:
         """The table, binned when first asked for."""
         if self._binned is None:
-            from splboost.trees.binning import bin_table
-
             self._binned = bin_table(self.table, self.weight, n_threads=n_threads)
         return self._binned
 
@@ -139,14 +137,18 @@ class FitData:
         return of_all
 
 
-def read_samples(
-    booster: Any, X: Any, y: ArrayLike, sample_weight: Any, categorical_features: Any
-) -> Samples:
-    """Check the data to fit to; the booster learns its features and classes."""
-    table = read_table(booster, X, categorical_features, reset=True)
+def read_samples(booster: Any, X: Any, y: ArrayLike, sample_weight: Any) -> Samples:
+    """Check the data to fit to; the booster learns its features and what y is."""
+    categorical = categorical_features_of(booster, booster._weak_learner())
+    table = read_table(booster, X, categorical, reset=True)
     weight = check_weights(sample_weight, table.n_rows)
-    booster.classes_, codes = encode_labels(booster, y, weight)
-    return Samples(table, X, codes, weight)
+    return Samples(table, X, booster._encode(y, weight), weight)
+
+
+def labels_of(booster: Any, samples: Samples) -> NDArray[Any]:
+    """What the samples' y was."""
+    classes = getattr(booster, "classes_", None)
+    return samples.codes if classes is None else classes[samples.codes]
 
 
 def divide(
@@ -156,8 +158,11 @@ def divide(
 
     With a seed, rows are held out.
     """
-    classes, codes, class_weight = booster.classes_, samples.codes, booster.class_weight
-    weight = weigh_classes(class_weight, classes, codes, samples.weight)
+    classes, codes = getattr(booster, "classes_", None), samples.codes
+    of_class, weight = None, samples.weight
+    if classes is not None:
+        weighing = booster.class_weight, classes, codes, weight
+        of_class, weight = weights_of_classes(*weighing), weigh_classes(*weighing)
     weighed = samples.weighing(weight)
     used, validation = weight > 0, None
     if split_seed is not None:
@@ -165,63 +170,34 @@ def divide(
         held = _hold_out(codes, used, classes, fraction, split_seed)
         used, validation = used & ~held, weighed.take(held)
     elif given.X is not None:
-        of_class = weights_of_classes(class_weight, classes, codes, samples.weight)
         validation = _read_given(booster, samples, given, of_class)
     return FitData(weighed.take(used), validation, used)
 
 
-def read_numbers(
-    booster: Any, X: Any, y: ArrayLike, sample_weight: Any, categorical_features: Any
-) -> Samples:
-    """Check the data to fit a regression to; the booster learns its features."""
-    table = read_table(booster, X, categorical_features, reset=True)
-    weight = check_weights(sample_weight, table.n_rows)
-    return Samples(table, X, encode_numbers(booster, y, table.n_rows), weight)
-
-
-def divide_numbers(
-    booster: Any, samples: Samples, given: ValidationArguments, split_seed: int | None
-) -> FitData:
-    """The same as ``divide`` for a regression, which has no classes."""
-    used, validation = samples.weight > 0, None
-    if split_seed is not None:
-        rows = np.flatnonzero(used)
-        fraction = booster.validation_fraction
-        n_held = min(max(round(fraction * rows.size), 1), rows.size - 1)
-        if n_held < 1:
-            raise ValueError(
-                f"validation_fraction={fraction}: there is a single sample of positive "
-                "weight, which cannot be both fitted to and held out. Give X_val and "
-                "y_val, or set n_iter_no_change=None."
-            )
-        held = np.zeros(used.size, dtype=bool)
-        held[np.random.default_rng(split_seed).permutation(rows)[:n_held]] = True
-        used, validation = used & ~held, samples.take(held)
-    elif given.X is not None:
-        table, weight = _read_rows(booster, samples, given)
-        with _blaming("y_val", "it needs a number for each row of X_val"):
-            y = encode_numbers(booster, given.y, table.n_rows)
-        validation = Samples(table, given.X, y, weight).take(weight > 0)
-    return FitData(samples.take(used), validation, used)
-
-
 def _hold_out(
-    codes: NDArray[np.integer],
+    codes: NDArray[Any],
     usable: NDArray[np.bool_],
-    classes: NDArray[Any],
+    classes: NDArray[Any] | None,
     fraction: float,
     seed: int,
 ) -> NDArray[np.bool_]:
-    """Mask of rows drawn from each class; at least one goes out, and one stays."""
+    """Mask of rows drawn, from each class; at least one goes out, and one stays."""
     rng = np.random.default_rng(seed)
     held = np.zeros(codes.size, dtype=bool)
-    for k, label in enumerate(classes.tolist()):
-        rows = np.flatnonzero(usable & (codes == k))
+    groups = [(usable, "there is")]
+    if classes is not None:
+        groups = [
+            (usable & (codes == k), f"class {label!r} has")
+            for k, label in enumerate(classes.tolist())
+        ]
+    for group, there_is in groups:
+        rows = np.flatnonzero(group)
         if rows.size == 1:
+            leave_out = "" if classes is None else "leave the class out, "
             raise ValueError(
-                f"validation_fraction={fraction}: class {label!r} has a single sample "
-                "of positive weight, which cannot be both fitted to and held out. Give "
-                "X_val and y_val, leave the class out, or set n_iter_no_change=None."
+                f"validation_fraction={fraction}: {there_is} a single sample of "
+                "positive weight, which cannot be both fitted to and held out. Give "
+                f"X_val and y_val, {leave_out}or set n_iter_no_change=None."
             )
         if rows.size > 1:
             n_held = min(max(round(fraction * rows.size), 1), rows.size - 1)
@@ -237,6 +213,10 @@ def _read_given(
 ) -> Samples:
     """Check the user's validation data against what is fitted to."""
     table, weight = _read_rows(booster, samples, given)
+    if not hasattr(booster, "classes_"):
+        with _blaming("y_val", "it needs a number for each row of X_val"):
+            y = encode_numbers(booster, given.y, table.n_rows)
+        return Samples(table, given.X, y, weight).take(weight > 0)
     with _blaming("y_val", "it needs a label for each row of X_val"):
         y = check_target(booster, given.y, table.n_rows)
         refuse_rounded(y, "y_val")

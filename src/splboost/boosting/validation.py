@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from splboost._tools.user_warnings import restate, warn
 from splboost.boosting.loop import Round
-from splboost.boosting.samples import Samples
+from splboost.boosting.samples import Samples, labels_of
 
 FloatArray = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Validation:
         self._total = float(samples.weight.sum())
         self._scorer = scorer
         self._booster = booster
-        self._y = booster._labels_of(samples)
+        self._y = labels_of(booster, samples)
         weighted = bool((samples.weight != samples.weight[0]).any())
         pass_weight = callable(scorer) and weighted and _takes_weight(scorer)
         if callable(scorer) and weighted and not pass_weight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -55,25 +56,12 @@ def categorical_features_of(booster: Any, estimator: Any) -> Any:
     return own if own is not None else estimator.categorical_features
 
 
-def check_own_tree(booster: Any, estimator: Any) -> None:
-    """Refuse parameters of a tree that make no sense inside a booster."""
-    estimator._validate_params()
-    if getattr(estimator, "class_weight", None) is not None:
-        raise ValueError(
-            f"estimator={estimator!r} has a class_weight, which would change the "
-            "weights that boosting has set; give class_weight="
-            f"{estimator.class_weight!r} to {type(booster).__name__} instead."
-        )
-
-
-def check_weak_learner(estimator: Any, answers: str, *, remedy: str = "") -> None:
-    """Refuse what cannot be boosted for these answers, and say why.
-
-    ``remedy`` is a sentence that is added where another kind of learner is needed.
-    """
+def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
+    """Refuse what a booster cannot boost for these answers, and say why."""
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
+    remedy = _kinds_by_variant(booster)
     instead = "CARTRegressor" if answers == MEANS else "CARTClassifier"
     if answers == MEANS and not is_regressor(estimator):
         raise TypeError(
@@ -97,6 +85,34 @@ def check_weak_learner(estimator: Any, answers: str, *, remedy: str = "") -> Non
             "fit, which boosting needs; choose another weak learner, for instance "
             f"splboost.trees.{instead}."
         )
+    if is_own_tree(estimator):
+        _check_own_tree(booster, estimator)
+
+
+def _check_own_tree(booster: Any, estimator: Any) -> None:
+    """Refuse parameters of a tree that make no sense inside a booster."""
+    estimator._validate_params()
+    if getattr(estimator, "class_weight", None) is not None:
+        raise ValueError(
+            f"estimator={estimator!r} has a class_weight, which would change the "
+            "weights that boosting has set; give class_weight="
+            f"{estimator.class_weight!r} to {type(booster).__name__} instead."
+        )
+
+
+def _kinds_by_variant(booster: Any) -> str:
+    """A sentence on which variants take which learners, where that differs."""
+    kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
+    for constraint in booster._parameter_constraints.get("variant", []):
+        for variant in sorted(getattr(constraint, "options", [])):
+            other = copy(booster)
+            other.variant = variant
+            kind = "regressors" if other._answers == MEANS else "classifiers"
+            kinds[kind].append(repr(variant))
+    if not all(kinds.values()):
+        return ""
+    taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
+    return f" {type(booster).__name__} takes {' and '.join(taken)}."
 
 
 def fit_clone(

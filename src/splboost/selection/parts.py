@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from splboost._data.labels import weights_of_classes
 from splboost._tools.threads import count_threads
 from splboost.boosting.booster import BaseBooster
-from splboost.boosting.parameters import check_parameters
+from splboost.boosting.parameters import check_parameters, check_subsample
 from splboost.boosting.samples import Samples
 from splboost.boosting.validation import find_scorer
 from splboost.boosting.weak_learner import is_own_tree
@@ -120,7 +120,7 @@ def make_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Pa
                 f"{booster.classes_.tolist()}. Give stratified folds, and at least two "
                 "rows of each class."
             )
-    booster._check_subsample(np.count_nonzero(fitted))
+    check_subsample(booster.subsample, int(fitted.sum()))
     return Part(fitted, judging, of_class)
 
 

@@ -18,7 +18,7 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.samples import Samples
+from splboost.boosting.samples import Samples, labels_of, read_samples
 from splboost.boosting.validation import find_scorer
 from splboost.boosting.weak_learner import is_binned
 from splboost.selection.folds import divide_rows
@@ -272,7 +272,7 @@ def spl_path(
     chosen = check_depths(booster, depths)
     rng = check_random_state(random_state)
     with once():
-        samples = booster._read_samples(X, y, sample_weight)
+        samples = read_samples(booster, X, y, sample_weight)
         samples, parts = _divide(booster, samples, X, cv, groups, rng)
         if is_binned(booster._weak_learner()):
             samples.binned(count_threads(n_jobs))
@@ -308,7 +308,7 @@ def _divide(
     kept = samples.weight > 0
     masks = divide_rows(
         X,
-        booster._labels_of(samples),
+        labels_of(booster, samples),
         cv,
         groups,
         rng,

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from splboost.boosting.fitting import Fitting
+from splboost.boosting.fitting import Continuation, Fitting, Kind
+from splboost.boosting.learners import make_learners
 from splboost.boosting.loop import History, Schedule
-from splboost.boosting.resume import Continuation, Kind
 from splboost.boosting.samples import GIVEN, FitData, Samples
 from splboost.selection.parts import Part
 from splboost.selection.workers import Stop
@@ -82,9 +82,9 @@ def follow(
     fitted, judging = part.take(samples)
     data = FitData(fitted, judging, part.fitted)
     rng = np.random.RandomState(seed)
-    learners = booster._make_learners(fitted, rng)
+    learners = make_learners(booster, fitted, rng)
     start, draws_seed = learners.state, rng.randint(2**31 - 1)
-    kind = Kind.of(booster, booster._weak_learner(), GIVEN)
+    kind = Kind.of(booster, GIVEN)
 
     def run(paced: Any, n_rounds: int, earlier: Continuation | None) -> Any:
         draws = np.random.default_rng(draws_seed)

@@ -917,7 +917,7 @@ def test_clean_keeps_frames_and_series_of_pandas(gaussians, kind):
     assert_array_equal(corrected[~suspects].astype(str), names[~suspects])
 
 
-def test_clean_keeps_frames_and_series_of_polars(gaussians):
+def test_clean_keeps_frames_of_polars_and_arrow(gaussians):
     names = np.array(["a", "longer"])[gaussians.given]
     X = pl.DataFrame(gaussians.X, schema=["one", "two"])
     y = pl.Series("label", names)
@@ -926,6 +926,9 @@ def test_clean_keeps_frames_and_series_of_polars(gaussians):
     left, kept = audit.clean(X, y)
     assert left.equals(X.filter(~suspects))
     assert kept.equals(y.filter(~suspects))
+    arrow = X.to_arrow()
+    left, _ = quick().fit(arrow, names).clean(arrow, names)
+    assert pl.from_arrow(left).equals(X.filter(~suspects))
     corrected = audit.clean(X, y, "correct")[1]
     assert corrected.name == "label"
     assert_array_equal(corrected.to_numpy() != names, suspects)

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -41,7 +41,7 @@ from splboost.audit.issues import (
     summarise,
 )
 from splboost.audit.page import make_report, write_page
-from splboost.audit.reasons import Explanation, explain, fit_to_undoubted
+from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take_rows
 from splboost.audit.table_files import as_file
 from splboost.boosting.parameters import check_parameters
 from splboost.selection.bags import check_groups
@@ -349,7 +349,7 @@ class LabelAudit(BaseEstimator):
         if how == "drop":
             left = np.flatnonzero(~is_issue)
             kept = series[left.tolist()].to_native() if is_series else labels[left]
-            return None if X is None else _safe_indexing(X, left), kept
+            return None if X is None else take_rows(X, left), kept
         better = better.astype(labels.dtype)
         if is_series:
             rows = np.flatnonzero(is_issue)

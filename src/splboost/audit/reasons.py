@@ -99,7 +99,7 @@ def fit_to_undoubted(
         rows = np.union1d(rows, others[np.isin(y[others], lost)])
     if np.unique(y[rows], return_counts=True)[1].max() < 2:
         return judge
-    return clone(model).fit(_safe_indexing(X, rows), y[rows])
+    return clone(model).fit(take_rows(X, rows), y[rows])
 
 
 def explain(
@@ -267,6 +267,14 @@ def _find_reasons(
 def _thin_out(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     """No more than so many, from all over the data."""
     return rows[:: -(-rows.size // most)] if rows.size else rows
+
+
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of X, which may be a frame of any library."""
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows.tolist()].to_native()
+    return _safe_indexing(X, rows)
 
 
 def _gather(X: Any, index: NDArray[np.intp]) -> Any:

@@ -291,8 +291,7 @@ def locate_decisions(
             "or no format. Nothing is changed; save the decisions once more on the "
             "page of a new audit, or use --force to go by id or row number alone."
         )
-    search = _RowSearch(file)
-    rows = [search.find(each, force=force) for each in decisions]
+    rows = _find_rows(decisions, file, force=force)
     changed = [each for each, row in zip(decisions, rows, strict=True) if row is None]
     if changed:
         raise FileError(_describe_changed(changed, len(decisions), file, force))
@@ -310,46 +309,36 @@ def locate_decisions(
     return located
 
 
-class _RowSearch:
-    """Finds rows of a file by digest, id and number."""
+def _find_rows(
+    decisions: Sequence[Decision], file: TableFile, *, force: bool
+) -> list[int | None]:
+    """The row of each decision; None if the file does not have it."""
+    digest = cache(partial(digest_row, file))
+    id_columns = {each.id_column for each in decisions if each.id is not None}
+    rows_by_id: dict[tuple[str | None, str | None], list[int]] = {}
+    for name in id_columns & file.columns.keys():
+        for row, cell in enumerate(file.columns[str(name)].cells):
+            if cell is not None:
+                rows_by_id.setdefault((name, cell), []).append(row)
 
-    def __init__(self, file: TableFile) -> None:
-        self._file = file
-        self._digest = cache(partial(digest_row, file))
-        self._rows_by_id: dict[str, dict[str | None, list[int]]] = {}
-
-    def find(self, decision: Decision, *, force: bool) -> int | None:
-        """The row of a decision; None if the file does not have it."""
-        file, name = self._file, decision.id_column
-        here = [decision.row] if 0 <= decision.row < file.n_rows else []
-        by_id = self._rows_with_id(decision)
-        same = {row for row in (*here, *by_id) if self._digest(row) == decision.digest}
+    def find(decision: Decision) -> int | None:
+        name, row = decision.id_column, decision.row
+        here = [row] if 0 <= row < file.n_rows else []
+        by_id = rows_by_id.get((name, decision.id), [])
+        same = {each for each in here + by_id if digest(each) == decision.digest}
         if same:
-            if decision.row in same:
-                return decision.row
-            return same.pop() if len(same) == 1 else None
+            return row if row in same else same.pop() if len(same) == 1 else None
         if not force:
             return None
+        if decision.id is not None and name in file.columns:
+            return row if row in by_id else by_id[0] if len(by_id) == 1 else None
         if decision.digest is None and name is None and decision.id is not None:
             # Nobody knows which column the id is from, so it may be any.
             cells = (column.cells for column in file.columns.values())
-            has_id = bool(here) and any(c[here[0]] == decision.id for c in cells)
-            return decision.row if has_id else None
-        if decision.id is None or name not in file.columns:
-            return decision.row if here else None
-        if decision.row in by_id:
-            return decision.row
-        return by_id[0] if len(by_id) == 1 else None
+            return row if here and any(c[row] == decision.id for c in cells) else None
+        return row if here else None
 
-    def _rows_with_id(self, decision: Decision) -> list[int]:
-        name = decision.id_column
-        if name is None or decision.id is None or name not in self._file.columns:
-            return []
-        if name not in self._rows_by_id:
-            rows = self._rows_by_id[name] = {}
-            for row, cell in enumerate(self._file.columns[name].cells):
-                rows.setdefault(cell, []).append(row)
-        return self._rows_by_id[name].get(decision.id, [])
+    return [find(each) for each in decisions]
 
 
 def _describe_changed(

@@ -331,9 +331,7 @@ def _pictures(number: int, results: pd.DataFrame | None) -> dict[str, partial[An
     """The files of a figure, and what draws each."""
     drawn = {f"figure_{number}.png": partial(draw_figure, number, results)}
     if number == OF_GAUSSIANS:
-        drawn[f"figure_{number}_chosen_rounds.png"] = partial(
-            draw_gaussians, rounds=None
-        )
+        drawn["figure_3_chosen_rounds.png"] = partial(draw_gaussians, rounds=None)
     return drawn
 
 

@@ -160,21 +160,16 @@ def make_protocol(
     depths: str | None,
 ) -> Protocol:
     """A preset, but for what is given."""
-    given = {
-        "sets": None if sets is None else tuple(dict.fromkeys(_split(sets))),
-        "noise": _numbers_in(noise),
-        "repeats": repeats,
-        "depths": _numbers_in(depths),
-    }
-    chosen: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+    chosen: dict[str, Any] = {} if repeats is None else {"repeats": repeats}
+    if sets is not None:
+        chosen["sets"] = tuple(dict.fromkeys(_split(sets)))
+    for name, text in (("noise", noise), ("depths", depths)):
+        if text is not None:
+            chosen[name] = tuple(sorted(set(map(int, _split(text)))))
     try:
         return replace(PRESETS[preset], **chosen)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def _numbers_in(text: str | None) -> tuple[int, ...] | None:
-    return None if text is None else tuple(sorted({int(n) for n in _split(text)}))
 
 
 def pick_methods(text: str | None) -> Sequence[str]:

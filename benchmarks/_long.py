@@ -275,11 +275,7 @@ class Study:
     def parse(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
         """What was given; for what was not, the values of a full or a quick run."""
         given = parser.parse_args()
-        full = {
-            "sets": available_sets(),
-            "methods": list(self.methods),
-            **self.full,
-        }
+        full = {"sets": available_sets(), "methods": list(self.methods), **self.full}
         for name, value in (self.quick if given.quick else full).items():
             if getattr(given, name) is None:
                 setattr(given, name, value)

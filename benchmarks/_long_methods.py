@@ -296,10 +296,7 @@ METHODS = {
     ),
     "LogitBoost CV": Method(
         partial(
-            fit_searched,
-            booster="LogitBoostClassifier",
-            paced=False,
-            learning_rate=0.1,
+            fit_searched, booster="LogitBoostClassifier", paced=False, learning_rate=0.1
         ),
         "`PaceSearchCV(LogitBoostClassifier(learning_rate=0.1), grid=None)`: "
         + _CHOICE,

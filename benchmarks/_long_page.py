@@ -115,10 +115,7 @@ def failures_section(failures: Sequence[dict[str, Any]]) -> list[str]:
 def by_method(names: Sequence[str], columns: Mapping[str, pd.Series], form: str) -> str:
     """A row for each method."""
     lines = [
-        [
-            name,
-            *(format(c[name], form) if name in c else "-" for c in columns.values()),
-        ]
+        [name, *(format(c[name], form) if name in c else "-" for c in columns.values())]
         for name in names
         if any(name in column for column in columns.values())
     ]

@@ -155,11 +155,7 @@ def save(
 
 
 def save_page(
-    folder: Path,
-    name: str,
-    title: str,
-    run: dict[str, Any],
-    sections: Sequence[str],
+    folder: Path, name: str, title: str, run: dict[str, Any], sections: Sequence[str]
 ) -> None:
     """Write ``name.md`` with the run and the sections."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -29,13 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from _long import Results, Study
-from _long_methods import (
-    LIGHTGBM_RANGES,
-    XGBOOST_RANGES,
-    Measures,
-    Method,
-    measure,
-)
+from _long_methods import LIGHTGBM_RANGES, XGBOOST_RANGES, Measures, Method, measure
 from _long_page import (
     SPLIT,
     by_method,

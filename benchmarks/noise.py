@@ -39,14 +39,7 @@ BUILT_IN = {
     "digits": load_digits,  # ten classes
     "wine": load_wine,  # three
 }
-FILES = (
-    "magic",
-    "oocMerl4D",
-    "ozone",
-    "parkinsons",
-    "st-german-credit",
-    "vc-2classes",
-)
+FILES = ("magic", "oocMerl4D", "ozone", "parkinsons", "st-german-credit", "vc-2classes")
 MOST_ROWS = 1000
 FIRST_SEED, SEEDS = 100, 5
 

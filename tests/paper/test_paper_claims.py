@@ -9,13 +9,7 @@ import pytest
 from paper_results import CHARACTERS, SETS, make_results, without
 from splboost.paper import claims, gaussians
 from splboost.paper.claims import FAILS, HOLDS, OPEN, PARTLY, VERDICTS
-from splboost.paper.protocol import (
-    NOISE,
-    PLATEAU_SPL,
-    RIVALS,
-    SPL,
-    UNTIL_CONVERGENCE,
-)
+from splboost.paper.protocol import NOISE, PLATEAU_SPL, RIVALS, SPL, UNTIL_CONVERGENCE
 
 
 def weights(spl, rivals):
@@ -189,8 +183,7 @@ def test_large_differences_that_may_be_chance_are_left_open(judge):
 
 
 @pytest.mark.parametrize(
-    ("extra", "verdict"),
-    [(0.0, HOLDS), (-0.02, HOLDS), (0.003, PARTLY), (0.02, FAILS)],
+    ("extra", "verdict"), [(0.0, HOLDS), (-0.02, HOLDS), (0.003, PARTLY), (0.02, FAILS)]
 )
 def test_whether_one_inner_step_suffices(extra, verdict):
     pair = "SPL hard", UNTIL_CONVERGENCE

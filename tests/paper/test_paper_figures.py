@@ -16,12 +16,7 @@ from matplotlib.collections import PathCollection
 
 from splboost.boosting.potentials import RobustPotential
 from splboost.paper import figures, gaussians, long_servedio
-from splboost.paper.figures import (
-    draw_errors,
-    draw_figure,
-    draw_gaussians,
-    draw_top,
-)
+from splboost.paper.figures import draw_errors, draw_figure, draw_gaussians, draw_top
 from splboost.paper.plots import draw_critical_differences
 from splboost.paper.protocol import PAPER, RIVALS
 from splboost.paper.statistics import Comparison, Outcomes
@@ -148,8 +143,7 @@ def test_figure_3_shows_every_sample():
         np.testing.assert_array_equal(marks[0].get_offsets(), sample.X[shown])
         area = figures.AREA * fitted.weight[shown]
         np.testing.assert_allclose(
-            marks[0].get_sizes(),
-            np.clip(area, figures.LEAST_AREA, figures.MOST_AREA),
+            marks[0].get_sizes(), np.clip(area, figures.LEAST_AREA, figures.MOST_AREA)
         )
 
 

@@ -351,8 +351,7 @@ def test_files_that_are_no_results(tmp_path, name, contents, message):
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
-    [("error", "abc"), ("settings", "{"), ("n_fits", None)],
+    ("column", "value"), [("error", "abc"), ("settings", "{"), ("n_fits", None)]
 )
 def test_figures_that_cannot_be_are_told_of(store, column, value):
     one = replace(TINY, sets=("twonorm",), noise=(0,), repeats=1)

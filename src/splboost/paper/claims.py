@@ -206,7 +206,7 @@ def judge_wins(results: pd.DataFrame) -> Verdict:
     findings = [
         f"One of SPLBoost's {len(own)} entries is best in {any_wins} of {n_cases} "
         f"cases ({any_wins / n_cases:.0%}); with one entry, chosen by "
-        f"cross-validation, it is in {chosen_wins} ({chosen_wins / n_cases:.0%}).",
+        f"cross-validation, it is in {chosen_wins} ({chosen_wins / n_cases:.0%})."
     ]
     table = tests[["difference", "wins", "ties", "losses"]]
     table = table.rename(columns={"difference": "mean difference"})

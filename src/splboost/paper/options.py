@@ -93,8 +93,7 @@ NoiseOption = Annotated[
     ),
 ]
 RepeatsOption = Annotated[
-    int | None,
-    typer.Option("--repeats", min=1, help="Draws of each set and noise."),
+    int | None, typer.Option("--repeats", min=1, help="Draws of each set and noise.")
 ]
 DepthsOption = Annotated[
     str | None,
@@ -134,8 +133,7 @@ DownloadOption = Annotated[
     bool, typer.Option("--download", help="Fetch absent data sets from OpenML.")
 ]
 ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Replace files that this command did not write."),
+    bool, typer.Option("--force", help="Replace files that this command did not write.")
 ]
 FigureOption = Annotated[
     int | None,

@@ -290,7 +290,7 @@ def numbers(material: Material) -> list[Markup]:
     parts += [
         paragraph(
             "The same with the rounds of each booster chosen by cross-validation, by "
-            f"which the verdict would be “{chosen.verdict}”:",
+            f"which the verdict would be “{chosen.verdict}”:"
         ),
         tables.frame_table(chosen.table),
     ]
@@ -299,7 +299,7 @@ def numbers(material: Material) -> list[Markup]:
             element("h3", "Test errors (%) of all cases"),
             paragraph(
                 "Means over the repeats that all methods have finished, with standard "
-                f"errors; the least is bold.{_large_ones(material.results)}",
+                f"errors; the least is bold.{_large_ones(material.results)}"
             ),
             tables.error_table(material.outcomes),
         ]
@@ -309,7 +309,7 @@ def numbers(material: Material) -> list[Markup]:
             paragraph(
                 "Medians of what cross-validation has chosen, over all cells, and the "
                 "share of the cells at the ends of a grid. Where it is large, a wider "
-                "grid might do better. Depths are counted where there was a choice.",
+                "grid might do better. Depths are counted where there was a choice."
             ),
             tables.choice_table(material.results, material.protocol),
         ]
@@ -329,7 +329,7 @@ def long_and_servedio(material: Material) -> list[Markup]:
             "kept: with a tenth of the labels wrong they err on about half of the "
             "samples called penalisers, and on no others. A LogitBoost that clips its "
             "response follows it no more, and escapes. Stumps, 800 samples, test error "
-            "of right labels.",
+            "of right labels."
         ),
         picture(
             "servedio",

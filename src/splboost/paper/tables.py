@@ -435,7 +435,7 @@ def compare(results: pd.DataFrame) -> list[Markup]:
             "cases are the paper's: there is one from each data set and level of "
             "noise, so that they look like more evidence than they are. Differences "
             "are the first minus the second, as mean and median over the data sets: "
-            "where they are far apart, few sets decide the mean.",
+            "where they are far apart, few sets decide the mean."
         ),
         rank_table(outcomes),
     ]
@@ -446,7 +446,7 @@ def compare(results: pd.DataFrame) -> list[Markup]:
                 f"Friedman's test over {comparison.n_sets} data sets, by Iman and "
                 f"Davenport's F, has a p of {probability(p)}. By Nemenyi's "
                 f"test, mean ranks more than {difference:.2f} apart differ at "
-                f"{ALPHA:.0%}.",
+                f"{ALPHA:.0%}."
             ),
             picture(
                 "ranks",
@@ -478,13 +478,13 @@ def _against_rivals(outcomes: Outcomes) -> list[Markup]:
         element("h3", "SPLBoost against its rivals"),
         paragraph(
             "SPLBoost as one entry, with the regulariser that cross-validation has "
-            f"chosen, is best alone in {count_of_wins(chosen, CHOSEN_SPL)}.",
+            f"chosen, is best alone in {count_of_wins(chosen, CHOSEN_SPL)}."
         ),
         rival_table(chosen, CHOSEN_SPL),
         paragraph(
             "With the best regulariser of each case, which nobody can know and which "
             f"favours it, it would be in {count_of_wins(best, BEST_SPL)}. Tests "
-            "would mean nothing here, since it is chosen by the errors that they test.",
+            "would mean nothing here, since it is chosen by the errors that they test."
         ),
         rival_table(best, BEST_SPL, with_tests=False),
     ]
@@ -501,7 +501,7 @@ def _forest(results: pd.DataFrame) -> list[Markup]:
         element("h3", "With SPLForest as a tenth entry"),
         paragraph(
             "SPLForest is this library's own, and no method of the paper; here it is "
-            "ranked among its nine.",
+            "ranked among its nine."
         ),
         rank_table(outcomes),
         rival_table(outcomes, FOREST),
@@ -515,8 +515,4 @@ def _variants(
     outcomes = Outcomes.of(results, (name, *others))
     if len(outcomes.methods) < 1 + len(others) or not len(outcomes.sets):
         return []
-    return [
-        element("h3", title),
-        paragraph(text),
-        rival_table(outcomes, name),
-    ]
+    return [element("h3", title), paragraph(text), rival_table(outcomes, name)]

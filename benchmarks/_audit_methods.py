@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import math
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from _long_data import Problem
-from _long_methods import FOLDS, Method, folds
+from _long_methods import FOLDS, Method, folds, make_cleanlab, make_lightgbm
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 # ---------------------------------------------------------------------- this library's
 
 
-def _audit(X: Any, y: Any, seed: int, n_jobs: int, **options: Any) -> Verdict:
+def ask_audit(X: Any, y: Any, seed: int, n_jobs: int, **options: Any) -> Verdict:
     from splboost.audit import LabelAudit
 
     audit = LabelAudit(n_jobs=n_jobs, random_state=seed, **options).fit(X, y)
@@ -65,14 +65,6 @@ def _audit(X: Any, y: Any, seed: int, n_jobs: int, **options: Any) -> Verdict:
     )
 
 
-def audit_by_default(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
-    return _audit(X, y, seed, n_jobs)
-
-
-def audit_quickly(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
-    return _audit(X, y, seed, n_jobs, quick=True)
-
-
 # -------------------------------------------------------------------------- the rivals
 
 
@@ -82,22 +74,8 @@ def by_probability(probability: np.ndarray, y: np.ndarray) -> Verdict:
     return Verdict(-probability[np.arange(len(y)), y], better != y, better)
 
 
-def _lightgbm(seed: int, n_jobs: int) -> Any:
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(random_state=seed, n_jobs=n_jobs, verbose=-1)
-
-
 def ask_cleanlab(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
-    from cleanlab.classification import CleanLearning
-
-    learner = CleanLearning(
-        _lightgbm(seed, n_jobs),
-        cv_n_folds=FOLDS,
-        seed=seed,
-        find_label_issues_kwargs={"n_jobs": n_jobs},
-    )
-    issues = learner.find_label_issues(X, y)
+    issues = make_cleanlab(seed, n_jobs).find_label_issues(X, y)
     return Verdict(
         -issues["label_quality"].to_numpy(),
         issues["is_label_issue"].to_numpy(),
@@ -129,7 +107,7 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Verdict:
 
 
 def ask_lightgbm(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
-    return _out_of_fold(_lightgbm(seed, n_jobs), X, y, seed)
+    return _out_of_fold(make_lightgbm(seed, n_jobs), X, y, seed)
 
 
 def ask_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
@@ -144,8 +122,10 @@ def ask_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
 _OUT_OF_FOLD = f"as it comes, {FOLDS} folds, by the probability of the label"
 _OURS = "splboost", "lightgbm"
 METHODS = {  # all need LightGBM, which is trained on what they leave
-    OURS: Method(audit_by_default, "`LabelAudit()`", _OURS),
-    QUICK_AUDIT: Method(audit_quickly, "`LabelAudit(quick=True)`", _OURS),
+    OURS: Method(ask_audit, "`LabelAudit()`", _OURS),
+    QUICK_AUDIT: Method(
+        partial(ask_audit, quick=True), "`LabelAudit(quick=True)`", _OURS
+    ),
     CLEANLAB: Method(
         ask_cleanlab,
         f"`CleanLearning` over LightGBM as it comes, {FOLDS} folds, by its quality of "
@@ -254,14 +234,12 @@ def error_of_training(
     problem: Problem, y: np.ndarray, seed: int, rows: np.ndarray | None = None
 ) -> float:
     """Test error of LightGBM as it comes, trained on these labels, or some of them."""
-    from lightgbm import LGBMClassifier
-
     rows = np.ones(len(y), dtype=bool) if rows is None else rows
     own = y[rows]
     if np.ptp(own) == 0:
         guess = own[0]
     else:
-        model = LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+        model = make_lightgbm(seed, 1)
         guess = model.fit(problem.X[rows], own).predict(problem.X_test)
     return float(np.mean(guess != problem.y_test))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -84,12 +84,23 @@ def folds(seed: int) -> StratifiedKFold:
     return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
 
 
+def draw_settings(
+    ranges: Mapping[str, Any], number: int, rng: np.random.Generator
+) -> list[dict[str, float]]:
+    return [
+        {name: each.draw(rng) for name, each in ranges.items()} for _ in range(number)
+    ]
+
+
 def tune(
-    make: Callable[..., Any], ranges: dict[str, Range], X: Any, y: Any, seed: int
+    make: Callable[..., Any],
+    settings: Sequence[dict[str, float]],
+    X: Any,
+    y: Any,
+    folds: StratifiedKFold,
 ) -> Any:
-    """Fit the drawn setting of the highest accuracy over the folds, first of equals."""
-    rng = np.random.default_rng(seed)
-    parts = list(folds(seed).split(X, y))
+    """Fit the setting of the highest accuracy over the folds, the first of equals."""
+    parts = list(folds.split(X, y))
 
     def count_right(setting: dict[str, float]) -> int:
         return sum(
@@ -97,9 +108,6 @@ def tune(
             for a, b in parts
         )
 
-    settings = [
-        {name: each.draw(rng) for name, each in ranges.items()} for _ in range(DRAWS)
-    ]
     return make(**max(settings, key=count_right)).fit(X, y)
 
 
@@ -187,7 +195,8 @@ def fit_lightgbm(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
             subsample_freq=1, random_state=seed, n_jobs=n_jobs, verbose=-1, **setting
         )
 
-    return tune(make, LIGHTGBM_RANGES, X, y, seed)
+    settings = draw_settings(LIGHTGBM_RANGES, DRAWS, np.random.default_rng(seed))
+    return tune(make, settings, X, y, folds(seed))
 
 
 def fit_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
@@ -198,27 +207,34 @@ def fit_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
             enable_categorical=True, random_state=seed, n_jobs=n_jobs, **setting
         )
 
-    return tune(make, XGBOOST_RANGES, X, y, seed)
+    settings = draw_settings(XGBOOST_RANGES, DRAWS, np.random.default_rng(seed))
+    return tune(make, settings, X, y, folds(seed))
 
 
-def fit_cleanlab(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    """The model that it fitted to the labels it believes."""
-    from cleanlab.classification import CleanLearning
+def make_lightgbm(seed: int, n_jobs: int) -> Any:
+    """As it comes."""
     from lightgbm import LGBMClassifier
 
-    learner = CleanLearning(
-        LGBMClassifier(random_state=seed, n_jobs=n_jobs, verbose=-1),
+    return LGBMClassifier(random_state=seed, n_jobs=n_jobs, verbose=-1)
+
+
+def make_cleanlab(seed: int, n_jobs: int) -> Any:
+    from cleanlab.classification import CleanLearning
+
+    return CleanLearning(
+        make_lightgbm(seed, n_jobs),
         cv_n_folds=FOLDS,
         seed=seed,
         find_label_issues_kwargs={"n_jobs": n_jobs},
     )
-    return learner.fit(X, y).clf
+
+
+def fit_cleanlab(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
+    """The model that it fitted to the labels it believes."""
+    return make_cleanlab(seed, n_jobs).fit(X, y).clf
 
 
 # ------------------------------------------------------------------------ the registry
-
-# Named beforehand, as those that the first method is to be better than
-PLANNED_RIVALS = "LightGBM tuned", "XGBoost tuned"
 
 
 @dataclass(frozen=True)
@@ -230,8 +246,6 @@ class Method:
     packages: tuple[str, ...] = ()  # beside scikit-learn, which splits the data
     definition: int = 1  # one more whenever `fit` does something else
     variant_of: str | None = None  # of which it shows one side
-    needs_class: str | None = None  # of splboost
-    needs_parameter: str | None = None  # of that class
 
     @property
     def compiles(self) -> bool:
@@ -242,17 +256,9 @@ class Method:
         """Why it is not there, if it is not."""
         for package in self.packages:
             try:
-                module = importlib.import_module(package)
+                importlib.import_module(package)
             except ImportError:
                 return f"no package {package}: pip install 'splboost[rivals]'"
-        if self.needs_class is None:
-            return None
-        made_by = getattr(module, self.needs_class, None)
-        if made_by is None:
-            return f"this splboost has no {self.needs_class}"
-        wanted = self.needs_parameter
-        if wanted is not None and wanted not in made_by().get_params():
-            return f"{self.needs_class} has no parameter {wanted}"
         return None
 
     def versions(self) -> dict[str, str]:
@@ -273,7 +279,6 @@ METHODS = {
         "`SPLForestClassifier()`",
         ("splboost",),
         definition=2,
-        needs_class="SPLForestClassifier",
     ),
     "SPLForest without pace": Method(
         partial(fit_spl_forest, paced=False),
@@ -281,8 +286,6 @@ METHODS = {
         ("splboost",),
         definition=2,
         variant_of="SPLForest",
-        needs_class="SPLForestClassifier",
-        needs_parameter="paced",
     ),
     "SPLBoost CV": Method(
         partial(fit_searched, booster="SPLBoostClassifier", paced=True),

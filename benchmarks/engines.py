@@ -29,7 +29,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from _long import Results, Study
-from _long_methods import LIGHTGBM_RANGES, XGBOOST_RANGES, Measures, Method, measure
+from _long_methods import (
+    LIGHTGBM_RANGES,
+    XGBOOST_RANGES,
+    Measures,
+    Method,
+    draw_settings,
+    measure,
+    tune,
+)
 from _long_page import (
     SPLIT,
     by_method,
@@ -76,10 +84,7 @@ class Choice:
 
 P_MIN = Choice((0.0, 0.1, 0.2, 0.3, 0.37, 0.45))
 PACKAGES = "xgboost", "lightgbm"
-RANGES: dict[str, dict[str, Any]] = {
-    "xgboost": dict(XGBOOST_RANGES),
-    "lightgbm": dict(LIGHTGBM_RANGES),
-}
+RANGES = {"xgboost": XGBOOST_RANGES, "lightgbm": LIGHTGBM_RANGES}
 
 
 def make(package: str, paced: bool, seed: int, n_jobs: int, **given: Any) -> Any:
@@ -98,13 +103,10 @@ def make(package: str, paced: bool, seed: int, n_jobs: int, **given: Any) -> Any
     return (engines.SPLLGBMClassifier if paced else LGBMClassifier)(**fixed, **given)
 
 
-def draw_settings(package: str, paced: bool, seed: int) -> list[dict[str, float]]:
+def settings_of(package: str, paced: bool, seed: int) -> list[dict[str, float]]:
     """Settings to choose from; with a pace, how strict it is among them."""
     rng = np.random.default_rng(seed)
-    ranges = RANGES[package]
-    settings = [
-        {name: each.draw(rng) for name, each in ranges.items()} for _ in range(DRAWS)
-    ]
+    settings = draw_settings(RANGES[package], DRAWS, rng)
     if paced:  # the other parameters are those of the parent's draws
         settings = [{**each, "p_min": P_MIN.draw(rng)} for each in settings]
     return settings
@@ -114,18 +116,9 @@ def fit_tuned(
     X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool
 ) -> Any:
     """The best of as many drawn settings."""
-    settings = draw_settings(package, paced, seed)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    parts = list(folds.split(X, y))
     of = partial(make, package, paced, seed, n_jobs)
-
-    def count_right(setting: dict[str, float]) -> int:
-        return sum(
-            int(np.sum(of(**setting).fit(X.iloc[a], y[a]).predict(X.iloc[b]) == y[b]))
-            for a, b in parts
-        )
-
-    return of(**max(settings, key=count_right)).fit(X, y)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    return tune(of, settings_of(package, paced, seed), X, y, folds)
 
 
 def fit_small(
@@ -144,32 +137,23 @@ def _method(fit: Callable[..., Any], package: str, text: str, **how: Any) -> Met
 
 def _of_package(package: str, name: str, own: str) -> dict[str, Method]:
     tuned = f"the best of {DRAWS} random settings on {FOLDS} folds"
+    half = {"subsample": 0.5}
+    seeds = {"n_seeds": SEEDS}
+    small = [
+        (own, "as it comes: `subsample=0.5`", True, half),
+        (f"{own}, {SEEDS} seeds", f"`n_seeds={SEEDS}`", True, half | seeds),
+        (f"{name}, depth 3", "100 rounds, steps of 0.1", False, {}),
+        (f"{name}, depth 3, half the rows", "and `subsample=0.5`", False, half),
+    ]
     return {
         f"{own} tuned": _method(
             fit_tuned, package, f"{tuned}, `p_min` among them", paced=True
         ),
         f"{name} tuned": _method(fit_tuned, package, tuned, paced=False),
-        f"{own}": _method(
-            fit_small,
-            package,
-            "as it comes: `subsample=0.5`",
-            paced=True,
-            subsample=0.5,
-        ),
-        f"{own}, {SEEDS} seeds": _method(
-            fit_small,
-            package,
-            f"`n_seeds={SEEDS}`",
-            paced=True,
-            subsample=0.5,
-            n_seeds=SEEDS,
-        ),
-        f"{name}, depth 3": _method(
-            fit_small, package, "100 rounds, steps of 0.1", paced=False
-        ),
-        f"{name}, depth 3, half the rows": _method(
-            fit_small, package, "and `subsample=0.5`", paced=False, subsample=0.5
-        ),
+        **{
+            called: _method(fit_small, package, text, paced=paced, **given)
+            for called, text, paced, given in small
+        },
     }
 
 
@@ -237,7 +221,7 @@ def _count_off(results: Results) -> str:
         setting["p_min"]
         for package in PACKAGES
         for seed in results.complete["seed"].unique()
-        for setting in draw_settings(package, True, int(seed))
+        for setting in settings_of(package, True, int(seed))
     ]
     return f"{drawn.count(0.0)} of the {len(drawn)} settings"
 

@@ -10,6 +10,8 @@ before, by another process. The peak is given as a multiple of the bytes of X
     python benchmarks/memory.py               saved in benchmarks/results
     python benchmarks/memory.py --huge        besides, 10 million rows of 30 columns
     python benchmarks/memory.py --quick       small, to see that it works
+
+Only Linux tells the peak.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ import gc
 import json
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,46 +67,27 @@ class Task:
 class PeakMemory:
     """The highest resident memory of this process inside a ``with``, in bytes.
 
-    Linux keeps a high-water mark that a process may reset. Elsewhere a thread looks
-    every few milliseconds, and may miss a short peak.
+    Linux keeps a high-water mark that a process may reset; other systems have none.
     """
 
     def __enter__(self) -> Self:
-        self.before = self.peak = psutil.Process().memory_info().rss
-        self._done = threading.Event()
-        self._watcher: threading.Thread | None = None
-        try:
-            Path("/proc/self/clear_refs").write_text("5")
-            self.method = "high-water mark"
-        except OSError:
-            self.method = "polling"
-            self._watcher = threading.Thread(target=self._watch, daemon=True)
-            self._watcher.start()
+        self.before = psutil.Process().memory_info().rss
+        Path("/proc/self/clear_refs").write_text("5")
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._watcher is None:
-            status = Path("/proc/self/status").read_text().splitlines()
-            mark = next(line for line in status if line.startswith("VmHWM"))
-            self.peak = int(mark.split()[1]) * 1024
-        else:
-            self._done.set()
-            self._watcher.join()
-
-    def _watch(self) -> None:
-        process = psutil.Process()
-        while not self._done.wait(0.002):
-            self.peak = max(self.peak, process.memory_info().rss)
+        status = Path("/proc/self/status").read_text().splitlines()
+        mark = next(line for line in status if line.startswith("VmHWM"))
+        self.peak = int(mark.split()[1]) * 1024
 
 
 def return_freed_memory() -> None:
     """Give freed memory back, lest the fit reuse it and seem to need less."""
     gc.collect()
-    if sys.platform == "linux":
-        try:
-            ctypes.CDLL(None).malloc_trim(0)
-        except AttributeError:  # not the GNU library
-            progress("freed memory could not be returned")
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except AttributeError:  # not the GNU library
+        progress("freed memory could not be returned")
 
 
 def measure_here(task: Task) -> dict[str, Any]:
@@ -131,7 +113,6 @@ def measure_here(task: Task) -> dict[str, Any]:
         "above_bytes": above,
         "ratio": above / X.nbytes,
         "fit_seconds": seconds,
-        "method": memory.method,
     }
 
 
@@ -223,14 +204,13 @@ def main() -> None:
     n, rounds, n_huge = (20_000, 5, 50_000) if given.quick else (500_000, 20, 10**7)
     compile_kernels(n, given.threads)
     usual = [measure_apart(task) for task in plan_tasks(n, rounds, given.threads)]
-    methods = {result["method"] for result in usual}
     sections = [
         f"""\
 Peak resident memory of `fit` above that just before it, divided by the bytes of X, a
 float64 array: (a) in a process that has fitted a tiny model before, (b) in a process
 that fits for the first time, kernels compiled but not loaded. {rounds} rounds,
 {given.threads} threads, LightGBM with as many leaves and one row in a leaf at least.
-Measured by: {", ".join(sorted(methods))}. Target: (a) at most {TARGET}.""",
+Target: (a) at most {TARGET}.""",
         format_usual(usual),
     ]
     huge = []

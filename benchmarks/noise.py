@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from splboost import AdaBoostClassifier, SPLBoostClassifier
-from splboost.datasets import flip_labels
+from splboost.datasets import flip_labels, load_uci
 from splboost.pace import Linear
 from splboost.trees import CARTClassifier
 
@@ -64,9 +63,8 @@ def contestants(seed: int) -> dict[str, Any]:
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name in BUILT_IN:
         return BUILT_IN[name](return_X_y=True)
-    path = Path(os.environ["SPLBOOST_DATA"]) / f"{name}.csv.gz"
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    return frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy()
+    X, y = load_uci(name, download=False)
+    return X.to_numpy(float), y
 
 
 def measure(name: str, noise: float, seed: int) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ def test_chances_are_counted_by_tenths():
 
 def test_cuts_are_those_of_the_audit(problem):
     is_flipped = problem.y != problem.y_right
-    found = methods.audit_quickly(problem.X, problem.y, 0, 1)
+    found = methods.ask_audit(problem.X, problem.y, 0, 1, quick=True)
     cuts = methods.tally_cuts(found.chance_wrong, is_flipped)
     assert len({n for n, _, _ in cuts}) == len(methods.PRECISIONS)
     for precision, (n, stated, flipped) in zip(methods.PRECISIONS, cuts, strict=True):

@@ -89,7 +89,9 @@ def test_the_best_setting_is_taken():
             return (np.arange(len(X)) < self.share * len(X)).astype(int)
 
     X, y = pd.DataFrame({"f0": np.arange(5000)}), np.ones(5000, dtype=int)
-    chosen = methods.tune(Guess, {"share": methods.Range(0.0, 0.9)}, X, y, 0)
+    ranges, rng = {"share": methods.Range(0.0, 0.9)}, np.random.default_rng(0)
+    settings = methods.draw_settings(ranges, 30, rng)
+    chosen = methods.tune(Guess, settings, X, y, methods.folds(0))
     rng = np.random.default_rng(0)
     assert chosen.share == pytest.approx(max(rng.uniform(0, 0.9) for _ in range(30)))
 
@@ -97,16 +99,6 @@ def test_the_best_setting_is_taken():
 def test_missing_methods_say_what_to_install(capfd):
     absent = methods.Method(None, "", ("no_such_package",))
     assert "splboost[rivals]" in absent.missing()
-    older = methods.Method(None, "", ("splboost",), needs_class="NoSuchClassifier")
-    assert "NoSuchClassifier" in older.missing()
-    lacking = methods.Method(
-        None,
-        "",
-        ("splboost",),
-        needs_class="AdaBoostClassifier",
-        needs_parameter="paced",
-    )
-    assert "no parameter paced" in lacking.missing()
     assert methods.METHODS["SPLBoost CV"].missing() is None
     present = present_methods(["ExtraTrees"], methods.METHODS)
     assert list(present) == ["ExtraTrees"] and not capfd.readouterr().err

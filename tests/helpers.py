@@ -11,7 +11,8 @@ from reference import goes_left
 from splboost._data.table import ArrayTable
 from splboost.trees.binning import bin_table
 from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.grower import TreeGrower, TreeOptions
+from splboost.trees.grower import TreeGrower
+from splboost.trees.workspace import TreeOptions
 
 NAN = np.nan
 N_CATEGORIES = 5
@@ -31,7 +32,7 @@ def make_grower(X, y, n_classes, *, categorical=(), n_threads=1, seed=0, **optio
 def grow(grower, weight, y=None):
     """The next tree of a grower, as an ensemble of one; y only for regression."""
     grown = grower.grow(weight, y)
-    n_classes = 0 if grower.regression else grower.limits.n_classes
+    n_classes = 0 if grower.regression else grower.work.n_classes
     return TreeEnsemble.from_grown([grown], n_classes, grower.binned.categories)
 
 

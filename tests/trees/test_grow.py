@@ -30,8 +30,15 @@ from reference import apply_tree, fit_tree, predict_tree
 from splboost._data.table import ArrayTable
 from splboost.trees import grower as grower_module
 from splboost.trees import split, workspace
-from splboost.trees.grow import advance_drawn
-from splboost.trees.workspace import BIN, CHILD, FEATURE, MISSING_LEFT, N_CHANGED
+from splboost.trees.drawn import advance_drawn
+from splboost.trees.workspace import (
+    BIN,
+    CHILD,
+    FEATURE,
+    MISSING_LEFT,
+    N_CHANGED,
+    TreeOptions,
+)
 
 KINDS = {  # name: number of classes (0: regression), criterion
     "gini-2": (2, "gini"),
@@ -349,11 +356,11 @@ def make_fresh(grower, y):
     """A grower like another, in the same units, that must sum all rows."""
     fresh = grower_module.TreeGrower(
         grower.binned,
-        grower.data.y,
-        grower.limits.n_classes,
-        grower_module.TreeOptions(
-            criterion="entropy" if grower.limits.criterion else "gini",
-            max_depth=grower.limits.max_depth,
+        grower.work.y,
+        grower.work.n_classes,
+        TreeOptions(
+            criterion="entropy" if grower.work.criterion else "gini",
+            max_depth=grower.work.max_depth,
         ),
     )
     fresh.work.scale[:] = grower.work.scale
@@ -449,13 +456,14 @@ PATHS = str(TESTS), str(TESTS.parent)
 WITHOUT_COMPILATION = """
 import numpy as np
 from test_grow import trees_as_json
-from splboost.trees import CARTClassifier, workspace
+from splboost.trees import CARTClassifier, grow, workspace
 
 print(trees_as_json(max_features=4))
 print(trees_as_json(max_features=2, random_cuts=True))
 print(trees_as_json())
 workspace.PRESORTED_ROWS = 0
-for workspace.SMALL_NODE in (workspace.SMALL_NODE, 20, 0):
+for small_node in (256, 20, 0):
+    grow.SMALL_NODE = small_node
     print(trees_as_json())
 
 # More classes than fit into a byte, which would take long to compile.
@@ -529,17 +537,6 @@ def test_max_features_goes_on_until_a_feature_can_split():
     assert all(grow(grower, np.ones(50)).feature[0] == 5 for _ in range(50))
 
 
-def draw_all(grower):
-    """Let nodes draw their features, all of them; only ties depend on the order."""
-    grower._advance = advance_drawn
-    grower.limits = grower.limits._replace(drawn=True)
-    grower.work = workspace.make_workspace(grower.binned, grower.data.y, grower.limits)
-    grower.memory = workspace.as_reference(
-        workspace.Memory(grower.data, grower.limits, grower.work)
-    )
-    return grower
-
-
 @every_kind
 @pytest.mark.parametrize(
     "options",
@@ -552,7 +549,8 @@ def test_drawing_all_features_gives_the_tree_of_all(n_classes, criterion, option
     weight[::7] = 0
     options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
     grower = make_grower(X, y, n_classes, **options)
-    drawing = draw_all(make_grower(X, y, n_classes, **options))
+    drawing = make_grower(X, y, n_classes, **options)
+    drawing._advance = advance_drawn  # of all features; only ties depend on the order
     for w in (weight, 2 * weight, np.where(weight > 1, 0, weight)):
         target = np.asarray(y, dtype=float)
         one, other = grow(grower, w, target), grow(drawing, w, target)

@@ -27,7 +27,8 @@ from splboost.selection.rounds import (
 )
 from splboost.trees.binning import Binned
 from splboost.trees.ensemble import GrownTree
-from splboost.trees.grower import TreeGrower, TreeOptions
+from splboost.trees.grower import TreeGrower
+from splboost.trees.workspace import TreeOptions
 
 FloatArray = NDArray[np.float64]
 Gathered = list[tuple[GrownTree, FloatArray]]

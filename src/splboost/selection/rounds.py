@@ -14,8 +14,8 @@ import numpy as np
 from splboost._tools.compiling import kernel
 from splboost._tools.maths import exp as exponential
 from splboost.boosting.learners import vote_in_leaves as judge_nodes
-from splboost.trees.drawn import random_below
-from splboost.trees.grow import advance, advance_drawn, advance_stump
+from splboost.trees.drawn import advance_drawn, random_below
+from splboost.trees.grow import advance, advance_stump
 
 MOST = 350.0  # exponents beyond it stay there
 LEAST = 2.0**-79
@@ -75,11 +75,11 @@ def do_votes(
 
     Returns the move of the last round, 0 where boosting has come to its end.
     """
-    work = memory.work
+    work = memory
     for _ in range(n_rounds):
         if not weigh_votes(score, y, n_classes, bag, age, weight):
             return 0.0
-        if memory.limits.max_depth == 1:
+        if memory.max_depth == 1:
             size = advance_stump(memory, weight, weight, leaf)
         else:
             size = advance(memory, weight, weight, leaf)
@@ -125,7 +125,7 @@ def fit_logit(memory, y, n_classes, own, bag, rate, score, weight, target, leaf,
     """A tree for one class against the rest; ``added`` is what it says of each row."""
     work_out(score, y, n_classes, own, bag, weight, target)
     advance(memory, weight, target, leaf)
-    total = memory.work.total
+    total = memory.total
     for i in range(y.size):
         added[i] = rate * (total[leaf[i], 1] / total[leaf[i], 0])
 
@@ -171,7 +171,7 @@ def do_shares(
     memory, n_classes, bag, rows, bootstrap, n_trees, share, weight, leaf, seed
 ):
     """Trees on a bag's rows, or on some drawn from them; class shares are added up."""
-    total = memory.work.total
+    total = memory.total
     weight[:] = bag
     for _ in range(n_trees):
         if bootstrap:

@@ -47,8 +47,8 @@ class BaseCART(BaseTree):
     tree_: TreeEnsemble
 
     def tree_options(self, n_features: int) -> Any:
-        """The engine's description of such a tree (see ``splboost.trees.grower``)."""
-        from splboost.trees.grower import TreeOptions
+        """How such a tree is grown."""
+        from splboost.trees.workspace import TreeOptions
 
         return TreeOptions(
             criterion=self.criterion,

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools import threads
 from splboost.trees.binning import Binned
+from splboost.trees.drawn import advance_drawn
 from splboost.trees.ensemble import GrownTree
-from splboost.trees.grow import advance, advance_drawn, advance_stump
+from splboost.trees.grow import advance, advance_stump
 from splboost.trees.search import search
-from splboost.trees.split import ENTROPY, GINI, LEAST_SQUARES
-from splboost.trees.workspace import (
-    N_NODES,
-    UNLIMITED,
-    Data,
-    Limits,
-    Memory,
-    as_reference,
-    make_workspace,
-)
-
-CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": LEAST_SQUARES}
-
-
-@dataclass(frozen=True)
-class TreeOptions:
-    """What kind of tree: the constructor arguments of the tree estimators, resolved."""
-
-    criterion: str = "gini"
-    max_depth: int | None = None
-    max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 1
-    min_weight_fraction_leaf: float = 0.0
-    max_features: int | None = None
-    random_cuts: bool = False
+from splboost.trees.workspace import N_NODES, TreeOptions, as_reference, make_work
 
 
 class TreeGrower:
@@ -76,43 +52,17 @@ class TreeGrower:
         n_threads: int = 1,
         seed: int = 0,
     ) -> None:
-        d, n = binned.codes.shape
-        n_slots = n_classes or 2
-        counting = options.min_samples_leaf > 1
-        depth = options.max_depth
-        max_features = int(min(options.max_features or d, d))
-        drawn = max_features < d or options.random_cuts
+        n_rows = binned.codes.shape[1]
         self.binned = binned
         self.n_threads = n_threads
-        self.limits = Limits(
-            criterion=CRITERIA[options.criterion],
-            n_classes=n_slots,
-            shift=int(np.ceil(np.log2(n_slots + counting))),
-            counter=n_slots if counting else -1,
-            max_depth=-1 if depth is None else int(min(depth, n)),
-            max_leaves=int(options.max_leaf_nodes or UNLIMITED),
-            min_rows=int(options.min_samples_leaf),
-            min_share=float(options.min_weight_fraction_leaf),
-            max_features=max_features,
-            drawn=drawn,
-            random_cuts=options.random_cuts,
-            threaded_work=threads.THREADED_WORK if n_threads > 1 else UNLIMITED,
-        )
         self.regression = n_classes == 0
-        self.data = Data(
-            binned.codes,
-            binned.n_bins,
-            binned.kind,
-            binned.offset,
-            binned.points,
-            np.zeros(n, np.uint8) if self.regression else y,
-        )
-        self.work = make_workspace(binned, self.data.y, self.limits)
+        classes = np.zeros(n_rows, np.uint8) if self.regression else y
+        self.work = make_work(binned, classes, n_classes, options, n_threads)
         self.work.seed[0] = 2 * seed + 1
-        self.leaf = np.empty(n, dtype=np.int32)
-        self.memory = as_reference(Memory(self.data, self.limits, self.work))
-        self._advance = advance_stump if depth == 1 else advance
-        if drawn:
+        self.leaf = np.empty(n_rows, dtype=np.int32)
+        self.memory = as_reference(self.work)
+        self._advance = advance_stump if options.max_depth == 1 else advance
+        if options.draws(binned.n_bins.size):
             self._advance = advance_drawn
         self._has_categories = any(c is not None for c in binned.categories)
 

@@ -1,4 +1,4 @@
-"""The best split of one feature, from the sums of its bins.
+"""The best split of a feature, from the sums of its bins; and that of a node.
 
 Every scan walks bins from left to right, keeps the sums to the left of the cut, and
 rates each cut by how much impurity it removes per unit of the node's weight. A cut lies
@@ -25,8 +25,23 @@ from __future__ import annotations
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel
+from splboost.trees.binning import CATEGORICAL, EXACT, middle
+from splboost.trees.workspace import (
+    BIN,
+    ENTROPY,
+    FEATURE,
+    GAIN,
+    GINI,
+    HIGH,
+    LEAST_SQUARES,
+    LOW,
+    MISSING,
+    MISSING_LEFT,
+    NONE_MISSING,
+    SET_BYTES,
+    THRESHOLD,
+)
 
-GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 TIE = 1e-10
 TIE_FLOOR = 1e-13
 MIN_GAIN = 1e-12
@@ -40,34 +55,86 @@ def is_better(gain, best):
     return gain > best + TIE * best + TIE_FLOOR
 
 
+# ------------------------------------------------------------------------- one feature
+
+
 @inner_kernel
-def scan_moments(
-    hist, shift, weight_slots, counter, size, total, min_weight, min_rows, least, most
-):
-    """Best cut by least squares; two classes by Gini are the same up to a factor 2.
+def search_feature(work, node, side, f, bins, least):
+    """Gain of the best split of a node by one feature, 0 if there is none.
 
-    With ``most`` above 0 it is the best for two classes by entropy, of which a cut
-    removes at most so many times the squares.
-
-    ``hist`` holds ``size`` bins from left to right and then that of missing cells. A
-    bin has weight = the sum of its first ``weight_slots`` slots and moment = slot 1;
-    slot ``counter`` counts its rows (-1: nothing does). ``total`` holds the node's
-    slots. Returns gain, position of the cut and the side of the missing; the bins from
-    that position on go right. The gain is 0 if no admissible cut has more than the
-    ``least``.
+    ``bins`` are the bins' sums, their numbers, and how many they are; the sums of
+    missing cells come after the last. The split goes into row (side, f) of
+    ``work.found``: the last non-empty bin left of the cut, the first right of it (-1:
+    none) and the side of the missing; a set of categories into ``work.left_set``. A
+    split of no more gain than the ``least`` may be passed over.
     """
-    two = weight_slots == 2
+    hist, numbers, size = bins
+    shift, total = work.shift, work.total[node]
+    categorical, n_classes = work.kind[f] == CATEGORICAL, work.n_classes
+    two = work.criterion == LEAST_SQUARES or n_classes == 2
+    factor = factor_of_squares(work)
+    found, left_set = work.found[side, f], work.left_set[side, f]
+    order = numbers
+    walked, n_walked = hist, size
+    best = 0.0
+    for turn in range(1 if two or not categorical else n_classes):
+        if categorical:
+            walked, order = order_categories(work, hist, size, 1 if two else turn)
+            n_walked = order.size - 1
+        if two:
+            gain, position, left = scan_moments(
+                work, walked, n_walked, total, least / factor
+            )
+            gain *= factor
+        else:
+            gain, position, left = scan_classes(work, walked, n_walked, total)
+        if position < 0 or not is_better(gain, best):
+            continue
+        best = gain
+        if categorical:
+            left_set[:] = 0
+            for k in range(position):
+                code = numbers[order[k]]
+                left_set[code >> 3] |= np.uint8(1 << (code & 7))
+        else:
+            low = position - 1
+            while is_empty(hist, shift, low):
+                low -= 1
+            found[LOW] = numbers[low]
+            found[HIGH] = numbers[position] if position < size else -1
+        found[MISSING] = NONE_MISSING if is_empty(hist, shift, size) else left
+    return best
+
+
+@inner_kernel
+def factor_of_squares(work):
+    """How many times the least squares of two classes their impurity is."""
+    return 2.0 if work.criterion == GINI else 1.0
+
+
+@inner_kernel
+def scan_moments(work, hist, size, total, least):
+    """Best cut by least squares, or for two classes by half of Gini or by entropy.
+
+    ``hist`` holds ``size`` bins from left to right and then that of missing cells.
+    ``total`` holds the node's sums. Returns gain, position of the cut and the side of
+    the missing; the bins from that position on go right. The gain is 0 if no
+    admissible cut has more than the ``least``.
+    """
+    two = work.criterion != LEAST_SQUARES
+    most = most_entropy(total) if work.criterion == ENTROPY else 0.0
+    factor = most if most > 0 else 1.0
+    min_weight = work.min_weight[0]
     all_weight = np.float64(total[0] + (total[1] if two else 0))
     mean = np.float64(total[1]) / all_weight
-    base, step = size << shift, np.uint64(1 << shift)
+    base, step = size << work.shift, np.uint64(1 << work.shift)
     missing_weight = hist[base] + (hist[base + 1] if two else 0)
-    best, bar, best_position, best_left = 0.0, max(TIE_FLOOR, least), -1, False
-    factor = most if most > 0 else 1.0
+    best, bar, best_position, best_left = 0.0, max(TIE_FLOOR, least), -1, 0
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = hist[base + 1] if to_left else 0
         first, last = admissible_cuts(
-            hist, shift, counter, size, missing_weight > 0, to_left, total, min_rows
+            work, hist, size, total, missing_weight > 0, to_left
         )
         b = np.uint64(0)
         for k in range(last):
@@ -86,7 +153,7 @@ def scan_moments(
                     if most > 0:
                         gain = entropy_removed(left_weight, left_moment, total)
                     if gain > bar:
-                        best, best_position, best_left = gain, k, to_left == 1
+                        best, best_position, best_left = gain, k, to_left
                         bar = best + TIE * best + TIE_FLOOR
             left_weight += weight
             left_moment += moment
@@ -95,24 +162,21 @@ def scan_moments(
 
 
 @inner_kernel
-def scan_classes(
-    hist, shift, n_classes, entropy, counter, size, total, min_weight, min_rows
-):
+def scan_classes(work, hist, size, total):
     """Best cut by Gini or entropy for three classes or more; see scan_moments."""
-    all_weight = 0
+    n_classes, shift, min_weight = work.n_classes, work.shift, work.min_weight[0]
+    all_weight = missing_weight = 0
     for c in range(n_classes):
         all_weight += total[c]
-    left = np.empty(n_classes, dtype=np.int64)
-    missing_weight = 0
-    for c in range(n_classes):
         missing_weight += hist[(size << shift) + c]
-    best, best_position, best_left = 0.0, -1, False
+    left = np.empty(n_classes, dtype=np.int64)
+    best, best_position, best_left = 0.0, -1, 0
     for to_left in range(2 if missing_weight > 0 else 1):
         left_weight = missing_weight if to_left else 0
         for c in range(n_classes):
             left[c] = hist[(size << shift) + c] if to_left else 0
         first, last = admissible_cuts(
-            hist, shift, counter, size, missing_weight > 0, to_left, total, min_rows
+            work, hist, size, total, missing_weight > 0, to_left
         )
         for k in range(last):
             b = k << shift
@@ -123,9 +187,9 @@ def scan_classes(
                 continue
             lw, rw = np.float64(left_weight), np.float64(all_weight - left_weight)
             if k >= first and lw >= min_weight and rw >= min_weight:
-                gain = class_gain(left, total, n_classes, lw, rw, entropy)
+                gain = class_gain(work, left, total, lw, rw)
                 if is_better(gain, best):
-                    best, best_position, best_left = gain, k, to_left == 1
+                    best, best_position, best_left = gain, k, to_left
             left_weight += bin_weight
             for c in range(n_classes):
                 left[c] += hist[b + c]
@@ -133,12 +197,13 @@ def scan_classes(
 
 
 @inner_kernel
-def admissible_cuts(hist, shift, counter, size, some_missing, to_left, total, min_rows):
+def admissible_cuts(work, hist, size, total, some_missing, to_left):
     """The first cut, and the one after the last, that leave enough rows on both sides.
 
     Some of the known values lie on the left; with missing cells on the right there is a
     cut past the last bin too.
     """
+    shift, counter, min_rows = work.shift, work.counter, work.min_rows
     first, last = 1, size + 1 if some_missing and not to_left else size
     while first < last and is_empty(hist, shift, first - 1):
         first += 1
@@ -167,15 +232,15 @@ def is_empty(hist, shift, b):
 
 
 @inner_kernel
-def class_gain(left, total, n_classes, left_weight, right_weight, entropy):
+def class_gain(work, left, total, left_weight, right_weight):
     """Impurity removed by a cut, per unit of the node's weight."""
     weight = left_weight + right_weight
     gain = 0.0
-    if entropy:
-        for c in range(n_classes):
+    if work.criterion == ENTROPY:
+        for c in range(work.n_classes):
             gain += divergence(left[c], total[c], left_weight, right_weight)
         return gain / weight
-    for c in range(n_classes):
+    for c in range(work.n_classes):
         share = np.float64(total[c]) / weight
         deviation = np.float64(left[c]) - share * left_weight
         gain += deviation * deviation
@@ -222,31 +287,81 @@ def most_entropy(total):
 
 
 @inner_kernel
-def order_categories(hist, shift, n_slots, slot, size, keys, order, ordered):
-    """Order non-empty bins by the share of one slot in the bin's weight; their number.
+def order_categories(work, hist, size, slot):
+    """Order non-empty bins by the share of one slot in the bin's weight.
 
     For two classes and for least squares this order contains the optimal split among
-    its prefixes (Fisher 1958). ``n_slots`` slots make up the weight. ``order`` gets the
-    places of the bins, and ``ordered`` their histogram with the missing bin at the end.
+    its prefixes (Fisher 1958). Returns the histogram of the ordered bins, that of
+    missing cells at the end, and their places before.
     """
+    shift = work.shift
+    weight_slots = 1 if work.criterion == LEAST_SQUARES else work.n_classes
+    keys, order = np.empty(size), np.empty(size + 1, dtype=np.int64)
     filled = 0
     for b in range(size):
         weight = 0
-        for c in range(n_slots):
+        for c in range(weight_slots):
             weight += hist[(b << shift) + c]
-        if weight > 0:
-            keys[filled] = np.float64(hist[(b << shift) + slot]) / np.float64(weight)
-            order[filled] = b
-            filled += 1
-    for i in range(1, filled):  # insertion sort: stable, and few categories
-        key, b = keys[i], order[i]
-        j = i
+        if weight == 0:
+            continue
+        key = np.float64(hist[(b << shift) + slot]) / np.float64(weight)
+        j = filled  # insertion sort: stable, and few categories
         while j > 0 and keys[j - 1] > key:
             keys[j], order[j] = keys[j - 1], order[j - 1]
             j -= 1
         keys[j], order[j] = key, b
+        filled += 1
     order[filled] = size
+    ordered = np.empty((filled + 1) << shift, dtype=np.int64)
     for k in range(filled + 1):
         for s in range(1 << shift):
             ordered[(k << shift) + s] = hist[(order[k] << shift) + s]
-    return filled
+    return ordered, order[: filled + 1]
+
+
+# ------------------------------------------------------------------------- the best one
+
+
+@inner_kernel
+def choose(work, node, side):
+    """Set the split of a node from what the search noted, if any split is worth it."""
+    best, best_feature = 0.0, -1
+    for f in range(work.n_bins.size):
+        if is_better(work.gain[side, f], best):
+            best, best_feature = work.gain[side, f], f
+    if best > MIN_GAIN:
+        set_split(work, node, side, best_feature, best)
+
+
+@inner_kernel
+def set_split(work, node, side, f, gain):
+    """Set the split of a node to what was found of a feature."""
+    found = work.found[side, f]
+    work.number[node, GAIN] = gain
+    work.node[node, FEATURE] = f
+    work.node[node, MISSING_LEFT] = found[MISSING]
+    if work.kind[f] == CATEGORICAL:
+        for k in range(SET_BYTES):
+            work.bins[node, k] = work.left_set[side, f, k]
+    else:
+        b, threshold = cut_between(work, f, found[LOW], found[HIGH])
+        work.node[node, BIN] = b
+        work.number[node, THRESHOLD] = threshold
+
+
+@inner_kernel
+def cut_between(work, f, low, high):
+    """Last bin on the left, and threshold, of a cut between two non-empty bins.
+
+    The threshold lies midway between the values at the cut if bins are values, else on
+    the edge nearest below the middle, so that codes and values always agree.
+    """
+    if high < 0:
+        return work.n_bins[f] - 1, np.inf
+    points = work.points[work.offset[f] :]
+    exact = work.kind[f] == EXACT
+    threshold = middle(points[low], points[high] if exact else points[high - 1])
+    b = low
+    while b + 1 < high and points[b + 1] <= threshold:
+        b += 1
+    return b, threshold if exact else points[b]

@@ -166,6 +166,17 @@ def test_same_id_twice_is_told_apart_by_the_rest(data, tmp_path):
     assert "not as it was audited in row 3 (bob)" in apply(data, decisions, code=2)
 
 
+def test_rows_that_no_id_tells_apart_are_not_looked_for(data):
+    """Two rows that are equal, and rows without an id."""
+    equal = TEXT.replace("dee", "bob").replace("34", "32")
+    for text, kinds in ((equal, {1: "flip"}), (TEXT.replace("dee", ""), {3: "flip"})):
+        data.write_text(text)
+        decisions = decide(data, {0: "keep", **kinds})
+        lines = text.splitlines(keepends=True)
+        data.write_text("".join([*lines[:2], lines[3], lines[5], lines[2], lines[4]]))
+        assert "not as it was audited in row " in apply(data, decisions, code=2)
+
+
 def test_list_of_suspects_has_proofs_and_takes_notes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.robustboost import BasePotentialBooster
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2
-from splboost.pace import Pace, resolve_pace
+from splboost.pace import Hard, Pace, resolve_pace
 from splboost.pace.classes import paces_of_classes
 from splboost.pace.scaled import Scaled
 
@@ -310,7 +310,9 @@ def curves_of_losses(losses: Any, paces: Any) -> list[MarginCurve]:
     curves = []
     for label, loss in _named(losses, _loss_label):
         if loss == ZERO_ONE:
-            curves.append(MarginCurve(label, _zero_one, None, ZERO_ONE))
+            curves.append(
+                MarginCurve(label, lambda m: np.where(m <= 0, 1.0, 0.0), None, ZERO_ONE)
+            )
             continue
         if isinstance(loss, str) and loss in LOSSES:
             loss = LOSSES[loss]()
@@ -430,20 +432,13 @@ def _curve(
     """
     slope = slope or loss.weight
     undecided = float(slope(np.zeros(1))[0])
-
-    def latent(margin: FloatArray) -> FloatArray:
-        value = loss.value(margin)
-        return value if pace is None else pace.latent(value)
-
-    def weight(margin: FloatArray) -> FloatArray:
-        plain = slope(margin) / undecided
-        return plain if pace is None else plain * pace.weight(loss.value(margin))
-
-    return MarginCurve(label, latent, weight, family)
-
-
-def _zero_one(margin: FloatArray) -> FloatArray:
-    return (np.asarray(margin) <= 0).astype(np.float64)
+    regulariser = Hard(plateau=np.inf) if pace is None else pace
+    return MarginCurve(
+        label,
+        lambda margin: regulariser.latent(loss.value(margin)),
+        lambda m: slope(m) / undecided * regulariser.weight(loss.value(m)),
+        family,
+    )
 
 
 def _check_margins(margins: ArrayLike | None) -> FloatArray:
@@ -506,30 +501,25 @@ def _looks(curves: list[MarginCurve]) -> list[dict[str, Any]]:
     coloured = [family for family in dict.fromkeys(families) if family != ZERO_ONE]
     looks: list[dict[str, Any]] = []
     for k, family in enumerate(families):
-        if family == ZERO_ONE:
-            looks.append(
-                {"color": INK, "linewidth": 1.2, "linestyle": ":", "zorder": 3}
-            )
-            continue
-        turn, place = divmod(coloured.index(family), len(LINE_COLOURS))
-        share = families[: k + 1].count(family) / families.count(family)
-        looks.append(
-            {
-                "color": tint(LINE_COLOURS[place], PALEST + (1 - PALEST) * share),
-                "linewidth": 1.8,
-                "linestyle": ("-", "--", "-.")[turn % 3],
-            }
-        )
+        look = {"color": INK, "linewidth": 1.2, "linestyle": ":", "zorder": 3}
+        if family != ZERO_ONE:
+            turn, place = divmod(coloured.index(family), len(LINE_COLOURS))
+            share = families[: k + 1].count(family) / families.count(family)
+            colour = tint(LINE_COLOURS[place], PALEST + (1 - PALEST) * share)
+            line = ("-", "--", "-.")[turn % 3]
+            look = {"color": colour, "linewidth": 1.8, "linestyle": line}
+        looks.append(look)
     return looks
 
 
 def _top(margin: FloatArray, values: list[FloatArray]) -> float:
     """Height of the picture: all of curves that level off, others up to margin -1."""
-    heights = []
     tenth = margin[0] + 0.1 * (margin[-1] - margin[0])
-    for value in values:
-        if value[0] > CLIMBING * np.interp(tenth, margin, value):
-            heights.append(float(np.interp(-1.0, margin, value)))
-        else:
-            heights.append(float(value.max()))
+    climbing = [
+        value[0] > CLIMBING * np.interp(tenth, margin, value) for value in values
+    ]
+    heights = [
+        float(np.interp(-1.0, margin, value) if climbs else value.max())
+        for value, climbs in zip(values, climbing, strict=True)
+    ]
     return 1.1 * max(heights)

@@ -182,18 +182,19 @@ class PaceSearchDisplay:
         from matplotlib.colors import LinearSegmentedColormap
 
         path = self.path
-        paced = [k for k, pace in enumerate(path.paces) if not _is_off(pace)]
+        plain = [pace is None or getattr(pace, "is_off", False) for pace in path.paces]
+        paced = [k for k, is_plain in enumerate(plain) if not is_plain]
         if path.scale != "pace":
             paced.sort(key=lambda k: path.values[k])
         ramp = LinearSegmentedColormap.from_list("paces", RAMP)
         colours = {k: ramp(i / max(1, len(paced) - 1)) for i, k in enumerate(paced)}
-        plain = {"color": INK, "linewidth": 1.8, "zorder": 3}
+        in_ink = {"color": INK, "linewidth": 1.8, "zorder": 3}
         return [
             panel.plot(
                 rounds,
                 mean[k, rounds - 1],
                 label=_label(value),
-                **({"color": colours[k], "linewidth": 1.4} if k in colours else plain),
+                **({"color": colours[k], "linewidth": 1.4} if k in colours else in_ink),
             )[0]
             for k, value in enumerate(path.values)
         ]
@@ -240,10 +241,6 @@ class PaceSearchDisplay:
             f"chosen: {scale}{_label(choice.value)}{depth}, {choice.n_estimators} "
             f"rounds: {choice.score:.3f} ± {choice.standard_error:.3f}"
         )
-
-
-def _is_off(pace: Any) -> bool:
-    return pace is None or (isinstance(pace, Pace) and pace.is_off)
 
 
 def _label(value: Any) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -118,11 +118,8 @@ def _reading(path: str | Path) -> Iterator[Store]:
             f"{path} is not there, so there are no results yet; measure some with "
             "splboost paper run, or name another store."
         )
-    opened = open_store(path, read_only=True)
-    try:
+    with closing(open_store(path, read_only=True)) as opened:
         yield opened
-    finally:
-        opened.close()
 
 
 # ------------------------------------------------------------------------------ reading
@@ -293,8 +290,7 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
             f"{path} has {cell.method} on {cell.data}, noise {cell.noise}, "
             f"repeat {cell.repeat} more than once; remove all but one."
         )
-    opened = open_store(store)
-    try:
+    with closing(open_store(store)) as opened:
         there = opened.find(cells)
         for cell, row in zip(cells, rows, strict=True):
             if cell in there and there[cell]["error"] != row["error"]:
@@ -307,8 +303,6 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
             (cell, {name: row[name] for name in Outcome._fields}, row["version"])
             for cell, row in zip(cells, rows, strict=True)
         )
-    finally:
-        opened.close()
 
 
 def is_export(path: Path) -> bool:

@@ -31,7 +31,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -130,7 +130,7 @@ def run(
     verbose : int, default=1
         Whether to show how far it is.
     """
-    _check_methods(methods)
+    _check(methods)
     data, absent = _read_sets(protocol.sets, download)
     if absent:
         (tell_absent or _warn_of_absent)(absent)
@@ -138,8 +138,7 @@ def run(
     if not cells:
         return Summary(0, absent=absent)
     version = current_version()
-    opened = open_store(store)
-    try:
+    with closing(open_store(store)) as opened:
         if retry:
             opened.forget_failures()
         summary = run_cells(
@@ -154,13 +153,11 @@ def run(
             data=list(data.values()),
             verbose=verbose,
         )
-    finally:
-        opened.close()
     summary.absent = absent
     return summary
 
 
-def _check_methods(methods: Sequence[str]) -> None:
+def _check(methods: Sequence[str]) -> None:
     if isinstance(methods, str):
         raise ValueError(
             f"methods={methods!r} is a string; give a list of names, such as "

@@ -164,7 +164,7 @@ def test_equal_weights_do_not_matter():
 @pytest.mark.parametrize("n_threads", [2, 3])
 @pytest.mark.parametrize("holder", [np.asarray, pd.DataFrame, np.asfortranarray])
 def test_threads_do_not_matter(n_threads, holder):
-    X = np.random.default_rng(4).normal(size=(5000, 2 * binning.SAMPLE_COLUMNS + 3))
+    X = np.random.default_rng(4).normal(size=(5000, 35))
     X[:, ::3] = np.round(X[:, ::3])
     X[::50] = NAN
     X = holder(X)
@@ -172,7 +172,7 @@ def test_threads_do_not_matter(n_threads, holder):
 
 
 @pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("n_columns", [1, 3, binning.SAMPLE_COLUMNS + 1])
+@pytest.mark.parametrize("n_columns", [1, 3, 17])
 def test_more_threads_than_columns(n_columns):
     X = pd.DataFrame(np.random.default_rng(6).normal(size=(300, n_columns)))
     X.columns = [f"c{j}" for j in range(n_columns)]

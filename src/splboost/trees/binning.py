@@ -19,17 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost._tools.compiling import inner_kernel, kernel
+from splboost._tools.compiling import kernel
+from splboost._tools.radix_sort import sort_rows
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
-from splboost.trees.sort import sort_rows
 
 MAX_BINS = 255
 SAMPLE_ROWS = 32_768  # rows that the bins of a long table are chosen from
-SAMPLE_COLUMNS = 16  # of which so many columns at a time are copied
 DIGEST_ROWS = 4096  # at a time
 ODD = np.uint64(0x9E3779B97F4A7C15)  # by which bits are mixed
-GRID_CELLS = 1024
+ENCODED_ROWS = 2048  # at a time, for which the fastest cache has room
 SORTING_WORK = 10  # steps to sort a cell and find its bin
 
 QUANTILE, EXACT, CATEGORICAL = 0, 1, 2
@@ -78,7 +77,9 @@ def bin_table(
     codes = np.empty((table.n_features, table.n_rows), dtype=np.uint8)
 
     numeric = np.flatnonzero(~table.is_categorical)
-    _choose_bins(table, numeric, weight, points, kind, n_threads)
+    chosen = _choose_bins(table, numeric, weight, n_threads)
+    for j, (of_column, kind_of_column) in zip(numeric, chosen, strict=True):
+        points[j], kind[j] = of_column, kind_of_column
     pooled = []
     for j in np.flatnonzero(table.is_categorical):
         values, index = table.category(int(j))
@@ -153,55 +154,60 @@ def _choose_bins(
     table: Table,
     numeric: NDArray[np.intp],
     weight: NDArray[np.float64],
-    points: list[NDArray[np.float64]],
-    kind: NDArray[np.int64],
     n_threads: int,
-) -> None:
-    """Set points and kind (see :class:`Binned`) of the numeric columns."""
+) -> list[tuple[NDArray[np.float64], int]]:
+    """Points and kind (see :class:`Binned`) of each numeric column."""
     rows = _sample_rows(table, numeric, weight)
     sample_weight = np.ascontiguousarray(weight[rows])
     sampled = sample_weight.size < table.n_rows
-    weighted = sample_weight.min() != sample_weight.max()
+    chosen: list[Any] = [None] * numeric.size
 
-    def choose(columns: NDArray[np.intp]) -> None:
-        values = np.array([table.numeric(j)[rows] for j in columns], dtype=np.float64)
-        masses = np.empty((columns.size, sample_weight.size if weighted else 0))
-        masses[:] = sample_weight[: masses.shape[1]]
-        sort_rows(values, masses)
-        chosen = np.empty((columns.size, MAX_BINS + 1))
-        count = np.empty(columns.size, dtype=np.int64)
-        distinct_values(values, chosen, count)
-        if sampled:
-            # The sample may have missed rare values of a column with few.
-            for row in np.flatnonzero(count <= MAX_BINS):
-                column = table.numeric(columns[row])
-                count[row] = collect_unlisted(column, chosen[row], count[row])
-        kind[columns] = np.where(count > MAX_BINS, QUANTILE, EXACT)
-        known = values.shape[1] - np.isnan(values).sum(axis=1)
-        # Where most is missing, the sample knows too little of the column.
-        sparse = (count > MAX_BINS) & (known < SAMPLE_ROWS // 20) & sampled
-        for row in np.flatnonzero(sparse):
-            ascending, mass = _sort_known(table.numeric(columns[row]), weight)
-            count[row] = quantile_edges(ascending, mass, MAX_BINS, chosen[row])
-        quantiles_of_rows(values, masses, known, MAX_BINS, count, chosen)
-        for place, j in enumerate(columns):
-            points[j] = chosen[place, : count[place]].copy()
+    def choose(first: int, last: int) -> None:
+        for k in range(first, last):
+            known, mass = _sort_known(table.numeric(numeric[k])[rows], sample_weight)
+            is_first = np.append(True, known[1:] != known[:-1])[: known.size]
+            distinct = known[is_first]
+            if sampled and distinct.size <= MAX_BINS:
+                distinct = _add_missed(distinct, table.numeric(numeric[k]))
+            if distinct.size <= MAX_BINS:
+                chosen[k] = distinct, EXACT
+                continue
+            if sampled and known.size < SAMPLE_ROWS // 20:
+                # The sample knows too little of a column where most is missing.
+                known, mass = _sort_known(table.numeric(numeric[k]), weight)
+            edges = np.empty(MAX_BINS)
+            n_edges = quantile_edges(known, mass, MAX_BINS, edges)
+            chosen[k] = edges[:n_edges].copy(), QUANTILE
 
-    bounds = share(numeric.size, n_threads, SORTING_WORK * sample_weight.size)
-    shares = [numeric[lo:hi] for lo, hi in bounds]
-    for k in range(0, max(map(len, shares)), SAMPLE_COLUMNS):
-        parts = [columns[k : k + SAMPLE_COLUMNS] for columns in shares]
-        run(choose, [(columns,) for columns in parts if columns.size])
+    run(choose, share(numeric.size, n_threads, SORTING_WORK * sample_weight.size))
+    return chosen
+
+
+def _add_missed(
+    distinct: NDArray[np.float64], column: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """Distinct values, and those that only the whole column has; too many may lack."""
+    for lo in range(0, column.size, SAMPLE_ROWS):
+        part = column[lo : lo + SAMPLE_ROWS].astype(np.float64)
+        place = np.searchsorted(distinct, part)
+        missed = part != np.append(distinct, np.nan)[place]
+        missed &= ~np.isnan(part)
+        if missed.any():
+            distinct = np.union1d(distinct, part[missed])
+        if distinct.size > MAX_BINS:
+            break
+    return distinct
 
 
 def _sort_known(
     column: NDArray[np.floating], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The cells that are not missing in ascending order, and their weights."""
-    known = ~np.isnan(column)
-    values, masses = column[known].astype(np.float64)[None], weight[known][None]
-    sort_rows(values, masses)
-    return values[0], masses[0]
+    """The cells that are not missing in ascending order; their weights unless equal."""
+    values = column.astype(np.float64)
+    masses = np.empty(0) if weight.min() == weight.max() else weight.copy()
+    sort_rows(values[None], masses[None])
+    n_known = values.size - np.count_nonzero(np.isnan(values))
+    return values[:n_known], masses[:n_known]
 
 
 def _choose_categories(
@@ -249,68 +255,18 @@ def _encode_numeric(
     for j in numeric[binned.kind[numeric] == EXACT]:
         values = edges[binned.offset[j] : binned.offset[j + 1] - 1]
         values[:-1] = [middle(low, high) for low, high in itertools.pairwise(values)]
+    bins = edges, binned.offset, binned.n_bins
+
+    def encode(block: Any, features: Any, first_row: int, start: int, end: int) -> None:
+        for lo in range(start, end, ENCODED_ROWS):
+            cells = block[lo : min(lo + ENCODED_ROWS, end)]
+            # Kernels would be compiled anew for cells of another type or order.
+            cells = np.require(cells, np.float64, ["C", "W"])
+            encode_cells(cells, features, bins, binned.codes, first_row + lo)
+
     for first_row, features, block in table.numeric_blocks(numeric):
-        run(
-            encode_block,
-            [
-                (
-                    block,
-                    lo,
-                    hi,
-                    features,
-                    edges,
-                    binned.offset,
-                    binned.n_bins,
-                    binned.codes,
-                    first_row,
-                )
-                for lo, hi in share(block.shape[0], n_threads, features.size)
-            ],
-        )
-
-
-@kernel
-def distinct_values(ascending, found, count):
-    """Write each row's distinct values before NaN, as many as fit; and their number."""
-    for row in range(ascending.shape[0]):
-        size = 0
-        for i in range(ascending.shape[1]):
-            x = ascending[row, i]
-            if np.isnan(x) or size == found.shape[1]:
-                break
-            if size == 0 or x != found[row, size - 1]:
-                found[row, size] = x
-                size += 1
-        count[row] = size
-
-
-@kernel
-def collect_unlisted(column, listed, count):
-    """Insert the column's values that sorted ``listed[:count]`` lacks; the new count.
-
-    Stops when ``listed`` is full.
-    """
-    for i in range(column.size):
-        if count == listed.size:
-            break
-        x = np.float64(column[i])
-        k = np.searchsorted(listed[:count], x)
-        if np.isnan(x) or (k < count and listed[k] == x):
-            continue
-        for j in range(count, k, -1):
-            listed[j] = listed[j - 1]
-        listed[k] = x
-        count += 1
-    return count
-
-
-@kernel
-def quantiles_of_rows(ascending, masses, known, max_bins, count, edges):
-    """Replace the values of rows that have too many by edges, and their number too."""
-    for row in range(ascending.shape[0]):
-        if count[row] > max_bins:
-            values, mass = ascending[row, : known[row]], masses[row]
-            count[row] = quantile_edges(values, mass, max_bins, edges[row])
+        parts = share(block.shape[0], n_threads, features.size)
+        run(encode, [(block, features, first_row, lo, hi) for lo, hi in parts])
 
 
 @kernel
@@ -348,85 +304,33 @@ def middle(low, high):
     return low if cut >= high or cut < low else cut
 
 
-@inner_kernel
-def make_grid(edges, first, scale):
-    """Divide the range of a column's edges into equal cells, to look codes up in.
-
-    ``first[g]`` is the number of edges below cell g. Writes where the grid begins and
-    how many cells there are per unit; returns the most edges in a cell.
-    """
-    cells = first.size
-    low = edges[0] if edges.size > 0 else 0.0
-    width = edges[edges.size - 1] - low if edges.size > 0 else 0.0
-    scale[0], scale[1] = low, cells / width if width > 0 else 0.0
-    most, begin, filled = 0, 0, 0
-    for k in range(edges.size):
-        cell = cell_of(edges[k], low, scale[1], cells)
-        if cell >= filled:
-            begin = k
-            for g in range(filled, cell + 1):
-                first[g] = k
-            filled = cell + 1
-        most = max(most, k + 1 - begin)
-    for g in range(filled, cells):
-        first[g] = edges.size
-    return most
-
-
-@inner_kernel
-def cell_of(x, low, per_unit, cells):
-    """Cell of a value; never falls as the value rises, whatever the rounding."""
-    position = (x - low) * per_unit
-    position = position if position > 0 else 0.0  # also NaN
-    return np.int64(min(position, cells - 1.0))
-
-
 @kernel
-def encode_block(
-    block, first, last, features, edges, offset, n_bins, codes, row_of_first
-):
-    """Codes of some rows of a block: the number of upper edges below each value.
+def encode_cells(cells, features, bins, codes, first_row):
+    """Codes of some rows' cells: the number of upper edges below each value.
 
-    ``features[k]`` is the feature in column k of the block, -1 to pass it over; row 0
-    of the block is ``row_of_first`` of the codes. Works on a few thousand rows at a
-    time, so that a row-major block is read from memory once. A grid says how many edges
-    lie below a value's cell; a binary search among the edges in that cell, free of
-    branches, does the rest.
+    ``features[k]`` is the feature in column k, -1 to pass it over; row 0 of the cells
+    is ``first_row`` of the codes. All rows of a column take a step of a binary
+    search, free of branches, at a time.
     """
-    size = 2048
-    grid = np.empty((features.size, GRID_CELLS), dtype=np.uint8)
-    scale = np.empty((features.size, 2))
-    span_of = np.zeros(features.size, dtype=np.int64)
-    table = np.full(512, np.inf)  # so long that the search needs no bounds
-    x = np.empty(size)
-    code = np.empty(size, dtype=np.int64)
+    edges, offset, n_bins = bins
+    n = cells.shape[0]
+    x, code = np.empty(n), np.empty(n, dtype=np.int64)
+    table = np.empty(256)
     for k in range(features.size):
         f = features[k]
-        if f >= 0:
-            inner = edges[offset[f] : offset[f] + max(n_bins[f] - 1, 0)]
-            most = make_grid(inner, grid[k], scale[k])
-            while (1 << span_of[k]) <= most:
-                span_of[k] += 1
-    for lo in range(first, last, size):
-        m = min(size, last - lo)
-        row = row_of_first + lo
-        for k in range(features.size):
-            f = features[k]
-            if f < 0:
-                continue
-            bins = n_bins[f]
-            for b in range(256):
-                table[b] = edges[offset[f] + b] if b < bins - 1 else np.inf
-            low, per_unit, start = scale[k, 0], scale[k, 1], grid[k]
-            for i in range(m):
-                x[i] = block[lo + i, k]
-            for i in range(m):
-                code[i] = start[cell_of(x[i], low, per_unit, GRID_CELLS)]
-            span = (1 << span_of[k]) >> 1
-            while span > 0:
-                for i in range(m):
+        if f < 0:
+            continue
+        for b in range(256):
+            table[b] = edges[offset[f] + b] if b < n_bins[f] - 1 else np.inf
+        for i in range(n):
+            x[i] = cells[i, k]
+            code[i] = 0
+        span = 128
+        while span > 0:
+            if span < n_bins[f]:
+                for i in range(n):
                     c = code[i]
                     code[i] = c + span if x[i] > table[c + span - 1] else c
-                span >>= 1
-            for i in range(m):
-                codes[f, row + i] = bins if np.isnan(x[i]) else code[i]
+            span >>= 1
+        for i in range(n):
+            codes[f, first_row + i] = n_bins[f] if np.isnan(x[i]) else code[i]

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from splboost._data.table import Table
 from splboost._tools.compiling import lean_kernel
+from splboost._tools.radix_sort import sort_rows
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
 from splboost.trees.binning import encode_categories, sort_categories
 from splboost.trees.blocks import Coding
 from splboost.trees.c45.memory import Cells
-from splboost.trees.sort import sort_rows
 
 GAP = 1e-5  # values that lie no further apart are one to C4.5
 MOST_COUNTED = 256  # values of a column whose cells are counted, not sorted

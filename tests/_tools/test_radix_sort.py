@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
 
-from splboost.trees import sort
-from splboost.trees.sort import sort_rows
+from splboost._tools import radix_sort as sort
+from splboost._tools.radix_sort import sort_rows
 
 NAN = np.nan
 insert = njit(lambda keys, mass: sort.insert(keys, mass))

@@ -46,11 +46,9 @@ def write_cleaned(
             f"{file.path} is {'Parquet' if is_parquet else 'CSV'}, and is written as "
             f"such; {path} is no name for that."
         )
-    spelling: dict[str | None, str | None] = {None: None}
-    for label, cell in zip(
-        labels_of(file, target), file.columns[target].cells, strict=True
-    ):
-        spelling.setdefault(label, cell)
+    labels, cells = labels_of(file, target), file.columns[target].cells
+    # As the first row that has a label spells it
+    spelling = dict(zip(labels[::-1], cells[::-1], strict=True)) | {None: None}
     changes = {
         row: spelling[each.label]
         for row, each in decisions.items()

@@ -148,3 +148,14 @@ def read_data(name):
     path = Path(folder) / f"{name}.csv.gz"
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     return frame.drop(columns="target"), frame["target"].to_numpy()
+
+
+def assert_apart(extents, figure):
+    """No box on a figure covers another, and none is cut off."""
+    for i, one in enumerate(extents):
+        assert one.x0 >= 0 and one.x1 <= figure.bbox.x1
+        assert one.y0 >= 0 and one.y1 <= figure.bbox.y1
+        for other in extents[:i]:
+            across = min(one.x1, other.x1) - max(one.x0, other.x0)
+            down = min(one.y1, other.y1) - max(one.y0, other.y0)
+            assert across <= 1 or down <= 1

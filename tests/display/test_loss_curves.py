@@ -118,14 +118,6 @@ UNPACED = {
 }
 
 
-@pytest.mark.parametrize("Display", [LossDisplay, WeightDisplay])
-def test_boosters_have_the_curves_of_their_losses(Display):
-    boosters = [Booster(**options) for Booster, options, _ in UNPACED.values()]
-    of_losses = drawn(Display.from_losses(margins=M))
-    expected = {label: of_losses[loss] for label, (_, _, loss) in UNPACED.items()}
-    assert_curves(Display.from_estimators(boosters, margins=M), expected)
-
-
 @pytest.mark.parametrize("z_clip", ["value", "gradient"])
 @pytest.mark.parametrize("z_max", [2.0, 4.0])
 def test_weights_of_logit_boost_are_what_a_round_works_with(z_max, z_clip):

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from sklearn.exceptions import NotFittedError
 
+from helpers import assert_apart
 from splboost import PaceSearchCV, SPLBoostClassifier
 from splboost.datasets import make_gaussians
 from splboost.display import PaceSearchDisplay
@@ -129,13 +130,7 @@ def test_nothing_overlaps(n_depths, n_values):
     figure = display.figure_
     found = [ax.get_tightbbox() for ax in display.axes_]
     found.append(legend_of(display).get_window_extent())
-    for i, one in enumerate(found):
-        assert one.x0 >= 0 and one.x1 <= figure.bbox.x1
-        assert one.y0 >= 0 and one.y1 <= figure.bbox.y1
-        for other in found[:i]:
-            across = min(one.x1, other.x1) - max(one.x0, other.x0)
-            down = min(one.y1, other.y1) - max(one.y0, other.y0)
-            assert across <= 1 or down <= 1
+    assert_apart(found, figure)
     assert len(display.axes_) == n_depths
 
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
-from helpers import CATEGORICAL, NAN, mixed_data, name_columns
+from helpers import CATEGORICAL, NAN, assert_apart, mixed_data, name_columns
 from splboost import AdaBoostClassifier, LogitBoostClassifier, SPLBoostClassifier
 from splboost.display import ShapeFunctionsDisplay
 from splboost.display.shape_functions import shape_functions
@@ -269,12 +269,7 @@ def test_labels_have_room(n_classes, n_cols):
     panels = [*display.axes_.flat, *display.density_axes_.flat]
     found = [ax.get_tightbbox() for ax in panels if ax is not None]
     found.append(heading(display).get_window_extent())
-    for i, one in enumerate(found):
-        assert one.x0 >= 0 and one.x1 <= figure.bbox.x1
-        for other in found[:i]:
-            across = min(one.x1, other.x1) - max(one.x0, other.x0)
-            down = min(one.y1, other.y1) - max(one.y0, other.y0)
-            assert across <= 1 or down <= 1
+    assert_apart(found, figure)
 
 
 @pytest.mark.parametrize("layout", [None, "constrained"])

@@ -19,6 +19,7 @@ from scipy.special import expit, softmax
 from engine_models import data
 from reference import paced_gradient
 from splboost.engines import SelfPacedObjective
+from splboost.engines.self_paced import PacedRounds
 from splboost.pace import Hard, Linear, Mixture, Pace
 
 PACES = {
@@ -363,6 +364,14 @@ def test_huge_scores_stay_finite(loss, dtype):
         for y in (np.zeros(4), np.ones(4)):
             for found in objective(y, scores):
                 assert np.isfinite(found).all() and found.dtype == dtype
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_a_worker_without_rows(shape):
+    """In whatever shape XGBoost has its scores."""
+    rounds = PacedRounds({0: None, 1: Hard(), 2: None}, warm_rounds=0, n_done=0)
+    gradient, hessian = rounds.start(np.zeros(0), None).step(np.zeros(shape, "f4"))
+    assert gradient.size == hessian.size == 0 and gradient.dtype == np.float32
 
 
 def test_importing_splboost_imports_neither_package():

@@ -142,7 +142,7 @@ def test_parameters_of_the_pace_can_be_set_and_searched(package):
 def test_seeds_are_averaged(package, n_classes):
     """The first rounds of the model, too, are the mean of those of each seed."""
     X, y, _ = data(400, n_classes=n_classes)
-    given = dict(n_estimators=20, p_min=0.1)
+    given = dict(n_estimators=20, p_min=0.3 if n_classes == 2 else 0.1)
     model = PACED[package](n_seeds=3, random_state=5, **given).fit(X, y)
     single = [PACED[package](random_state=5 + k, **given).fit(X, y) for k in range(3)]
     for rounds in (1, 8, 20):
@@ -156,7 +156,7 @@ def test_seeds_are_averaged(package, n_classes):
         np.testing.assert_array_equal(latent, each.latent_objective_)
         np.testing.assert_array_equal(model.n_selected_[k], each.n_selected_)
     if n_classes == 2:
-        check_dropped(model, logistic(mean, y), 0.1)
+        check_dropped(model, logistic(mean, y), 0.3)
     assert model.random_state == 5 and len(model.latent_objective_) == 3
     if package == "xgboost":
         trees = model.get_booster()[:8].get_dump()
@@ -333,12 +333,15 @@ def test_scores_to_start_from(package):
     model = PACED[package](p_min=0, n_estimators=20).fit(X, y, **given)
     plain = parent_of(model).fit(X, y, **given)
     np.testing.assert_allclose(margin(model, X), margin(plain, X), atol=2e-6)
-    paced = PACED[package](n_estimators=20, warm_rounds=3).fit(X, y, **given)
-    if package == "xgboost":
-        scores = paced.predict(X, output_margin=True, base_margin=start)
-    else:
-        scores = margin(paced, X) + start
-    check_dropped(paced, logistic(scores, y))
+    # XGBoost itself adds the margin to each tree of dart where data are no DMatrix
+    for dart in ({}, {"boosting": "dart"})[: 1 + (package == "lightgbm")]:
+        paced = PACED[package](n_estimators=20, warm_rounds=3, **dart)
+        paced.fit(X, y, **given)
+        if package == "xgboost":
+            scores = paced.predict(X, output_margin=True, base_margin=start)
+        else:
+            scores = margin(paced, X) + start
+        check_dropped(paced, logistic(scores, y))
 
 
 @both
@@ -429,7 +432,7 @@ def test_a_single_class(package, by_weight):
     assert (model.predict(X) == 0).all()
     if not by_weight:
         np.testing.assert_allclose(model.predict_proba(X)[:, 0], 1, atol=1e-5)
-        assert (model.sample_pace_ == 1).all()
+        assert (model.sample_pace_ == 1).all() and list(model.paces_) == [0]
 
 
 # ---------------------------------------------------------------------- hard cases

@@ -16,10 +16,10 @@ from helpers import (
     list_nodes,
     mixed_data,
 )
+from splboost._data.coding import PREDICT_ROWS
 from splboost._data.table import ArrayTable, read_table
 from splboost.trees import CARTClassifier, CARTRegressor
 from splboost.trees.additive import AdditiveTables
-from splboost.trees.blocks import PREDICT_ROWS
 from splboost.trees.ensemble import TreeEnsemble
 
 N_TREES = 7

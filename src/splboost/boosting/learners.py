@@ -26,6 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.coding import Coding, float_matrix
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
 from splboost._tools.threads import count_threads
@@ -48,10 +49,8 @@ from splboost.boosting.weak_learner import (
     fit_clone,
     is_own_tree,
 )
-from splboost.trees.blocks import Coding, float_matrix
 from splboost.trees.c45.estimator import C45Classifier
-from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.rows import Rows
+from splboost.trees.ensemble import Rows, TreeEnsemble
 from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD
 

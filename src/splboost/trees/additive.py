@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.coding import Coding, feature_blocks
 from splboost._data.table import Table
+from splboost._tools.compiling import kernel
 from splboost._tools.threads import run, share
-from splboost.trees.blocks import Coding, feature_blocks
-from splboost.trees.ensemble import TreeEnsemble
+from splboost.trees.ensemble import ROWS, TreeEnsemble
 
 LOOKUP_WORK = 4  # steps for a cell in a table
 FloatArray = NDArray[np.float64]
@@ -97,31 +98,16 @@ class AdditiveTables:
 
     def add(self, table: Table, score: FloatArray, *, n_threads: int = 1) -> None:
         """Add each row's score."""
-        from splboost.trees.predict import add_cells
-
         score += self.intercept
         categorical = np.array(
             [self.coding[f] is not None for f in self.features], dtype=bool
         )
+        tables = self.features, categorical, self.offset, self.cuts, self.cells
+        work = LOOKUP_WORK * self.features.size
         for lo, block in feature_blocks(table, self.coding, self.features):
             rows = score[lo : lo + block.shape[0]]
-            run(
-                add_cells,
-                [
-                    (
-                        block[a:b],
-                        self.features,
-                        categorical,
-                        self.offset,
-                        self.cuts,
-                        self.cells,
-                        rows[a:b],
-                    )
-                    for a, b in share(
-                        block.shape[0], n_threads, LOOKUP_WORK * self.features.size
-                    )
-                ],
-            )
+            parts = share(block.shape[0], n_threads, work)
+            run(add_cells, [(block[a:b], tables, rows[a:b]) for a, b in parts])
 
 
 def numeric_cells(
@@ -148,3 +134,35 @@ def _set_cells(
     bits = stumps.sets[stumps.which_set[roots]]
     goes_left = (bits[:, codes >> 3] >> (codes & 7) & 1).T == 1
     return np.full(codes.size, np.nan), goes_left @ left + ~goes_left @ right
+
+
+@kernel
+def add_cells(X, tables, score):
+    """score[i] += the cell of each feature's value."""
+    features, categorical, offset, cuts, cells = tables
+    n_outputs = cells.shape[1]
+    x = np.empty(ROWS)
+    cell = np.empty(ROWS, dtype=np.int64)
+    for lo in range(0, X.shape[0], ROWS):
+        m = min(ROWS, X.shape[0] - lo)
+        for k in range(features.size):
+            first, missing = offset[k], offset[k + 1] - 1
+            for i in range(m):
+                x[i] = X[lo + i, features[k]]
+                cell[i] = first
+            if categorical[k]:
+                for i in range(m):
+                    cell[i] += 0 if np.isnan(x[i]) else np.int64(x[i])
+            else:
+                # Binary search, all rows a step at a time; the last cut is +inf.
+                size = missing - first
+                while size > 1:
+                    half = size // 2
+                    for i in range(m):
+                        c = cell[i]
+                        cell[i] = c + half if x[i] > cuts[c + half - 1] else c
+                    size -= half
+            for i in range(m):
+                c = missing if np.isnan(x[i]) else cell[i]
+                for j in range(n_outputs):
+                    score[lo + i, j] += cells[c, j]

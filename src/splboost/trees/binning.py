@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.coding import Coding, encode_categories, sort_categories
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
 from splboost._tools.radix_sort import sort_rows
@@ -54,7 +55,7 @@ class Binned:
     kind: NDArray[np.int64]
     offset: NDArray[np.int64]
     points: NDArray[np.float64]
-    categories: list[dict[Any, int] | None]
+    categories: Coding
 
     def take(self, kept: NDArray[np.bool_]) -> Binned:
         """Some of the rows, in the same bins."""
@@ -73,7 +74,7 @@ def bin_table(
     """
     kind = np.where(table.is_categorical, CATEGORICAL, QUANTILE)
     points: list[NDArray[np.float64]] = [np.empty(0)] * table.n_features
-    categories: list[dict[Any, int] | None] = [None] * table.n_features
+    categories: Coding = [None] * table.n_features
     codes = np.empty((table.n_features, table.n_rows), dtype=np.uint8)
 
     numeric = np.flatnonzero(~table.is_categorical)
@@ -224,28 +225,6 @@ def _choose_categories(
     kept = set(heaviest)
     code = iter(range(MAX_BINS - 1))
     return {values[k]: next(code) if k in kept else MAX_BINS - 1 for k in present}
-
-
-def sort_categories(values: list[Any], present: NDArray[np.bool_]) -> list[int]:
-    """Positions of the categories that are present, in the order of their values."""
-    positions = np.flatnonzero(present).tolist()
-    try:
-        return sorted(positions, key=lambda k: values[k])
-    except TypeError:
-        return sorted(
-            positions, key=lambda k: (type(values[k]).__name__, str(values[k]))
-        )
-
-
-def encode_categories(
-    values: list[Any],
-    index: NDArray[np.integer],
-    table_of_codes: dict[Any, int],
-    missing_code: int,
-) -> NDArray[np.int64]:
-    """Codes of rows whose category is ``values[index]``; unknown counts as missing."""
-    lookup = np.array([table_of_codes.get(v, missing_code) for v in values], np.int64)
-    return np.append(lookup, missing_code)[index]
 
 
 def _encode_numeric(

@@ -14,11 +14,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.coding import Coding, feature_blocks, float_matrix
 from splboost._data.table import ArrayTable, Table
+from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.threads import run, share
-from splboost.trees.blocks import Coding, feature_blocks, float_matrix
+from splboost.trees.split import TIE
+from splboost.trees.workspace import (
+    CHILD,
+    FEATURE,
+    GAIN,
+    MISSING_LEFT,
+    SET_BYTES,
+    THRESHOLD,
+)
 
 WALKING_WORK = 30  # steps for a row down a tree
+ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 
 
 class GrownTree(NamedTuple):
@@ -70,15 +81,6 @@ class TreeEnsemble:
         cls, grown: list[GrownTree], n_classes: int, coding: Coding
     ) -> TreeEnsemble:
         """Join trees; ``n_classes`` is 0 for regression."""
-        from splboost.trees.workspace import (
-            CHILD,
-            FEATURE,
-            GAIN,
-            MISSING_LEFT,
-            SET_BYTES,
-            THRESHOLD,
-        )
-
         sizes = [tree.node.shape[0] for tree in grown]
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         node = np.concatenate([tree.node for tree in grown])
@@ -185,8 +187,6 @@ class TreeEnsemble:
         A class that is as heavy as the heaviest but for rounding counts as equal to
         it, so that the first of them is the prediction.
         """
-        from splboost.trees.split import TIE
-
         top = self.value.max(axis=1, keepdims=True)
         value = np.where(self.value >= top * (1 - TIE), top, self.value)
         return value / value.sum(axis=1, keepdims=True)
@@ -213,49 +213,34 @@ class TreeEnsemble:
 
         ``output`` has a row per node and ``score`` a row per row of the table.
         """
-        from splboost.trees.predict import add_outputs
-
+        work = WALKING_WORK * self.n_trees
         for lo, block in feature_blocks(table, self.coding, self._features_used()):
             rows = score[lo : lo + block.shape[0]]
+            parts = share(block.shape[0], n_threads, work)
             run(
                 add_outputs,
-                [
-                    (
-                        block[a:b],
-                        self.start,
-                        self.feature,
-                        self.child,
-                        self.threshold,
-                        self.missing_left,
-                        self.which_set,
-                        self.sets,
-                        output,
-                        rows[a:b],
-                    )
-                    for a, b in share(
-                        block.shape[0], n_threads, WALKING_WORK * self.n_trees
-                    )
-                ],
+                [(block[a:b], self._walk, output, rows[a:b]) for a, b in parts],
             )
 
     def apply(self, table: Table) -> NDArray[np.int32]:
         """The node in which each row ends, for each tree; shape (n_rows, n_trees)."""
-        from splboost.trees.predict import find_leaves
-
         leaves = np.empty((table.n_rows, self.n_trees), dtype=np.int32)
         for lo, block in feature_blocks(table, self.coding, self._features_used()):
-            find_leaves(
-                block,
-                self.start,
-                self.feature,
-                self.child,
-                self.threshold,
-                self.missing_left,
-                self.which_set,
-                self.sets,
-                leaves[lo : lo + block.shape[0]],
-            )
+            find_leaves(block, self._walk, leaves[lo : lo + block.shape[0]])
         return leaves
+
+    @property
+    def _walk(self) -> tuple[Any, ...]:
+        """What kernels need in order to send rows down the trees."""
+        return (
+            self.start,
+            self.feature,
+            self.child,
+            self.threshold,
+            self.missing_left,
+            self.which_set,
+            self.sets,
+        )
 
     def matrix_of(self, table: Table) -> Table:
         """The table read once and for all, for repeated prediction."""
@@ -263,3 +248,92 @@ class TreeEnsemble:
 
     def _features_used(self) -> NDArray[np.intp]:
         return np.unique(self.feature[self.feature >= 0]).astype(np.intp)
+
+
+class Rows:
+    """Rows that trees are not grown on, sent down each tree as it is grown.
+
+    Parameters
+    ----------
+    table : Table
+    coding : that of the table on which the trees are grown
+    n_threads : int
+    """
+
+    def __init__(self, table: Table, coding: Coding, *, n_threads: int = 1) -> None:
+        self._matrix = float_matrix(table, coding, np.arange(table.n_features))
+        self._categorical = np.array([codes is not None for codes in coding])
+        self._n_threads = n_threads
+
+    def leaves(self, tree: GrownTree) -> NDArray[np.int32]:
+        """The node in which each row ends."""
+        leaf = np.empty(self._matrix.shape[0], dtype=np.int32)
+        of_tree = tree.node, tree.number, tree.bins, self._categorical
+        parts = share(leaf.size, self._n_threads, WALKING_WORK)
+        run(find_leaf, [(self._matrix[a:b], *of_tree, leaf[a:b]) for a, b in parts])
+        return leaf
+
+
+@inner_kernel
+def goes_right(x, threshold, missing_left, which_set, sets):
+    """1 if a value goes to the second child, else 0."""
+    if np.isnan(x):
+        return 0 if missing_left else 1
+    if which_set >= 0:
+        code = np.int64(x)
+        return 1 - ((sets[which_set, code >> 3] >> (code & 7)) & 1)
+    return 0 if x <= threshold else 1
+
+
+@inner_kernel
+def leaf_of(x, root, trees):
+    """The node in which a row ends, from the root of a tree."""
+    _, feature, child, threshold, missing_left, which_set, sets = trees
+    node = root
+    while child[node] >= 0:
+        node = child[node] + goes_right(
+            x[feature[node]],
+            threshold[node],
+            missing_left[node],
+            which_set[node],
+            sets,
+        )
+    return node
+
+
+@kernel
+def add_outputs(X, trees, output, score):
+    """score[i] += output[leaf of row i], over all trees."""
+    start = trees[0]
+    for lo in range(0, X.shape[0], ROWS):
+        for t in range(start.size - 1):
+            for i in range(lo, min(lo + ROWS, X.shape[0])):
+                node = leaf_of(X[i], start[t], trees)
+                for k in range(output.shape[1]):
+                    score[i, k] += output[node, k]
+
+
+@kernel
+def find_leaves(X, trees, leaves):
+    """leaves[i, t] = node of tree t in which row i ends."""
+    start = trees[0]
+    for i in range(X.shape[0]):
+        for t in range(start.size - 1):
+            leaves[i, t] = leaf_of(X[i], start[t], trees)
+
+
+@kernel
+def find_leaf(X, node, number, bins, categorical, leaf):
+    """leaf[i] = node of a tree, as the grower leaves it, in which row i ends."""
+    for i in range(X.shape[0]):
+        k = 0
+        while node[k, CHILD] >= 0:
+            f = node[k, FEATURE]
+            k = node[k, CHILD] + goes_right(
+                X[i, f],
+                number[k, THRESHOLD],
+                node[k, MISSING_LEFT] == 1,
+                k if categorical[f] else -1,
+                bins,
+            )
+        leaf[i] = k

@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.coding import Coding, encode_categories, sort_categories
 from splboost._data.table import Table
 from splboost._tools.compiling import lean_kernel
 from splboost._tools.radix_sort import sort_rows
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
-from splboost.trees.binning import encode_categories, sort_categories
-from splboost.trees.blocks import Coding
 from splboost.trees.c45.memory import Cells
 
 GAP = 1e-5  # values that lie no further apart are one to C4.5

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.coding import Coding, feature_blocks, float_matrix
 from splboost._data.table import ArrayTable, Table
 from splboost._tools.threads import run, share
 from splboost.trees.additive import AdditiveTables, Column, numeric_cells
-from splboost.trees.blocks import Coding, feature_blocks, float_matrix
 from splboost.trees.c45.nodes import SLACK, Nodes
 from splboost.trees.ensemble import WALKING_WORK
 

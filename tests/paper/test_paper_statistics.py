@@ -15,7 +15,6 @@ from splboost.paper.statistics import (
     CHOSEN_SPL,
     Outcomes,
     is_best,
-    share_of_top,
 )
 
 
@@ -145,12 +144,17 @@ def test_one_entry_for_splboost():
 
 
 def test_shares_of_the_top_by_hand():
-    cases = pd.DataFrame({"a": [0.1, 0.2, 0.1], "b": [0.2, 0.1, 0.1], "c": [0.3] * 3})
-    share = share_of_top(cases)
+    errors = {"RBoost": [0.1, 0.2, 0.1], SPL[0]: [0.2, 0.1, 0.1], SPL[1]: [0.3] * 3}
+    rows = [
+        (data, 0, 0, method, error, 0.5)
+        for method, column in errors.items()
+        for data, error in zip("xyz", column, strict=True)
+    ]
+    share = Outcomes.of(table(rows)).top_shares()
     assert share.index.tolist() == [1, 2, 3]
-    assert share["a"].tolist() == pytest.approx([1 / 3, 1, 1])  # shares a first place
-    assert share["b"].tolist() == pytest.approx([1 / 3, 1, 1])
-    assert share["c"].tolist() == [0, 0, 1]
+    assert share["RBoost"].tolist() == pytest.approx([1 / 3, 1, 1])  # of equals none
+    assert share[SPL[0]].tolist() == pytest.approx([1 / 3, 1, 1])
+    assert share[SPL[1]].tolist() == [0, 0, 1]
 
 
 def test_comparison_needs_something_to_compare():

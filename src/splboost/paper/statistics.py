@@ -309,8 +309,17 @@ class Outcomes:
         return rise.reindex(columns=list(self.methods))
 
     def top_shares(self) -> pd.DataFrame:
-        """Share of cases in which a method is among the best n, for n = 1, 2, ..."""
-        return share_of_top(self.cases)
+        """Share of cases in which a method is among the best n, for n = 1, 2, ...
+
+        A row for each n, a column for each method.
+        """
+        places = np.arange(1, self.cases.shape[1] + 1)
+        if not len(self.cases):
+            return pd.DataFrame(np.nan, index=places, columns=self.cases.columns)
+        # Who shares the first two places has rank 1.5, and is not among the best one.
+        is_within = ranks(self.cases).to_numpy() <= places[:, None, None]
+        shares = is_within.mean(axis=1)
+        return pd.DataFrame(shares, index=places, columns=self.cases.columns)
 
     def compare(self, title: str) -> Comparison | None:
         """Ranks over data sets; None where there is nothing to compare."""
@@ -341,16 +350,6 @@ class Outcomes:
         cells = pd.concat([others, spl.assign(method=choice)], ignore_index=True)
         names = (*rivals, choice) if own else tuple(rivals)
         return Outcomes(names, cells, self.noise)
-
-
-def share_of_top(cases: pd.DataFrame) -> pd.DataFrame:
-    """A row for each n, a column for each method."""
-    places = np.arange(1, cases.shape[1] + 1)
-    if not len(cases):
-        return pd.DataFrame(np.nan, index=places, columns=cases.columns)
-    # Who shares the first two places has rank 1.5, and is not among the best one.
-    is_within = ranks(cases).to_numpy() <= places[:, None, None]
-    return pd.DataFrame(is_within.mean(axis=1), index=places, columns=cases.columns)
 
 
 def is_best(cases: pd.DataFrame, candidates: Sequence[str]) -> pd.Series:

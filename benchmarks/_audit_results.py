@@ -24,7 +24,6 @@ from _long_page import level_name
 
 from splboost.display.style import CLASS_COLOURS, FAINT, tint
 from splboost.paper.plots import make_figure, tidy
-from splboost.paper.statistics import by_set
 
 FIGURES = [name for name in Measures._fields if name not in ("bins", "cuts")]
 AS_THEY_ARE, ALL_RIGHT = "labels as they are", "right labels"
@@ -137,13 +136,9 @@ def cleaned_errors(results: Results, part: str, level: str | None) -> pd.DataFra
 
     ``level`` is one of noise, or None for wrong labels of all levels.
     """
-    own = results.averaged
-    if level is not None:
-        own = results.complete[results.complete["noise"] == level]
-    own = own[own["data"].isin(PARTS[part])]
 
     def means(measure: str) -> pd.DataFrame:
-        return by_set(own, measure, results.methods)
+        return results.means(part, measure, level=level)
 
     first = results.methods[0]  # those without an audit are the same for all
     columns = {AS_THEY_ARE: means("error_raw")[first]}
@@ -219,7 +214,7 @@ def _draw_ranking(axes: Any, results: Results, part: str) -> None:
     places = {level: k for k, level in enumerate([*symmetric, *others])}
     for method in results.methods:
         means = {
-            level: results.means_at(level, part, "average_precision")[method].mean()
+            level: results.means(part, "average_precision", level=level)[method].mean()
             for level in results.wrong
         }
         look = _look(method)

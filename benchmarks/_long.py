@@ -107,21 +107,14 @@ class Results:
         self.averaged = complete_repeats(self.complete, self.wrong, repeat="seed")
         self.main_measure = main_measure
 
-    def means(self, part: str, measure: str | None = None) -> pd.DataFrame:
-        """By set and method, over wrong labels of all levels and repeats."""
-        return self._means(self.averaged, part, measure)
-
-    def means_at(
-        self, level: str, part: str, measure: str | None = None
+    def means(
+        self, part: str, measure: str | None = None, *, level: str | None = None
     ) -> pd.DataFrame:
-        """By set and method, at one level."""
-        own = self.complete[self.complete["noise"] == level]
-        return self._means(own, part, measure)
-
-    def _means(
-        self, table: pd.DataFrame, part: str, measure: str | None
-    ) -> pd.DataFrame:
-        own = table[table["data"].isin(PARTS[part])]
+        """By set and method, over repeats, at one level or over all wrong labels."""
+        own = self.averaged
+        if level is not None:
+            own = self.complete[self.complete["noise"] == level]
+        own = own[own["data"].isin(PARTS[part])]
         return by_set(own, measure or self.main_measure, self.methods)
 
     def cells(self, part: str) -> pd.DataFrame:

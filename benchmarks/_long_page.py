@@ -128,7 +128,7 @@ def mean_and_largest(
     """Values by set at one level, for each part that has any."""
     found = {}
     for part in PARTS:
-        means = results.means_at(level, part, measure)
+        means = results.means(part, measure, level=level)
         if len(means):
             found[f"{part} ({len(means)})"] = form(means)
     return found
@@ -163,7 +163,7 @@ def level_section(
     for title, (measure, summarise, form) in tables.items():
         columns = {}
         for level in levels:
-            means = results.means_at(level, part, measure)
+            means = results.means(part, measure, level=level)
             if len(means):
                 columns[f"{level_name(level)} ({len(means)})"] = summarise(means)
         if columns:

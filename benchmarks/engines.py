@@ -184,9 +184,9 @@ def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
 
 def _errors(results: Results, part: str) -> str:
     columns = {
-        level_name(level): 100 * results.means_at(level, part).mean()
+        level_name(level): 100 * results.means(part, level=level).mean()
         for level in results.noise
-        if len(results.means_at(level, part))
+        if len(results.means(part, level=level))
     }
     means = results.means(part)
     if len(means):
@@ -202,7 +202,7 @@ def _pairs(results: Results, part: str) -> str:
             continue
         cells = []
         for level in results.noise:
-            means = results.means_at(level, part)
+            means = results.means(part, level=level)
             difference = 100 * (means[own] - means[parent])
             wins, losses = (difference < 0).sum(), (difference > 0).sum()
             error = difference.sem()

@@ -113,7 +113,7 @@ def _right_labels(results: Results) -> list[str]:
     """Mean errors without noise, and how far they are from the best."""
     columns = {}
     for part in PARTS:
-        means = 100 * results.means_at(CLEAN, part).mean()
+        means = 100 * results.means(part, level=CLEAN).mean()
         if means.notna().any():
             columns[f"{part} (%)"] = means
             columns[f"{part}, above the best"] = means - means[results.ranked].min()

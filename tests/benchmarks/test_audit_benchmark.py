@@ -174,7 +174,7 @@ def test_tables_of_a_made_up_store(made_up):
     means = results.means("all data sets", "average_precision")
     assert means.loc["bank", "random forest"] == pytest.approx(0.795)
     assert results.compare("all data sets").mean_ranks.tolist() == [1, 2, 3]
-    f1 = results.means_at("20", "unused sets", "f1").loc["bank", "LabelAudit"]
+    f1 = results.means("unused sets", "f1", level="20").loc["bank", "LabelAudit"]
     assert f1 == pytest.approx(2 * 4 / (10 + 20))
     eighth = tally_bins(results, "LabelAudit", "unused")[8]
     assert eighth[:3] == pytest.approx((120, 0.85, 5 / 20))

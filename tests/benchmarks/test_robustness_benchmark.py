@@ -155,7 +155,7 @@ def test_only_what_all_have_finished_counts(path):
     assert means.loc["blood", "ExtraTrees"] == pytest.approx(0.1405)
     assert means.loc["bank", "ExtraTrees"] == pytest.approx(0.141)
     assert set(results.means("unused sets").index) == {"bank", "twonorm"}
-    assert results.means_at("40", "unused sets").loc["magic"].notna().all()
+    assert results.means("unused sets", level="40").loc["magic"].notna().all()
     table = results.summary(methods.Measures._fields).set_index(
         ["data", "noise", "method"]
     )

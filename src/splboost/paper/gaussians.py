@@ -178,15 +178,12 @@ def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
     """
     booster = _make(name)
     booster.set_params(n_estimators=MOST_ROUNDS if rounds is None else rounds)
-    if name != "RobustBoost":
-        candidates = [booster]
-    else:
-        candidates = [
-            clone(booster).set_params(epsilon=goal) for goal in EPSILONS[::-1]
-        ]
-    if rounds is not None and len(candidates) == 1:
+    candidates = [booster]
+    if name == "RobustBoost":
+        candidates = [clone(booster).set_params(epsilon=e) for e in EPSILONS[::-1]]
+    elif rounds is not None:
         return booster
-    best: tuple[float, int] | None = None
+    found = []
     for candidate in candidates:
         path = spl_path(
             sample.X,
@@ -199,10 +196,8 @@ def _chosen(name: str, sample: Sample, rounds: int | None) -> Any:
         )
         if rounds is None:
             setting = path.choose()
-            found = -setting.score, setting.n_estimators
+            found.append((-setting.score, setting.n_estimators, candidate))
         else:
-            found = -float(path.mean[0, 0, -1]), rounds
-        if best is None or found < best:
-            best = found
-            booster = candidate.set_params(n_estimators=found[1])
-    return booster
+            found.append((-float(path.mean[0, 0, -1]), rounds, candidate))
+    _, n_rounds, best = min(found, key=lambda each: each[:2])
+    return best.set_params(n_estimators=n_rounds)

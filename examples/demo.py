@@ -32,8 +32,8 @@ def main() -> None:
     names = data.target_names[data.target]
     labels, is_wrong = flip_labels(names, SHARE, random_state=0)
     n_wrong = int(is_wrong.sum())
-    print("Auditing; the first time, compiling takes a minute ...", flush=True)
-    on_terminal = sys.stderr.isatty()  # a bar, and word of compiling
+    print("Auditing ...", flush=True)
+    on_terminal = sys.stderr.isatty()  # where there is room for a bar
     audit = LabelAudit(n_jobs=-1, random_state=0, verbose=on_terminal)
     audit.fit(data.data, labels)
     print(f"Breast cancer, {len(labels)} rows, {n_wrong} labels turned on purpose.")

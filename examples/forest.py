@@ -52,7 +52,7 @@ def show(value: Any) -> str:
 
 
 def main() -> None:
-    print("Fitting; the first time kernels are compiled, too ...", flush=True)
+    print("Fitting ...", flush=True)
     X, y = make_ringnorm(800, random_state=0)
     X_test, y_test = make_ringnorm(4000, random_state=1)
     y_noisy, flipped = flip_labels(y, 0.25, random_state=0)

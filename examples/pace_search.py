@@ -55,7 +55,7 @@ def draw(search: PaceSearchCV, picture: Path) -> None:
 
 
 def main() -> None:
-    print("Searching; the first time kernels are compiled, too ...", flush=True)
+    print("Searching ...", flush=True)
     errors: dict[str, list[float]] = {}
     for seed in SEEDS:
         X, y, X_test, y_test = problem(seed)

@@ -55,7 +55,7 @@ def fit_both(seed: int) -> tuple[list[CARTClassifier], list[float]]:
 
 
 def main() -> None:
-    print("Fitting; the first time kernels are compiled, too ...", flush=True)
+    print("Fitting ...", flush=True)
     fitted = [fit_both(seed) for seed in range(N_SPLITS)]
     errors = np.array([error for _, error in fitted])
     better, worse = (errors[:, 1] < errors[:, 0]), (errors[:, 1] > errors[:, 0])

@@ -29,7 +29,7 @@ def main() -> None:
     y = np.array(["malignant", "benign"])[y]
     X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
     y_noisy, flipped = flip_labels(y, 0.2, random_state=0)
-    print("Fitting; the first time kernels are compiled, too ...", flush=True)
+    print("Fitting ...", flush=True)
     booster = SPLBoostClassifier().fit(X, y_noisy)
     print(f"{flipped.sum()} of {y.size} training labels flipped")
     print(f"Test error: {1 - booster.score(X_test, y_test):.1%}")

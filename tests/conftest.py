@@ -8,12 +8,14 @@ import pytest
 from hypothesis import settings
 
 from review_page import Visit
+from splboost._tools.compiling import notice
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
 
 # A first call compiles, and slow machines are no failures.
 settings.register_profile("splboost", deadline=None)
 settings.load_profile("splboost")
+notice.is_due = False  # that kernels are compiled, whichever test is first
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

@@ -12,7 +12,6 @@ import time
 import warnings
 from importlib.util import find_spec
 
-import numba
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -526,15 +525,8 @@ def test_a_fit_leaves_the_handler_of_ctrl_c(handler, inside):
 # -- verbose --------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def compiled():
-    """Nothing is left to compile, which would be shown."""
-    X, y = data()
-    AdaBoostClassifier(n_estimators=5).fit(X, y, X_val=X, y_val=y)
-
-
 @pytest.mark.parametrize("verbose", [1, 2, True])
-def test_lines(capsys, compiled, verbose):
+def test_lines(capsys, verbose):
     X, y = data()
     model = AdaBoostClassifier(n_estimators=45, verbose=verbose).fit(X, y)
     out, err = capsys.readouterr()
@@ -556,7 +548,7 @@ def test_silence(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_lines_of_a_fit_that_stops(capsys, compiled):
+def test_lines_of_a_fit_that_stops(capsys):
     AdaBoostClassifier(
         n_estimators=100, verbose=1, callback=lambda progress: progress.round == 13
     ).fit(*data())
@@ -565,28 +557,6 @@ def test_lines_of_a_fit_that_stops(capsys, compiled):
         "round  10 of 100",
         "round  13 of 100",
     ]
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize(("verbose", "times"), [(0, 0), (1, 1)])
-def test_compiling_is_announced_once(capsys, compiled, verbose, times):
-    def compile_kernels(progress):
-        for change in (lambda x: x + 1, lambda x: 2 * x):
-            change.__module__ = "splboost.some.kernels"
-            numba.njit(change)(1)
-
-    def compile_own(progress):
-        numba.njit(lambda x: x + 1)(1)
-
-    model = AdaBoostClassifier(n_estimators=3, verbose=verbose)
-    model.fit(*data())
-    assert "compiling" not in capsys.readouterr().err
-    model.set_params(callback=compile_own).fit(*data())
-    assert "compiling" not in capsys.readouterr().err
-    model.set_params(callback=compile_kernels).fit(*data())
-    assert capsys.readouterr().err.count("compiling, as on first use") == times
-    compile_kernels(None)
-    assert not capsys.readouterr().err
 
 
 class Terminal(io.StringIO):
@@ -645,7 +615,7 @@ def test_the_bar_is_tidied_up(monkeypatch, error):
     assert text.count("\x1b[?25h") == text.count("\x1b[?25l") == 1
 
 
-def test_a_terminal_without_rich(monkeypatch, compiled):
+def test_a_terminal_without_rich(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr("splboost._tools.progress_bar.find_spec", lambda name: None)
     AdaBoostClassifier(n_estimators=10, verbose=1).fit(*data())

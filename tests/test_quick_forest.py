@@ -1,6 +1,5 @@
 """QuickForest: a forest in a hurry."""
 
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost.datasets import make_twonorm
-from splboost.selection import quick_forest
-from splboost.selection.calibration import calibrate
 from splboost.selection.quick_forest import QuickForest
 
 
@@ -44,22 +41,3 @@ def test_columns_are_checked_by_name():
     assert set(forest.predict(frame)) == {"a", "b"}
     with pytest.raises(ValueError, match="feature names"):
         forest.predict(frame[frame.columns[::-1]])
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize(("verbose", "times"), [(0, 0), (1, 1)])
-def test_compiling_is_announced(capfd, monkeypatch, verbose, times):
-    def compile_and_calibrate(*arguments):
-        def kernel(x):
-            return x + 1
-
-        kernel.__module__ = "splboost.some.kernels"
-        numba.njit(kernel)(1)
-        return calibrate(*arguments)
-
-    X, y = make_twonorm(60, random_state=0)
-    QuickForest(random_state=0).fit(X, y)  # compiles what there is
-    monkeypatch.setattr(quick_forest, "calibrate", compile_and_calibrate)
-    capfd.readouterr()
-    QuickForest(random_state=0, verbose=verbose).fit(X, y)
-    assert capfd.readouterr().err.count("compiling, as on first use") == times

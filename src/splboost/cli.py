@@ -16,6 +16,7 @@ from typing import Any
 from splboost._tools.interrupts import EXIT_CODE, handling
 
 COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
+WARMUP = "warmup"
 SECONDS = 0.01  # until a lost Ctrl-C is sent again
 
 
@@ -48,10 +49,10 @@ def make_app() -> Any:
     class Commands(TyperGroup):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
-            self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)
+            self.commands: dict[str, Any] = dict.fromkeys((*COMMANDS, WARMUP))
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+            if cmd_name in self.commands and self.commands[cmd_name] is None:
                 self.commands[cmd_name] = _load(cmd_name)
             return self.commands.get(cmd_name)
 
@@ -96,9 +97,13 @@ def make_app() -> Any:
 def _load(name: str) -> Any:
     """Import a command; one that cannot be imported says what to install."""
     import typer
-    from typer.main import get_group
+    from typer.main import get_command, get_group
 
     app = typer.Typer()
+    if name == WARMUP:
+        with handling(signal.SIGINT, _stop):
+            app.command(name)(import_module("splboost.warmup").main)
+        return get_command(app)
     try:
         with handling(signal.SIGINT, _stop):
             commands = import_module(f"splboost.{name}.commands")

@@ -1,4 +1,4 @@
-"""Kernels work where there is no folder to keep compiled code in."""
+"""Kernels are compiled once, which is said once, and without a cache they work, too."""
 
 import os
 import subprocess
@@ -6,7 +6,54 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numba
+import pytest
+
 import splboost
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+# Prints what it compiles of the package, then uses a kernel
+USE_A_KERNEL = """
+    import numpy as np
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            function = event.data["dispatcher"].py_func
+            if (function.__module__ or "").startswith("splboost."):
+                print(function.__name__)
+
+        def on_end(self, event):
+            pass
+
+    event.register("numba:compile", Listener())
+
+    from splboost.boosting.learners import put_on_grid
+
+    def use():
+        assert put_on_grid(np.ones((2, 1)), 1.0) == 1.0
+    """
+
+
+def start(script, cache=None):
+    paths = [str(Path(splboost.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = str(cache)
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def run(script, cache=None):
+    out, err = start(script, cache).communicate(timeout=300)
+    return out, err
 
 
 def test_without_a_folder_for_compiled_code():
@@ -24,22 +71,82 @@ def test_without_a_folder_for_compiled_code():
             kind = getattr(caching, name)
             if isinstance(kind, type) and issubclass(kind, CacheImpl):
                 kind._locator_classes = [Nowhere]
-        from splboost._tools.compiling import kernel
-
-        @kernel
-        def twice(x):
-            return 2 * x
-
-        assert twice(3) == 6
-        print("compiled")
         """
-    paths = [str(Path(splboost.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
+    out, err = run(
+        textwrap.dedent(script) + textwrap.dedent(USE_A_KERNEL) + "use(), use()"
     )
-    assert done.stdout == "compiled\n", done.stderr
+    assert out == "put_on_grid\n", err
+    assert err.count("\n") == 1 and "NUMBA_CACHE_DIR" in err
+    out, err = run(textwrap.dedent(script) + "import splboost.warmup as w; w.main()")
+    assert not out and err.startswith("There is no folder to store compiled kernels in")
+
+
+def test_compiling_is_announced_once_and_by_no_worker(tmp_path):
+    script = textwrap.dedent(USE_A_KERNEL) + "use(), use()"
+    out, err = run(script, tmp_path / "cache")
+    assert out == "put_on_grid\n"
+    assert err == (
+        "splboost: compiling, which takes up to a minute, once on this machine; python "
+        "-m splboost.warmup does it beforehand.\n"
+    )
+    assert run(script, tmp_path / "cache") == ("", "")
+    of_worker = """
+        from joblib import Parallel, delayed
+
+        def work():
+            from splboost.boosting.learners import put_on_grid
+            import numpy as np
+            return put_on_grid(np.ones((2, 1)), 1.0)
+
+        print(Parallel(n_jobs=2)([delayed(work)(), delayed(work)()]))
+        """
+    assert run(of_worker, tmp_path / "other cache") == ("[1.0, 1.0]\n", "")
+
+
+def test_kernels_of_users_are_not_announced(tmp_path):
+    script = "import numba, splboost.boosting; numba.njit(lambda x: x + 1)(1)"
+    assert run(script, tmp_path) == ("", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="each process compiles there")
+def test_of_processes_that_start_at_once_one_compiles(tmp_path):
+    script = textwrap.dedent(USE_A_KERNEL) + "input(); use()"
+    started = [start(script, tmp_path) for _ in range(4)]
+    for process in started:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=300) for process in started]
+    assert sorted(out for out, _ in said) == ["", "", "", "put_on_grid\n"]
+
+
+def test_after_the_warm_up_nothing_is_left_to_compile():
+    out, err = run("import splboost.warmup as warmup; warmup.main()")
+    assert out.startswith("All kernels are compiled"), err
+    out, err = run(textwrap.dedent(USE_A_KERNEL) + textwrap.dedent(FITS))
+    assert (out, err) == ("", "")
+
+
+# Fits of users, with data of kinds that the warm-up does not have
+FITS = """
+    import warnings
+    import pandas as pd
+    import splboost
+    from splboost.audit import LabelAudit
+    from splboost.trees import C45Classifier, CARTClassifier
+
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 6))
+    y = np.array(["a", "b"])[(X[:, 0] + 0.5 * rng.normal(size=200) > 0).astype(int)]
+    frame = pd.DataFrame(X, columns=list("uvwxyz")).assign(z=pd.Categorical(y[::-1]))
+    options = {"n_estimators": 5, "n_jobs": 2, "subsample": 0.7, "random_state": 0}
+    for tree in None, CARTClassifier(max_depth=2), C45Classifier():
+        model = splboost.SPLBoostClassifier(tree, **options)
+        for data in X, X.astype(np.float32), np.asfortranarray(X), X[:, ::-2], frame:
+            model.fit(data, y, sample_weight=rng.random(200) + 0.1).predict(data)
+            list(model.staged_predict(data))
+    splboost.BrownBoostClassifier(**options).fit(X, y).predict_proba(X)
+    splboost.LogitBoostClassifier(pace={"a": "hard", "b": None}, **options).fit(X, y)
+    splboost.spl_path(splboost.AdaBoostClassifier(n_estimators=5), X, y)
+    LabelAudit(n_jobs=2, random_state=1).fit(frame, y)
+    """

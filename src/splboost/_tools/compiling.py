@@ -1,19 +1,40 @@
-"""Compiling kernels with numba, once per machine where the result can be stored."""
+"""Compiling kernels with numba, once per machine where the result can be stored.
+
+What is stored is shared by all processes. Where several start at once, one of them
+compiles, and the others wait for what it stores. The first compilation of a process
+that the user has started is announced.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import current_process
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
 from numba import njit
+from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
 from numba.experimental import structref
 from numba.extending import overload, register_jitable
 
 from splboost._tools import maths
+
+try:
+    import fcntl
+except ImportError:  # on Windows each process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
+COMPILING = "splboost: compiling, which takes up to a minute"
+STORED = "once on this machine; python -m splboost.warmup does it beforehand"
+NOT_STORED = "in each process; NUMBA_CACHE_DIR can name a folder to store it in"
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -27,9 +48,72 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return partial(kernel, **options)
     compiler = partial(njit, nogil=True, error_model="numpy", **options)
     try:
-        return compiler(cache=True)(function)
+        compiled = compiler(cache=True)(function)
     except RuntimeError:  # numba has found no folder
+        notice.remedy = NOT_STORED
         return compiler()(function)
+    compile_now = getattr(compiled, "compile", None)
+    if compile_now is not None:  # there is none where numba is turned off
+
+        def compile_in_turn(signature: Any) -> Any:
+            with global_compiler_lock, _turn.taken():
+                return compile_now(signature)
+
+        compiled.compile = compile_in_turn  # type: ignore[method-assign, assignment]
+    return compiled
+
+
+class Turn:
+    """A lock of all processes of the user, which may be taken again inside.
+
+    Without such locks, or a folder for them, it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._is_taken = False
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Wait for the processes before; numba's own lock keeps threads apart."""
+        if self._is_taken or fcntl is None:
+            yield
+            return
+        path = os.path.join(tempfile.gettempdir(), f"splboost-{os.getuid()}.lock")
+        file = -1
+        with suppress(OSError):
+            file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        self._is_taken = True
+        try:
+            yield
+        finally:
+            self._is_taken = False
+            if file >= 0:
+                with suppress(OSError):
+                    fcntl.flock(file, fcntl.LOCK_UN)  # a forked child has the file, too
+                os.close(file)
+
+
+class Notice(event.Listener):
+    """Says once that kernels are compiled, unless in a worker."""
+
+    is_due = True
+    remedy = STORED
+
+    def on_start(self, event: event.Event) -> None:
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        is_own = (getattr(function, "__module__", None) or "").startswith("splboost.")
+        if is_own and self.is_due and current_process().name == "MainProcess":
+            self.is_due = False
+            print(f"{COMPILING}, {self.remedy}.", file=sys.stderr, flush=True)
+
+    def on_end(self, event: event.Event) -> None:
+        """Say nothing; the next message is about progress."""
+
+
+_turn = Turn()
+notice = Notice()
+event.register("numba:compile", notice)
 
 
 def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Self
 
 SECONDS = 0.1  # between two states of the bar
 N_LINES = 10
 SECONDS_OF_LINES = 300.0  # after which a line is due in any case
-COMPILING = "compiling, as on first use; this may take a minute"
 
 
 class Report:
@@ -167,31 +164,3 @@ def format_duration(seconds: float) -> str:
     if seconds < 48 * 3600:
         return f"{seconds / 3600:.1f} h"
     return f"{seconds / 86400:.1f} days"
-
-
-@contextmanager
-def announcing_compilation(verbose: int) -> Iterator[None]:
-    """Say once that kernels are compiled, which may take long.
-
-    Functions of users do not count.
-    """
-    if not verbose:
-        yield
-        return
-    from numba.core.event import Listener, install_listener
-
-    class Announcement(Listener):
-        made = False
-
-        def on_start(self, event: Any) -> None:
-            function = getattr(event.data.get("dispatcher"), "py_func", None)
-            module = getattr(function, "__module__", None) or ""
-            if not self.made and module.startswith("splboost."):
-                self.made = True
-                print(COMPILING, file=sys.stderr, flush=True)
-
-        def on_end(self, event: Any) -> None:
-            """Say nothing; the next message is about progress."""
-
-    with install_listener("numba:compile", Announcement()):
-        yield

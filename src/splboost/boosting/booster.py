@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing
 from splboost._data.table import Table, read_table
-from splboost._tools.progress_bar import announcing_compilation
 from splboost.boosting.fitting import Continuation, Fitting, Kind
 from splboost.boosting.learners import make_learners
 from splboost.boosting.loop import Round, Schedule
@@ -142,7 +141,7 @@ class BaseBooster(BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), announcing_compilation(self.verbose):
+        with all_or_nothing(self):
             given = ValidationArguments(X_val, y_val, sample_weight_val)
             self._fit(X, y, sample_weight, given)
         return self

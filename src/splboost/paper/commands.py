@@ -15,7 +15,7 @@ import pandas as pd
 import typer
 
 from splboost._tools.interrupts import EXIT_CODE, handling
-from splboost._tools.progress_bar import announcing_compilation, counted
+from splboost._tools.progress_bar import counted
 from splboost._tools.whole_files import check_replaceable, replacing
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
@@ -310,8 +310,7 @@ def _write(
     for number in FIGURES if figure is None else [figure]:
         for name, draw in _pictures(number, results).items():
             try:
-                with announcing_compilation(1):
-                    drawn = draw()
+                drawn = draw()
             except ValueError as why:
                 if figure is not None:
                     raise

@@ -43,7 +43,7 @@ import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from splboost._tools.interrupts import ctrl_c_blocked
-from splboost._tools.progress_bar import TimeLeft, announcing_compilation, make_report
+from splboost._tools.progress_bar import TimeLeft, make_report
 from splboost._tools.user_warnings import warn
 from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.paper.draw import TRAIN_SHARE, DataSet, Draw, draw, read_set
@@ -301,10 +301,9 @@ def run_cells(
     """
     work = _Run(store, tasks, source, costs or dict.fromkeys(tasks, 1.0))
     if missing := work.missing():
-        with announcing_compilation(verbose):
-            for method in dict.fromkeys(cell.method for cell in missing):
-                if warm_up is not None:
-                    warm_up(method)
+        for method in dict.fromkeys(cell.method for cell in missing):
+            if warm_up is not None:
+                warm_up(method)
         report = make_report(verbose, len(tasks), title, estimates=False)
         with _backend(dask, data), report:
             parent = os.getpid() if dask is None else None

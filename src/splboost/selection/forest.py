@@ -22,7 +22,6 @@ from splboost._data.labels import (
     weights_of_classes,
 )
 from splboost._data.table import read_table
-from splboost._tools.progress_bar import announcing_compilation
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once, warn
 from splboost.boosting.parameters import check_parameters
@@ -191,7 +190,7 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), once(), announcing_compilation(self.verbose):
+        with all_or_nothing(self), once():
             self._fit(X, y, sample_weight, groups, trusted)
         return self
 

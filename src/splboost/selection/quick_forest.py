@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing, encode_labels
 from splboost._data.table import read_table
-from splboost._tools.progress_bar import announcing_compilation
 from splboost._tools.threads import count_threads
 from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
@@ -99,7 +98,7 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), announcing_compilation(self.verbose):
+        with all_or_nothing(self):
             self._fit(X, y, groups)
         return self
 

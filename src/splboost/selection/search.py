@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing
-from splboost._tools.progress_bar import announcing_compilation
 from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.parameters import WARM_ROUNDS, check_parameters
@@ -188,7 +187,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self), once(), announcing_compilation(self.verbose):
+        with all_or_nothing(self), once():
             self._fit(X, y, sample_weight, groups)
         return self
 

@@ -99,7 +99,7 @@ def _load(name: str) -> Any:
     import typer
     from typer.main import get_command, get_group
 
-    app = typer.Typer()
+    app = typer.Typer(add_completion=False)
     if name == WARMUP:
         with handling(signal.SIGINT, _stop):
             app.command(name)(import_module("splboost.warmup").main)

@@ -147,6 +147,6 @@ FITS = """
             list(model.staged_predict(data))
     splboost.BrownBoostClassifier(**options).fit(X, y).predict_proba(X)
     splboost.LogitBoostClassifier(pace={"a": "hard", "b": None}, **options).fit(X, y)
-    splboost.spl_path(splboost.AdaBoostClassifier(n_estimators=5), X, y)
+    splboost.spl_path(X, y, booster=splboost.SPLBoostClassifier(n_estimators=5))
     LabelAudit(n_jobs=2, random_state=1).fit(frame, y)
     """

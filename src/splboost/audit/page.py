@@ -193,14 +193,13 @@ def _in_words(
 def say(reason: Reason, name: str, label: str) -> str:
     """A reason as a sentence.
 
-        Examples
-        --------
-        >>> from splboost.audit.issues import columns_of
-    from splboost.audit.reasons import Reason
-        >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
-        glucose is 85, but 150 in similar rows that are yes.
-        >>> print(say(Reason(1, "Bern", "Bern", 0.1), "city", "yes"))
-        city is Bern, but not in all similar rows that are yes.
+    Examples
+    --------
+    >>> from splboost.audit.reasons import Reason
+    >>> print(say(Reason(0, 85.0, 150.0, 0.41), "glucose", "yes"))
+    glucose is 85, but 150 in similar rows that are yes.
+    >>> print(say(Reason(1, "Bern", "Bern", 0.1), "city", "yes"))
+    city is Bern, but not in all similar rows that are yes.
     """
     value, usual = _shown(reason.value), _shown(reason.usual)
     other = "not in all" if value == usual else f"{usual} in"

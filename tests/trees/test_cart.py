@@ -25,7 +25,7 @@ from helpers import (
     read_data,
 )
 from splboost.trees import CARTClassifier, CARTRegressor
-from splboost.trees.cart import count_features
+from splboost.trees.estimators import count_features
 from splboost.trees.grow import advance
 
 every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])

@@ -20,7 +20,7 @@ import numpy as np
 from splboost._tools.compiling import inner_kernel, kernel
 from splboost.trees.divide import leaf_of_rows, make_node, may_split, split_node
 from splboost.trees.search import search
-from splboost.trees.small import SMALL_NODE, grow_presorted, grow_small
+from splboost.trees.small import SMALL_NODE, grow_small
 from splboost.trees.split import choose, is_better
 from splboost.trees.workspace import (
     BUILD,
@@ -74,9 +74,6 @@ def advance(work, weight, target, leaf):
         if work.plan[0, NODE] < 0:
             node = next_node(work)
             if node < 0:
-                break
-            if work.presorted.shape[1] > 0:
-                grow_presorted(work, node)
                 break
             split_node(work, node)
             plan_children(work, node)

@@ -24,7 +24,6 @@ from splboost.trees.binning import CATEGORICAL, Binned
 
 GINI, ENTROPY, LEAST_SQUARES = 0, 1, 2
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": LEAST_SQUARES}
-PRESORTED_ROWS = 512  # tables up to this are sorted once (see small.py)
 SET_BYTES = 32  # a set of bins, one bit each
 UNLIMITED = 1 << 62
 MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
@@ -59,8 +58,7 @@ Work = namedtuple(
     "criterion n_classes shift counter max_depth max_leaves min_rows min_share "
     "max_features random_cuts threaded_work "
     "weight moment rows spare row_weight row_moment row_class hist free node number "
-    "total bins frontier plan progress scale min_weight gain found left_set seed "
-    "presorted",
+    "total bins frontier plan progress scale min_weight gain found left_set seed",
 )
 
 
@@ -131,7 +129,6 @@ def make_work(
     n_slots = count_slots(n, n_leaves, max_depth, max_leaves, 8 * n_cells + 1)
     if max_depth == 1 or drawn:
         n_slots = 1
-    sortable = n <= PRESORTED_ROWS and max_depth != 1 and max_leaves == UNLIMITED
     return Work(
         codes=binned.codes,
         n_bins=binned.n_bins,
@@ -172,9 +169,6 @@ def make_work(
         found=np.zeros((2, d, 3), dtype=np.int64),
         left_set=np.zeros((2, d, SET_BYTES), dtype=np.uint8),
         seed=np.ones(1, dtype=np.uint64),
-        presorted=np.argsort(binned.codes, axis=1, kind="stable").astype(np.uint16)
-        if sortable and not drawn
-        else np.empty((d, 0), dtype=np.uint16),
     )
 
 

@@ -97,17 +97,16 @@ def make_app() -> Any:
 def _load(name: str) -> Any:
     """Import a command; one that cannot be imported says what to install."""
     import typer
-    from typer.main import get_command, get_group
+    from typer.main import get_group
 
     app = typer.Typer(add_completion=False)
-    if name == WARMUP:
-        with handling(signal.SIGINT, _stop):
-            app.command(name)(import_module("splboost.warmup").main)
-        return get_command(app)
     try:
         with handling(signal.SIGINT, _stop):
-            commands = import_module(f"splboost.{name}.commands")
-        app.add_typer(commands.app, name=name)
+            if name == WARMUP:
+                app.command(name)(import_module("splboost.warmup").main)
+            else:
+                commands = import_module(f"splboost.{name}.commands")
+                app.add_typer(commands.app, name=name)
     except ImportError as error:
         text = (
             f"splboost {name} cannot start ({error}); install what it needs with "

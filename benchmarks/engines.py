@@ -1,9 +1,9 @@
 """Is XGBoost or LightGBM with a pace more robust than without?
 
 Each classifier of splboost.engines beside its parent, on sixteen data sets and three
-generators with 0 to 40% of the training labels flipped: as it comes, with five seeds,
-and tuned with as many draws. Nothing is measured twice: what is there is kept in a
-file, and a run goes on where another was killed.
+generators with 0 to 40% of the training labels flipped: as it comes, and tuned with
+as many draws. Nothing is measured twice: what is there is kept in a file, and a run
+goes on where another was killed.
 
     python benchmarks/engines.py               measures what is missing, an hour or two
     python benchmarks/engines.py --overhead    what a pace costs, into results/
@@ -65,7 +65,6 @@ OVERHEAD_ROWS, TURNS, TARGET = (500, 5000, 100_000), 5, 1.3
 
 DRAWS = 10
 FOLDS = 3
-SEEDS = 5
 SMALL = {"n_estimators": 100, "max_depth": 3, "learning_rate": 0.1}
 
 
@@ -138,10 +137,8 @@ def _method(fit: Callable[..., Any], package: str, text: str, **how: Any) -> Met
 def _of_package(package: str, name: str, own: str) -> dict[str, Method]:
     tuned = f"the best of {DRAWS} random settings on {FOLDS} folds"
     half = {"subsample": 0.5}
-    seeds = {"n_seeds": SEEDS}
     small = [
         (own, "as it comes: `subsample=0.5`", True, half),
-        (f"{own}, {SEEDS} seeds", f"`n_seeds={SEEDS}`", True, half | seeds),
         (f"{name}, depth 3", "100 rounds, steps of 0.1", False, {}),
         (f"{name}, depth 3, half the rows", "and `subsample=0.5`", False, half),
     ]
@@ -161,15 +158,13 @@ METHODS = {
     **_of_package("xgboost", "XGBoost", "SPLXGB"),
     **_of_package("lightgbm", "LightGBM", "SPLLGBM"),
 }
-# Each with what it is to be compared with; of several seeds there is no parent
+# Each with what it is to be compared with
 PAIRS = [
     pair
     for own, parent in (("SPLXGB", "XGBoost"), ("SPLLGBM", "LightGBM"))
     for pair in (
         (f"{own} tuned", f"{parent} tuned"),
         (own, f"{parent}, depth 3, half the rows"),
-        (f"{own}, {SEEDS} seeds", f"{parent}, depth 3, half the rows"),
-        (f"{own}, {SEEDS} seeds", f"{parent} tuned"),
     )
 ]
 

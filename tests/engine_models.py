@@ -35,7 +35,7 @@ def unequal(n=400, n_classes=2):
 
 def parent_of(model):
     """The plain classifier with equal parameters."""
-    ours = ("p_min", "pace", "warm_rounds", "n_seeds")
+    ours = ("p_min", "pace", "warm_rounds")
     package = "xgboost" if isinstance(model, SPLXGBClassifier) else "lightgbm"
     given = model.get_params().items()
     return PARENTS[package](

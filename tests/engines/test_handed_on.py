@@ -13,10 +13,10 @@ from splboost.engines import SPLXGBClassifier
 
 
 @both
-@pytest.mark.parametrize("n_classes, n_seeds", [(2, 1), (3, 2)])
-def test_the_plain_package_loads_a_saved_model(package, n_classes, n_seeds, tmp_path):
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_plain_package_loads_a_saved_model(package, n_classes, tmp_path):
     X, y, _ = data(300, n_classes=n_classes)
-    model = PACED[package](n_estimators=20, p_min=0.1, n_seeds=n_seeds).fit(X, y)
+    model = PACED[package](n_estimators=20, p_min=0.1).fit(X, y)
     proba = model.predict_proba(X)
     path = tmp_path / "model.json"
     if package == "xgboost":
@@ -52,7 +52,7 @@ def test_shap(package):
 def test_treelite(package):
     treelite = pytest.importorskip("treelite")
     X, y, _ = data(200)
-    model = PACED[package](n_estimators=20, n_seeds=2).fit(X, y)
+    model = PACED[package](n_estimators=20).fit(X, y)
     if package == "xgboost":
         loaded = treelite.frontend.from_xgboost(model.get_booster())
     else:

@@ -231,8 +231,8 @@ def test_workers_that_train_no_more_are_left_alone():
     assert not cluster.restarted
 
 
-@pytest.mark.parametrize("next_seed_needs_it", [False, True])
-def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
+@pytest.mark.parametrize("it_is_needed", [False, True])
+def test_a_worker_lost_when_training_is_over(it_is_needed, monkeypatch):
     monkeypatch.setattr(lost_workers, "PAUSE", 0.02)
     monkeypatch.setattr(lost_workers, "GRACE", 0.2)
     cluster = FakeCluster(one={"key"}, other={"key of other"})
@@ -240,16 +240,16 @@ def test_a_worker_lost_between_two_seeds(next_seed_needs_it, monkeypatch):
     async def fit():
         await asyncio.sleep(0.1)
         cluster.there.remove("other")
-        if not next_seed_needs_it:
+        if not it_is_needed:
             del cluster.bound["other"]
-        await asyncio.sleep(60 if next_seed_needs_it else 0.6)
+        await asyncio.sleep(60 if it_is_needed else 0.6)
 
-    if next_seed_needs_it:
+    if it_is_needed:
         with pytest.raises(RuntimeError, match=r"Lost .*\(other\).*Restarted one"):
             asyncio.run(lost_workers.watch(cluster, fit, None))
     else:
         asyncio.run(lost_workers.watch(cluster, fit, None))
-    assert cluster.restarted == ["one"] * next_seed_needs_it
+    assert cluster.restarted == ["one"] * it_is_needed
 
 
 # -------------------------------------------------------------------------- warnings

@@ -134,74 +134,6 @@ def test_parameters_of_the_pace_can_be_set_and_searched(package):
     assert model.n_estimators == 25 and isinstance(model.pace, Linear)
 
 
-# ------------------------------------------------------------------------ several seeds
-
-
-@both
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_seeds_are_averaged(package, n_classes):
-    """The first rounds of the model, too, are the mean of those of each seed."""
-    X, y, _ = data(400, n_classes=n_classes)
-    given = dict(n_estimators=20, p_min=0.3 if n_classes == 2 else 0.1)
-    model = PACED[package](n_seeds=3, random_state=5, **given).fit(X, y)
-    single = [PACED[package](random_state=5 + k, **given).fit(X, y) for k in range(3)]
-    for rounds in (1, 8, 20):
-        scores = [staged(each, X, rounds) for each in single]
-        counted = rounds if package == "xgboost" else 3 * rounds
-        mean = np.mean(scores, axis=0)
-        np.testing.assert_allclose(staged(model, X, counted), mean, atol=1e-5)
-    assert np.abs(scores[0] - scores[1]).max() > 0.05
-    for k, each in enumerate(single):
-        latent = model.latent_objective_[k]
-        np.testing.assert_array_equal(latent, each.latent_objective_)
-        np.testing.assert_array_equal(model.n_selected_[k], each.n_selected_)
-    if n_classes == 2:
-        check_dropped(model, logistic(mean, y), 0.3)
-    assert model.random_state == 5 and len(model.latent_objective_) == 3
-    if package == "xgboost":
-        trees = model.get_booster()[:8].get_dump()
-        assert len(trees) == 8 * 3 * (3 if n_classes == 3 else 1)
-
-
-@both
-@pytest.mark.filterwarnings("ignore:The pace has dropped")
-def test_seeds_that_end_at_different_rounds(package):
-    X, y, _ = data(600, n_classes=3)
-    given = dict(n_estimators=60, warm_rounds=5, early_stopping_rounds=3)
-    evals = evaluate_on(package, X[:200], y[:200])
-    model = PACED[package](n_seeds=2, **given).fit(X[200:], y[200:], **evals)
-    n_rounds = [len(each) for each in model.latent_objective_]
-    assert n_rounds[0] != n_rounds[1] and max(n_rounds) < 60
-    scores = []
-    for k, n in enumerate(n_rounds):
-        one = clone(model).set_params(n_seeds=1, random_state=k or None, n_estimators=n)
-        one.set_params(early_stopping_rounds=None).fit(X[200:], y[200:])
-        scores.append(margin(one, X))
-    np.testing.assert_allclose(margin(model, X), np.mean(scores, axis=0), atol=1e-5)
-    # Metrics are those of the first seed, and there is no best round of all
-    first = PACED[package](**given).fit(X[200:], y[200:], **evals)
-    assert results(model) == results(first)
-    if package == "xgboost":
-        with pytest.raises(AttributeError, match="best_iteration"):
-            _ = model.best_iteration
-        assert model.get_booster().num_boosted_rounds() == max(n_rounds)
-    else:
-        assert model.best_iteration_ == -1 and not model.best_score_
-        assert model.n_iter_ == sum(n_rounds)
-
-
-@both
-def test_seeds_are_drawn_by_one_rule(package):
-    kinds = np.random.RandomState, np.random.default_rng
-    for kind, draw in zip(kinds, ("randint", "integers"), strict=True):
-        first = int(getattr(kind(3), draw)(2**30))
-        model = PACED[package](n_seeds=3, random_state=kind(3))
-        assert model._list_seeds() == [first, first + 1, first + 2]
-    assert PACED[package](n_seeds=3)._list_seeds() == [None, 1, 2]
-    one = np.random.RandomState(3)
-    assert PACED[package](random_state=one)._list_seeds() == [one]
-
-
 # ------------------------------------------------------------------------- as parents
 
 
@@ -275,7 +207,7 @@ def test_a_metric_of_the_user_sees_probabilities(package):
 @both
 def test_clone_pickle_and_parameters(package):
     X, y, _ = data(300)
-    model = PACED[package](p_min=0.3, pace=Linear(), n_seeds=2, n_estimators=20)
+    model = PACED[package](p_min=0.3, pace=Linear(), n_estimators=20)
     model.fit(X, y)
     assert repr(clone(model).get_params()) == repr(model.get_params())
     for same in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -298,7 +230,6 @@ def test_a_failed_fit_leaves_the_model_as_it_was(package):
     def fail(*args):
         raise KeyboardInterrupt
 
-    model.set_params(n_seeds=2)
     given = {"callbacks": [fail]}
     if package == "xgboost":
         model.eval_metric = fail
@@ -479,14 +410,12 @@ def test_paces_of_dart_are_those_of_the_model(package, dart):
     "given, error, match",
     [
         ({"p_min": 2}, ValueError, "p_min=2"),
-        ({"n_seeds": 0}, ValueError, "n_seeds=0"),
-        ({"n_seeds": 1.5}, TypeError, "n_seeds=1.5"),
         ({"warm_rounds": -1}, ValueError, "warm_rounds=-1"),
         ({"pace": "slow"}, ValueError, "pace='slow'"),
         ({"pace": Hard(age=1.0), "p_min": 0.3}, ValueError, "both say how strict"),
         ({"objective": "regression"}, ValueError, "objective='regression'"),
         ({"pmin": 1}, TypeError, "no parameter 'pmin'; did you mean 'p_min'"),
-        ({"num_seeds": 1}, TypeError, "no parameter 'num_seeds'.*'n_seeds'"),
+        ({"warm_round": 1}, TypeError, "no parameter 'warm_round'.*'warm_rounds'"),
     ],
 )
 def test_wrong_arguments_are_named(package, given, error, match):

@@ -5,7 +5,6 @@ import pytest
 import xgboost
 
 from engine_models import PACED, data, margin, parent_of, unequal
-from splboost import engines
 from splboost.engines.xgboost import start_score
 
 
@@ -57,30 +56,6 @@ def test_several_labels_of_a_row_are_refused():
     X, y, _ = data(100)
     with pytest.raises(ValueError, match="one label for each row"):
         PACED["xgboost"]().fit(X, np.column_stack([y, 1 - y]))
-
-
-@pytest.mark.parametrize("name", ["SPLXGB", "DaskSPLXGB"])
-@pytest.mark.parametrize(
-    "given, match",
-    [
-        ({"booster": "dart"}, "booster='gbtree', got booster='dart'; set n_seeds=1"),
-        (
-            {"multi_strategy": "multi_output_tree", "tree_method": "hist"},
-            "trees of one output; set n_seeds=1",
-        ),
-    ],
-)
-def test_what_cannot_be_averaged_is_refused_before_any_fit(
-    name, given, match, monkeypatch
-):
-    def not_yet(*args, **kwargs):
-        raise AssertionError("something was fitted")
-
-    monkeypatch.setattr("xgboost.XGBClassifier.fit", not_yet)
-    X, y, _ = data(60, n_classes=3)
-    model = getattr(engines, f"{name}Classifier")(n_seeds=2, **given)
-    with pytest.raises(ValueError, match=match):  # and no cluster is asked for
-        model.fit(X, y)
 
 
 def test_the_users_early_stopping_of_xgboost_is_patient_and_not_worn_out():

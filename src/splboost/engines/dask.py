@@ -35,7 +35,6 @@ from splboost.engines.self_paced import (
 from splboost.engines.xgboost import (
     BORROWED,
     SelfPacedXGB,
-    average,
     count_rounds,
     start_score,
     weigh,
@@ -79,7 +78,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
     Examples
     --------
     >>> from splboost.engines import DaskSPLXGBClassifier
-    >>> clf = DaskSPLXGBClassifier(p_min=0.3, n_seeds=5)
+    >>> clf = DaskSPLXGBClassifier(p_min=0.3)
     >>> clf.get_params()["subsample"]
     0.5
     """
@@ -116,10 +115,10 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
     async def _fit_async(self, **data: Any) -> Any:
         data = _persist(self.client, data)
         with self._borrowed(*BORROWED, "base_score") as borrowed:
-            await watch(self.client, lambda: self._fit_seeds(data, borrowed), data)
+            await watch(self.client, lambda: self._fit_paced(data, borrowed), data)
         return self
 
-    async def _fit_seeds(self, data: dict[str, Any], borrowed: dict[str, Any]) -> None:
+    async def _fit_paced(self, data: dict[str, Any], borrowed: dict[str, Any]) -> None:
         data = await _drop_empty(self.client, data)
         mass = await _weigh_classes(self.client, data["y"], data["sample_weight"])
         softmax = len(mass) > 2
@@ -134,29 +133,17 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             params |= {"num_class": len(mass)} if softmax else {}
             params["scale_pos_weight"] = self.scale_pos_weight
             self.base_score = start_score(params, np.arange(len(mass)), mass)
-        boosters, records, metrics = [], [], []
-        for seed in self._list_seeds():
-            worker = WorkerRounds(rounds, positive)
-            self._set_up(seed, worker, borrowed, n_done)
-            await super()._fit_async(**data)
-            before, selected = take_report(self._Booster)
-            if not before and self._Booster.num_boosted_rounds() > n_done:
-                raise never_called(xgboost)
-            v, last, dropped = await self._close(data, rounds, positive)
-            n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
-            kept = slice(n - n_done)
-            done = copy.copy(rounds)
-            done.latent, done.n_selected = [*before[1:], last][kept], selected[kept]
-            records.append(done)
-            boosters.append((self._Booster, n))
-            metrics.append(vars(self).get("evals_result_"))
-            data = {**data, "verbose": False}
+        self._set_up(WorkerRounds(rounds, positive), borrowed, n_done)
+        await super()._fit_async(**data)
         borrowed["objective"] = objective
-        if len(boosters) > 1:
-            self._Booster = average([booster[:n] for booster, n in boosters])
-            self.evals_result_ = metrics[0]
-            v, _, dropped = await self._close(data, rounds, positive)
-        self._keep_record(records, v, dropped)
+        before, selected = take_report(self._Booster)
+        if not before and self._Booster.num_boosted_rounds() > n_done:
+            raise never_called(xgboost)
+        v, last, dropped = await self._close(data, rounds, positive)
+        n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
+        rounds.latent = [*before[1:], last][: n - n_done]
+        rounds.n_selected = selected[: n - n_done]
+        self._keep_record(rounds, v, dropped)
 
     async def _close(
         self, data: dict[str, Any], rounds: PacedRounds, positive: float

@@ -50,9 +50,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
     count would crash LightGBM; ``boosting_type="rf"``, ``sigmoid`` and shares of rows
     to draw from a class (``pos_bagging_fraction``) are refused; GOSS, which
-    allows no other draws of rows, is without ``subsample``. The trees of several seeds
-    follow in turn, so that the mean of their first r rounds is what ``predict`` gives
-    with ``num_iteration=n_seeds * r``.
+    allows no other draws of rows, is without ``subsample``.
 
     Parameters
     ----------
@@ -88,9 +86,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     """
 
     _default_rate = 0.1
-    _fit_now: SeedFit | None = None
+    _fit_now: PacedFit | None = None
     _Booster: Any
-    _best_score: dict[str, Any]
 
     def __init__(
         self,
@@ -98,7 +95,6 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         p_min: float | None = None,
         pace: Pace | str | dict[Any, Any] | None = "hard",
         warm_rounds: int | None = None,
-        n_seeds: int = 1,
         n_estimators: int = 100,
         max_depth: int = DEPTH,
         num_leaves: int = 8,
@@ -119,7 +115,6 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         self.p_min = p_min
         self.pace = pace
         self.warm_rounds = warm_rounds
-        self.n_seeds = n_seeds
 
     def fit(
         self,
@@ -163,22 +158,18 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             several = isinstance(eval_X, tuple)
             pairs = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
             check_evaluation("LightGBM", list(pairs))
-        with self._borrowed("random_state"):
-            fits = []
-            for seed in self._list_seeds():
-                fit = self._fit_now = SeedFit(self, init_model, init_score, eval_metric)
-                fits.append(fit)
-                self.random_state = seed
-                super().fit(
-                    X,
-                    y,
-                    eval_metric=fit.metrics,
-                    callbacks=fit.callbacks(callbacks),
-                    **arguments,
-                )
-                fit.end(X)
+        with self._borrowed():
+            fit = self._fit_now = PacedFit(self, init_model, init_score, eval_metric)
+            super().fit(
+                X,
+                y,
+                eval_metric=fit.metrics,
+                callbacks=fit.callbacks(callbacks),
+                **arguments,
+            )
+            fit.end(X)
             del self._fit_now
-            self._conclude(fits)
+            self._conclude(fit)
         return self
 
     predict = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict)
@@ -258,29 +249,24 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                 del params[name]
         return params
 
-    def _conclude(self, fits: list[SeedFit]) -> None:
-        """Keep the record of the fits, and one model of all, made complete."""
-        first = fits[0]
-        k = len(first.labels)
-        kept = -1 if len(fits) == 1 else None  # None are those of the best round
+    def _conclude(self, fit: PacedFit) -> None:
+        """Keep the record of the fit, and its model, made complete."""
+        k, booster, rounds = len(fit.labels), self._Booster, fit.rounds
+        assert rounds is not None
         text = complete_model(
-            [fit.booster.model_to_string(num_iteration=kept) for fit in fits],
+            booster.model_to_string(num_iteration=-1),
             f"multiclass num_class:{k}" if k > 2 else "binary sigmoid:1",
-            first.start.tolist(),
-            add_start=first.adds_start,
+            fit.start.tolist() if fit.adds_start else [],
         )
         self._Booster = lightgbm.Booster(model_str=text)
-        if len(fits) == 1:
-            self._Booster.best_iteration = first.booster.best_iteration
-            self._Booster.best_score = first.booster.best_score
-        else:
-            self._evals_result = first.evals_result
-            self._best_iteration, self._best_score = -1, {}
-        self._keep_fits(fits)
+        self._Booster.best_iteration = booster.best_iteration
+        self._Booster.best_score = booster.best_score
+        v = rounds.final_weight(fit.scores)
+        self._keep_record(rounds, v, rounds.count_dropped(v))
 
 
-class SeedFit:
-    """The fit of one seed: its objective, as ``lightgbm.train`` calls it.
+class PacedFit:
+    """One fit: its objective, as ``lightgbm.train`` calls it.
 
     LightGBM lets the scores of an objective that it does not know start at 0. So the
     start score is added here, and put into the finished model.
@@ -298,13 +284,10 @@ class SeedFit:
     adds_start, start : whether there is a start score, and which
     metrics : those of the evaluation sets
     rounds : what the fit has done
-    booster, evals_result : the model without its start score, and its metrics
     scores : those before the last round, and in the end the final ones
     """
 
     labels: list[Any]
-    booster: Any
-    evals_result: Any
     scores: NDArray[np.float64]
 
     def __init__(
@@ -350,7 +333,7 @@ class SeedFit:
         told = params["metric"] or params["objective"]
         self.metrics.prepare(told, len(labels), top_k)
 
-    def __deepcopy__(self, memo: Any) -> SeedFit:
+    def __deepcopy__(self, memo: Any) -> PacedFit:
         return self  # ``lightgbm.train`` copies its parameters
 
     def __call__(
@@ -367,8 +350,7 @@ class SeedFit:
         As a rule the trees of the last round are added to the scores before it; all
         trees would take a fifth to a half of the time of the fit.
         """
-        booster = self.booster = self._estimator._Booster
-        self.evals_result = self._estimator._evals_result
+        booster = self._estimator._Booster
         rounds = self.rounds
         if rounds is None:
             raise never_called(lightgbm)

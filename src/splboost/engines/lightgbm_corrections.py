@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import signature
-from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -155,65 +154,37 @@ VALUES = "leaf_value", "internal_value", "leaf_const"
 END_OF_TREES = "\nend of trees\n"
 
 
-def complete_model(
-    models: Sequence[str], objective: str, start: Sequence[float], *, add_start: bool
-) -> str:
-    """The text of one model whose score is the mean of those given.
-
-    The rounds of the models follow in turn: the first of each, the second of each.
+def complete_model(text: str, objective: str, start: Sequence[float]) -> str:
+    """The text of a model with what it lacks.
 
     Parameters
     ----------
-    models : texts of models that differ in their trees only
+    text : of a model
     objective : as it stands in a header, such as "binary sigmoid:1"
-    start : start score, one for each tree of a round
-    add_start : whether the models lack it
+    start : start score to add to each tree of the first round
     """
-    header, _, rest = _split(models[0])
-    per_round = len(start)
-    rounds: list[list[list[str]]] = []
-    for text in models:
-        trees = _split(text)[1]
-        if add_start:
-            first = zip(trees, start, strict=False)
-            trees[:per_round] = [_change(tree, 1.0, bias) for tree, bias in first]
-        if len(models) > 1:
-            trees = [_change(tree, 1 / len(models), 0.0) for tree in trees]
-        begins = range(0, len(trees), per_round)
-        rounds.append([trees[begin : begin + per_round] for begin in begins])
-    in_turn = chain.from_iterable(zip_longest(*rounds, fillvalue=[]))
-    trees = [
-        re.sub(r"^Tree=\d+", f"Tree={number}", tree)
-        for number, tree in enumerate(chain.from_iterable(in_turn))
-    ]
-    sizes = " ".join(str(len(tree.encode())) for tree in trees)
+    body, end, rest = text.partition(END_OF_TREES)
+    if not end:
+        raise ValueError("The text is no model of LightGBM that this version can read.")
+    header, *trees = re.split(r"^(?=Tree=\d+$)", body + "\n", flags=re.M)
+    for number, bias in enumerate(start[: len(trees)]):
+        trees[number] = _add(trees[number], bias)
+    # Without the sizes of trees LightGBM reads them one after the other
     header = re.sub(r"^(objective|tree_sizes)=.*\n", "", header, flags=re.M)
     header = re.sub(
         r"^(?=feature_names=)", f"objective={objective}\n", header, flags=re.M
     )
-    header = f"{header.rstrip()}\ntree_sizes={sizes}\n\n"
     name = objective.split()[0]
     rest = re.sub(r"^\[objective: .*\]$", f"[objective: {name}]", rest, flags=re.M)
     return header + "".join(trees) + END_OF_TREES[1:] + rest
 
 
-def _split(text: str) -> tuple[str, list[str], str]:
-    """Header, trees and what comes after these."""
-    body, end, rest = text.partition(END_OF_TREES)
-    if not end:
-        raise ValueError("The text is no model of LightGBM that this version can read.")
-    header, *trees = re.split(r"^(?=Tree=\d+$)", body + "\n", flags=re.M)
-    return header, trees, rest
-
-
-def _change(tree: str, factor: float, bias: float) -> str:
-    """A tree whose values are factor times what they were, plus the bias."""
+def _add(tree: str, bias: float) -> str:
+    """A tree whose values are larger by the bias."""
 
     def changed(match: re.Match[str]) -> str:
-        name, values = match[1], match[2].split()
-        add = 0.0 if name == "leaf_coeff" else bias
-        return f"{name}=" + " ".join(repr(float(v) * factor + add) for v in values)
+        values = match[2].split()
+        return f"{match[1]}=" + " ".join(repr(float(v) + bias) for v in values)
 
-    names = [*VALUES, "leaf_coeff"] if factor != 1 else VALUES
-    tree = re.sub(rf"^({'|'.join(names)})=(.*)$", changed, tree, flags=re.M)
+    tree = re.sub(rf"^({'|'.join(VALUES)})=(.*)$", changed, tree, flags=re.M)
     return re.sub(r"^shrinkage=.*$", "shrinkage=1", tree, flags=re.M) if bias else tree

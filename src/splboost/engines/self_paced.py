@@ -25,7 +25,7 @@ from splboost.pace.classes import describe_lost_classes
 from splboost.pace.resolve import given_paces
 
 # Parameters of ours, which the packages must not see
-OURS = "p_min", "pace", "warm_rounds", "n_seeds"
+OURS = "p_min", "pace", "warm_rounds"
 LEARNED = "sample_pace_", "n_selected_", "latent_objective_", "paces_"
 OF_PACE = "pace__"
 BY_NAME = "kwargs", "_other_params"  # where the packages keep parameters by name
@@ -53,11 +53,6 @@ documented = documented_by(
     warm_rounds : int or None, default=None
         Rounds before the pace sets in, which do not count for early stopping either.
         None is 1.5 / ``learning_rate``.
-    n_seeds : int, default=1
-        Models to fit one after the other, each with a seed of its own, and to average
-        into one, which has the trees of all. 5 did better than 1, at five times the
-        cost. Metrics of evaluation sets are then those of the first seed, and there is
-        no best round.
     n_estimators : int, default=100
         Rounds.
     max_depth : int, default=3
@@ -77,10 +72,9 @@ documented = documented_by(
 """,
         "{record}": """\
     n_selected_ : array of shape (n_rounds,)
-        Number of samples with v > 0 in each round; a list of such arrays, one for each
-        seed, if there are several.
+        Number of samples with v > 0 in each round.
     latent_objective_ : array of shape (n_rounds,)
-        Summed latent loss after each round; a list likewise.
+        Summed latent loss after each round.
     paces_ : dict
         The pace of each class by its label, in units of the logistic loss; None where
         it has none.
@@ -184,8 +178,6 @@ class SelfPacedMixin:
     p_min: float | None
     pace: Pace | str | dict[Any, Any] | None
     warm_rounds: int | None
-    n_seeds: int
-    random_state: Any
     sample_pace_: Any
     n_selected_: Any
     latent_objective_: Any
@@ -214,7 +206,6 @@ class SelfPacedMixin:
         given_paces(self.pace)
         if self.warm_rounds is not None:
             check_whole("warm_rounds", self.warm_rounds)
-        check_whole("n_seeds", self.n_seeds, least=1)
         for name in without_ours(self.get_params(deep=False)):  # type: ignore[attr-defined]
             meant = get_close_matches(name, OURS, n=1, cutoff=ALIKE)
             if meant:
@@ -232,17 +223,6 @@ class SelfPacedMixin:
         rate = float(rates[-1]) if rates else self._default_rate
         return 0 if rate <= 0 else math.ceil(1.5 / rate - 1e-9)
 
-    def _list_seeds(self) -> list[Any]:
-        """A seed for each model; the first is the given one."""
-        seed, n = self.random_state, int(self.n_seeds)
-        if n == 1:
-            return [seed]
-        if isinstance(seed, np.random.RandomState):
-            seed = seed.randint(2**30)
-        elif isinstance(seed, np.random.Generator):
-            seed = int(seed.integers(2**30))
-        return [seed, *((seed or 0) + number for number in range(1, n))]
-
     def _make_rounds(
         self, labels: Sequence[Any], mass: NDArray[np.float64], n_done: int
     ) -> PacedRounds:
@@ -256,29 +236,21 @@ class SelfPacedMixin:
         paces = find_paces(self.pace, self.p_min, shares, "logistic")
         return PacedRounds(paces, warm_rounds=self._count_warm_rounds(), n_done=n_done)
 
-    def _keep_fits(self, fits: Sequence[Any]) -> None:
-        """Learn from fits with ``rounds`` and final ``scores``, one for each seed."""
-        rounds = [fit.rounds for fit in fits]
-        v = rounds[0].final_weight(np.mean([fit.scores for fit in fits], axis=0))
-        self._keep_record(rounds, v, rounds[0].count_dropped(v))
-
     def _keep_record(
-        self, fits: Sequence[PacedRounds], sample_pace: Any, dropped: NDArray[Any]
+        self, rounds: PacedRounds, sample_pace: Any, dropped: NDArray[Any]
     ) -> None:
-        """Learn what the fits have done, and warn of it where it makes no sense.
+        """Learn what a fit has done, and warn of it where it makes no sense.
 
         Parameters
         ----------
-        fits : the finished rounds of each seed
+        rounds : the finished rounds
         sample_pace : v of each sample
         dropped : as counted by ``PacedRounds.count_dropped``
         """
-        self.paces_ = fits[0].paces
+        self.paces_ = rounds.paces
         self.sample_pace_ = sample_pace
-        losses = [np.array(fit.latent, dtype=np.float64) for fit in fits]
-        counts = [np.array(fit.n_selected, dtype=np.intp) for fit in fits]
-        self.latent_objective_ = losses if len(fits) > 1 else losses[0]
-        self.n_selected_ = counts if len(fits) > 1 else counts[0]
+        self.latent_objective_ = np.array(rounds.latent, dtype=np.float64)
+        self.n_selected_ = np.array(rounds.n_selected, dtype=np.intp)
         mass, lost, n_lost = dropped
         labels = list(self.paces_)
         if np.count_nonzero(mass) < 2:
@@ -288,10 +260,9 @@ class SelfPacedMixin:
                 "weight, so that the model gives it to every row; give samples of "
                 "another class."
             )
-        if fits[0].loss.is_plain:
+        if rounds.loss.is_plain:
             return
-        n_rounds = fits[0].n_done + max(map(len, counts))
-        n_warm = fits[0].warm_rounds
+        n_rounds, n_warm = rounds.n_done + len(rounds.latent), rounds.warm_rounds
         if n_rounds <= n_warm:
             warn(
                 f"The pace has had no effect: all {n_rounds} rounds were among the "
@@ -300,7 +271,7 @@ class SelfPacedMixin:
                 "n_estimators or a larger learning_rate."
             )
             return
-        n_empty = sum(np.count_nonzero(of_seed == 0) for of_seed in counts)
+        n_empty = np.count_nonzero(self.n_selected_ == 0)
         if n_empty:
             warn(
                 f"The pace has left no sample in {n_empty} rounds, which have added "

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,7 @@ from splboost.engines.self_paced import (
 from splboost.pace import Pace
 
 OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
-BORROWED = "objective", "callbacks", "early_stopping_rounds", "random_state"
+BORROWED = "objective", "callbacks", "early_stopping_rounds"
 NOT_PASSED_ON = "self", "X", "y", "__class__"  # of the arguments of fit
 LEAST_SHARE = 1e-6  # of a class that is not there
 
@@ -39,12 +37,9 @@ class SelfPacedXGB(SelfPacedMixin):
     _default_rate = 0.3
     objective: Any
     base_score: Any
-    booster: Any
-    multi_strategy: Any
     scale_pos_weight: Any
     callbacks: Any
     early_stopping_rounds: Any
-    evals_result_: Any
     _Booster: Any
 
     def __init__(
@@ -53,7 +48,6 @@ class SelfPacedXGB(SelfPacedMixin):
         p_min: float | None = None,
         pace: Pace | str | dict[Any, Any] | None = "hard",
         warm_rounds: int | None = None,
-        n_seeds: int = 1,
         n_estimators: int | None = 100,
         max_depth: int | None = 3,
         learning_rate: float | None = 0.1,
@@ -70,7 +64,6 @@ class SelfPacedXGB(SelfPacedMixin):
         self.p_min = p_min
         self.pace = pace
         self.warm_rounds = warm_rounds
-        self.n_seeds = n_seeds
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters that XGBoost is to see; classes it counts by itself."""
@@ -87,16 +80,6 @@ class SelfPacedXGB(SelfPacedMixin):
                 f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
                 f"objective={self.objective!r}."
             )
-        if self.n_seeds > 1 and self.booster not in (None, "gbtree"):
-            raise ValueError(
-                f"n_seeds above 1 needs booster='gbtree', got booster={self.booster!r};"
-                " set n_seeds=1."
-            )
-        if self.n_seeds > 1 and self.multi_strategy == "multi_output_tree":
-            raise ValueError(
-                "n_seeds above 1 needs trees of one output; set n_seeds=1, or leave "
-                "multi_strategy as it is."
-            )
 
     def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
         """What the parent's ``fit`` asks for first; a metric is to see probabilities.
@@ -110,19 +93,9 @@ class SelfPacedXGB(SelfPacedMixin):
             metric = partial(_metric_of_scores, metric)
         return model, metric, *rest
 
-    def _set_up(
-        self,
-        seed: Any,
-        objective: Any,
-        borrowed: dict[str, Any],
-        n_done: int,
-    ) -> None:
-        """Set the parameters that the fit of one seed borrows.
-
-        The objective is a callback, too.
-        """
+    def _set_up(self, objective: Any, borrowed: dict[str, Any], n_done: int) -> None:
+        """Set the parameters that the fit borrows; the objective is a callback, too."""
         self.objective = objective
-        self.random_state = seed
         self.early_stopping_rounds = None
         n_warm = self._count_warm_rounds() - n_done
         patience = borrowed["early_stopping_rounds"]
@@ -178,7 +151,7 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
     (True, True)
     """
 
-    _fit_now: SeedFit | None = None
+    _fit_now: PacedFit | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -213,21 +186,13 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         arguments["sample_weight"] = check_training("XGBoost", X, y, sample_weight)
         check_evaluation("XGBoost", eval_set)
         with self._borrowed(*BORROWED) as borrowed:
-            fits: list[SeedFit] = []
-            for seed in self._list_seeds():
-                fit = self._fit_now = SeedFit(self, borrowed["objective"], xgb_model)
-                self._set_up(seed, fit, borrowed, fit.n_done)
-                super().fit(X, y, **arguments)
-                fit.booster = self._Booster
-                fit.metrics = vars(self).get("evals_result_")
-                fits.append(fit)
-                arguments["verbose"] = False
+            fit = self._fit_now = PacedFit(self, borrowed["objective"], xgb_model)
+            self._set_up(fit, borrowed, fit.n_done)
+            super().fit(X, y, **arguments)
             del self._fit_now
-            borrowed["objective"] = fits[0].params["objective"]
-            if len(fits) > 1:
-                self._Booster = average([fit.kept_booster() for fit in fits])
-                self.evals_result_ = fits[0].metrics
-            self._keep_fits(fits)
+            borrowed["objective"] = fit.params["objective"]
+            v = fit.rounds.final_weight(fit.scores)
+            self._keep_record(fit.rounds, v, fit.rounds.count_dropped(v))
         return self
 
     predict = checking_columns("XGBoost", xgboost.XGBClassifier.predict)
@@ -265,8 +230,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         return data
 
 
-class SeedFit(TrainingCallback):
-    """The fit of one seed: its objective, and a callback when it ends.
+class PacedFit(TrainingCallback):
+    """One fit: its objective, and a callback when it ends.
 
     Parameters
     ----------
@@ -280,15 +245,12 @@ class SeedFit(TrainingCallback):
     params : those that XGBoost trains with
     data : those that it trains on
     rounds, scores : what the fit has done, and its final scores
-    booster, metrics : the model, and the metrics of the evaluation sets
     """
 
     params: dict[str, Any]
     data: Any = None
     rounds: PacedRounds
     scores: NDArray[Any]
-    booster: Any
-    metrics: Any
 
     def __init__(self, estimator: Any, objective: Any, xgb_model: Any) -> None:
         super().__init__()
@@ -338,11 +300,6 @@ class SeedFit(TrainingCallback):
         self.scores = model.predict(self.data, output_margin=True, **options)
         self.rounds.finish(self.scores, n_kept - self.n_done)
         return model
-
-    def kept_booster(self) -> Any:
-        """The booster up to the round that early stopping has chosen."""
-        best = self.booster.attr("best_iteration")
-        return self.booster if best is None else self.booster[: int(best) + 1]
 
 
 # --------------------------------------------------------- also for the one on clusters
@@ -424,42 +381,3 @@ def start_score(params: dict[str, Any], label: NDArray[Any], weight: Any) -> Any
     config = json.loads(booster.save_config())
     score = json.loads(config["learner"]["learner_model_param"]["base_score"])
     return score[0] if isinstance(score, list) and len(score) == 1 else score
-
-
-def average(boosters: Sequence[Any]) -> Any:
-    """One booster with the trees of all, whose score is the mean of theirs.
-
-    Each of its rounds has the trees that the others have in that round, so that the
-    first rounds of it are the mean of their first rounds.
-    """
-    whole, *_ = learners = [json.loads(each.save_raw("json")) for each in boosters]
-    models = [each["learner"]["gradient_booster"]["model"] for each in learners]
-    trees: list[Any] = []
-    classes: list[int] = []
-    ends = [0]
-    spans = [pairwise(model["iteration_indptr"]) for model in models]
-    for of_round in zip_longest(*spans, fillvalue=(0, 0)):
-        for model, (begin, end) in zip(models, of_round, strict=True):
-            trees += model["trees"][begin:end]
-            classes += model["tree_info"][begin:end]
-        ends.append(len(trees))
-    for number, tree in enumerate(trees):
-        _divide(tree, len(boosters))
-        tree["id"] = number
-    models[0] |= {"trees": trees, "tree_info": classes, "iteration_indptr": ends}
-    models[0]["gbtree_model_param"]["num_trees"] = str(len(trees))
-    whole["learner"]["attributes"] = {}
-    merged = xgboost.Booster()
-    merged.load_model(bytearray(json.dumps(whole), "utf-8"))
-    return merged
-
-
-def _divide(tree: dict[str, Any], n: int) -> None:
-    """Divide what a tree says; cuts of inner nodes stay as they are."""
-    tree["base_weights"] = [value / n for value in tree["base_weights"]]
-    tree["split_conditions"] = [
-        value / n if left == -1 else value
-        for value, left in zip(
-            tree["split_conditions"], tree["left_children"], strict=True
-        )
-    ]

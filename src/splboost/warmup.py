@@ -20,6 +20,7 @@ from splboost._tools.compiling import NOT_STORED, notice
 from splboost._tools.progress_bar import make_report
 from splboost.audit import LabelAudit
 from splboost.boosting.state import add_outputs
+from splboost.engines.objective import logistic_terms
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 N_ROWS, N_ROUNDS = 80, 4
@@ -82,6 +83,7 @@ def main() -> None:
             "one that can be written to."
         )
     notice.is_due = False  # it is what is asked for
+    logistic_terms(np.zeros(2), np.zeros(2))
     cases = make_cases()
     with make_report(1, len(cases), "compiling") as report, warnings.catch_warnings():
         warnings.simplefilter("ignore")

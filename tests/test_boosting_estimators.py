@@ -28,7 +28,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from helpers import CATEGORICAL, mixed_data, read_data
 from splboost import AdaBoostClassifier, SPLBoostClassifier
@@ -61,14 +60,6 @@ def data(n_classes, n=150):
     score = X[:, 0] + X[:, 1]
     y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
     return X, flip_labels(y, 0.1, random_state=0)[0]
-
-
-# -- scikit-learn's own checks --------------------------------------------------------
-
-
-@parametrize_with_checks([AdaBoostClassifier(), SPLBoostClassifier()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @both

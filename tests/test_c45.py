@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from helpers import CATEGORICAL, NAN, mixed_data, read_data
 from reference import (
@@ -39,11 +38,6 @@ best_bounded_cut, best_cut = map(callable_here, (gain.best_bounded_cut, gain.bes
 bits, bound_closely = map(callable_here, (gain.bits, gain.bound_closely))
 bound_cuts, summarise = map(callable_here, (gain.bound_cuts, gain.summarise))
 extra_errors = callable_here(prune.extra_errors)
-
-
-@parametrize_with_checks([C45Classifier(), C45Classifier(pruning=False, max_depth=3)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # ------------------------------------------------------------------- made comparable

@@ -15,7 +15,6 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import average_precision_score, recall_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import (
     LogitBoostClassifier,
@@ -840,19 +839,6 @@ def test_errors_of_parameters(noisy, parameters):
     X, _, y_noisy, _ = noisy
     with pytest.raises(ValueError, match=next(iter(parameters))):
         SPLForestClassifier(**parameters).fit(X, y_noisy)
-
-
-RANDOM_ROWS = "bags are drawn at random; the statistical version is a test above"
-
-
-@parametrize_with_checks(
-    [SPLForestClassifier(n_bags=6, random_state=0)],
-    expected_failed_checks=lambda estimator: {
-        "check_sample_weight_equivalence_on_dense_data": RANDOM_ROWS,
-    },
-)
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 def test_bag_of_next_to_no_weight():

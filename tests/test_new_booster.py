@@ -15,7 +15,6 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import (
     GentleBoostClassifier,
@@ -98,18 +97,6 @@ def noisy():
 def three_classes():
     X, y = load_iris(return_X_y=True)
     return X, flip_labels(y, 0.1, random_state=0)[0]
-
-
-@parametrize_with_checks(
-    [
-        TangentBoostClassifier(n_estimators=10),
-        TangentBoostClassifier(n_estimators=10, pace="linear"),
-        PowerBoost(n_estimators=10),
-        RebuiltOfShares(n_estimators=10, loss=Savage()),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("pace", [None, Linear(plateau=2.0)])

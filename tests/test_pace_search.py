@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import (
     L2BoostRegressor,
@@ -28,21 +27,6 @@ from splboost.pace import Hard, Linear
 from splboost.selection import StratifiedBags, spl_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of strict paces
-
-
-@parametrize_with_checks(
-    [
-        PaceSearchCV(SPLBoostClassifier(n_estimators=5), grid=[2.0, 3.0], cv=2),
-        PaceSearchCV(
-            L2BoostRegressor(n_estimators=60, learning_rate=0.5),
-            grid=[3.0, np.inf],
-            depths=[1, 2],
-            cv=2,
-        ),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def data(n=120, n_classes=2, seed=0):

@@ -4,15 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost.datasets import make_twonorm
 from splboost.selection.quick_forest import QuickForest
-
-
-@parametrize_with_checks([QuickForest(random_state=0, n_jobs=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_means_what_it_says():

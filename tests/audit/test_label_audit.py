@@ -23,7 +23,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splboost import SPLForestClassifier
 from splboost.audit import LabelAudit, find_label_issues
@@ -1001,11 +1000,6 @@ def test_rows_to_explain_are_numbers(fitted, rows):
 
 
 # ------------------------------------------------------------------------- as estimator
-
-
-@parametrize_with_checks([LabelAudit(quick=True, n_jobs=1, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("library", [None, pl])

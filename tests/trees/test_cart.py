@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from helpers import (
     CATEGORICAL,
@@ -29,11 +28,6 @@ from splboost.trees.estimators import count_features
 from splboost.trees.grow import advance
 
 every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
-
-
-@parametrize_with_checks([CARTClassifier(), CARTRegressor()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # ----------------------------------------------------------------- against scikit-learn

@@ -22,8 +22,10 @@ from splboost.trees.split import CLOSE, MIN_GAIN, is_better, search_feature, set
 from splboost.trees.workspace import (
     CHILD,
     END,
+    FIRST_SIDE,
     LEAST_SQUARES,
     N_NODES,
+    ROOT,
     SLOT,
     START,
     STARTED,
@@ -42,8 +44,8 @@ def advance_drawn(work, weight, target, leaf):
     plan_root(work, weight, target)
     work.node[0, SLOT] = -1  # no histogram is kept
     features = np.arange(work.n_bins.size)
-    if may_split(work, 0):
-        look_at_drawn(work, 0, features)
+    if may_split(work, ROOT):
+        look_at_drawn(work, ROOT, features)
     node = next_node(work)
     while node >= 0:
         split_node(work, node)
@@ -66,7 +68,7 @@ def look_at_drawn(work, node, features):
     d = features.size
     sums = np.empty(257 << work.shift, dtype=np.int64)
     all_bins, few_bins = np.arange(257), np.empty(257, dtype=np.int64)
-    best, best_feature = 0.0, -1
+    best, best_feature = 0.0, np.int64(-1)
     for k in range(d):
         if k >= work.max_features and best > 0:
             break
@@ -82,11 +84,11 @@ def look_at_drawn(work, node, features):
         else:
             numbers, size = all_bins, sum_all(work, cells, sums)
         bins = sums, numbers, size
-        gain = search_feature(work, node, 0, f, bins, CLOSE * best)
+        gain = search_feature(work, node, FIRST_SIDE, f, bins, CLOSE * best)
         if is_better(gain, best):
             best, best_feature = gain, f
     if best > MIN_GAIN:
-        set_split(work, node, 0, best_feature, best)
+        set_split(work, node, FIRST_SIDE, best_feature, best)
         put_on_frontier(work, node)
 
 

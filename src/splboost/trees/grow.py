@@ -37,6 +37,7 @@ from splboost.trees.workspace import (
     N_NODES,
     NODE,
     NOTHING,
+    ROOT,
     ROOT_CHANGED,
     ROOT_FULL,
     ROOT_SLOT,
@@ -98,9 +99,9 @@ def advance_stump(work, weight, target, leaf):
     choose_planned(work)
     leaf[:] = 0
     if work.progress[N_FRONTIER] > 0:
-        split_node(work, 0)
+        split_node(work, ROOT)
         sides = np.empty(256, dtype=np.uint8)
-        fill_sides(work, 0, sides)
+        fill_sides(work, ROOT, sides)
         codes = work.codes[work.node[0, FEATURE]]
         for i in range(leaf.size):
             leaf[i] = 1 + np.int32(sides[codes[i]])
@@ -142,15 +143,15 @@ def plan_root(work, weight, target):
             total[work.row_class[k]] += work.row_weight[k]
     else:
         sum_all_rows(work, total)
-    n_rows = 0
+    n_rows = np.int64(0)
     for i in range(work.weight.size if work.rows.size > 0 else 0):
         work.rows[n_rows] = i
         n_rows += work.weight[i] > 0
     if work.counter >= 0:
         total[work.counter] = n_rows
-    make_node(work, 0, 0, n_rows, 0)
+    make_node(work, ROOT, np.int64(0), n_rows, np.int64(0))
     work.node[0, SLOT] = ROOT_SLOT
-    work.min_weight[0] = work.min_share * weight_of(work, 0)
+    work.min_weight[0] = work.min_share * weight_of(work, ROOT)
     plan[0, NODE], plan[0, WANTED] = 0, 1
     plan[0, WAY] = ROOT_FULL if changed < 0 else ROOT_CHANGED
     plan[1, NODE], plan[1, WAY] = -1, NOTHING
@@ -262,7 +263,7 @@ def next_node(work):
     take = last
     if work.max_leaves < UNLIMITED:  # best first
         best, take = -1.0, 0
-        root_weight = weight_of(work, 0)
+        root_weight = weight_of(work, ROOT)
         for k in range(p[N_FRONTIER]):
             node = work.frontier[k]
             removed = work.number[node, GAIN] * (weight_of(work, node) / root_weight)

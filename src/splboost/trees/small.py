@@ -35,6 +35,7 @@ from splboost.trees.workspace import (
     END,
     ENTROPY,
     FEATURE,
+    FIRST_SIDE,
     GAIN,
     HIGH,
     LEAST_SQUARES,
@@ -167,10 +168,10 @@ def search_small(work, node, columns):
             gain = scan_sorted(work, node, columns, f, least)
         else:
             bins = sum_sorted(work, node, columns, f)
-            gain = search_feature(work, node, 0, f, bins, least)
+            gain = search_feature(work, node, FIRST_SIDE, f, bins, least)
         work.gain[0, f] = gain
         least = max(least, CLOSE * gain)
-    choose(work, node, 0)
+    choose(work, node, FIRST_SIDE)
 
 
 @inner_kernel

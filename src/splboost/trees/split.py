@@ -325,7 +325,7 @@ def order_categories(work, hist, size, slot):
 @inner_kernel
 def choose(work, node, side):
     """Set the split of a node from what the search noted, if any split is worth it."""
-    best, best_feature = 0.0, -1
+    best, best_feature = 0.0, np.int64(-1)
     for f in range(work.n_bins.size):
         if is_better(work.gain[side, f], best):
             best, best_feature = work.gain[side, f], f

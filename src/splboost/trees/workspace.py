@@ -41,6 +41,8 @@ NODE, WAY, WANTED = range(3)
 NOTHING, ROOT_FULL, ROOT_CHANGED, BUILD, SUBTRACT = range(5)
 # Cells of Work.progress
 N_NODES, N_FRONTIER, N_FREE, N_LEAVES, N_CHANGED, STARTED = range(6)
+# As arguments of kernels: numba would compile them once more for a literal 0.
+ROOT, FIRST_SIDE = np.int64(0), np.int64(0)
 # Slots of Work.hist: the root's, then one for each planned node that cannot keep one
 ROOT_SLOT, SCRATCH_SLOT, FIRST_FREE_SLOT = 0, 1, 3
 

@@ -42,7 +42,7 @@ from splboost.engines import (
 from splboost.selection import PacePath
 from splboost.selection.path import Setting
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
-from splboost.trees.c45.trees import MultiwayTrees, Nodes
+from splboost.trees.c45.multiway import MultiwayTrees, Nodes
 from splboost.trees.ensemble import TreeEnsemble
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "attributes.md"

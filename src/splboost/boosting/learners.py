@@ -49,7 +49,7 @@ from splboost.boosting.weak_learner import (
     fit_clone,
     is_own_tree,
 )
-from splboost.trees.c45.estimator import C45Classifier
+from splboost.trees.c45.c45_estimator import C45Classifier
 from splboost.trees.ensemble import Rows, TreeEnsemble
 from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD
@@ -374,7 +374,7 @@ class C45Learner:
         return self._share(tree, self._rows)
 
     def _share(self, tree: Any, rows: Any) -> Weak:
-        from splboost.trees.c45.trees import shares_of_rows
+        from splboost.trees.c45.multiway import shares_of_rows
 
         return Weak(tree, None, shares_of_rows(tree, rows))
 
@@ -391,7 +391,7 @@ class C45Learner:
         return float_matrix(table, self.coding, np.arange(table.n_features))
 
     def on_rows(self, weak: Weak, rows: NDArray[np.floating]) -> Weak:
-        from splboost.trees.c45.trees import votes_of_rows
+        from splboost.trees.c45.multiway import votes_of_rows
 
         if self._votes:
             return weak.on_rows(votes_of_rows(weak.fitted, rows), weak.answers)

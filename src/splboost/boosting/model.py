@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from splboost._data.table import Table
 from splboost.boosting.weak_learner import answer
 from splboost.trees.additive import AdditiveTables
-from splboost.trees.c45.trees import MultiwayTrees
+from splboost.trees.c45.multiway import MultiwayTrees
 from splboost.trees.ensemble import TreeEnsemble
 
 FloatArray = NDArray[np.float64]

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from splboost._data.table import names_of_categories
-from splboost.trees.c45.estimator import C45Classifier
+from splboost.trees.c45.c45_estimator import C45Classifier
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 
 FloatArray = NDArray[np.float64]

@@ -1,14 +1,12 @@
 """Quinlan's C4.5 (release 8), from data to prediction in the order of the files.
 
-ranks.py      the cells of a table as ranks among the values of their column
-memory.py     what kernels work on
-gain.py       what a split by one attribute is worth
-choose.py     the test that a node makes
-divide.py     from its cases to those of its branches
-grow.py       a tree from weights
-prune.py      pessimistic pruning with subtree raising
-nodes.py      what is left of a tree
-trees.py      pruned trees as flat arrays, and prediction with them
-grower.py     many trees over one ranked table
-estimator.py  C45Classifier
+ranks.py          the cells of a table as ranks among the values of their column
+gain.py           what a split by one attribute is worth
+attributes.py     the test that a node makes
+c45_grow.py       a tree from weights
+prune.py          pessimistic pruning with subtree raising
+grower.py         many trees over one ranked table, and what they work on
+multiway.py       pruned trees as flat arrays
+walk.py           prediction with them
+c45_estimator.py  C45Classifier
 """

@@ -15,21 +15,23 @@ All cuts are tried, but with two classes few are computed. What a cut saves is t
 over its sides of weight times KL(p || q), with p and q the share of the first class
 there and in the node. By Taylor, with x = p - q,
 
-    KL(p || q) = r(p) x**2         r(p) = r(q) + r'(q) x + s(p) x**2
+    KL(p || q) = r(p) x**2
 
-where r and s are means of values of the second and of the fourth derivative between q
-and p. These are convex, and so are r and s: on either side of q they lie below straight
-lines to what they are at 0 and at 1. The lines of r bound what each cut can save,
-without a logarithm, and rule most of them out; those of s are closer, and rule out
-nearly all that are left.
+where r is a mean of values of the second derivative between q and p. That is convex,
+and so is r: on either side of q it lies below a straight line to what it is at 0 and at
+1. These lines bound what each cut can save, without a logarithm, and rule out nearly
+all of them. Stumps of 50,000 rows are grown several times faster for it; and the
+highest bound of each stretch of cuts saves another quarter at 5,000 rows.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splboost._tools.compiling import lean_kernel
-from splboost.trees.c45.nodes import SLACK
+from splboost.trees.c45.multiway import SLACK
 from splboost.trees.split import TIE, TIE_FLOOR
 
 EPSILON = 1e-3  # C4.5's own: gains and split infos that differ by less are equal
@@ -40,8 +42,33 @@ STRETCH = 64  # cuts whose bounds are looked at together
 LOG_2 = np.log(2.0)
 TINY = 1e-290  # a weight, if it is one
 RARE = 1e-5  # share of a class of two, below which bounds would be lost in rounding
-UNCOMMON = 1e-2  # the same for the closer ones, which have large parts that cancel
 NO_BOUND = 1e200  # a ratio r that rules out no cut
+
+
+class Known(NamedTuple):
+    """What all cuts of a node have in common, by the cases whose value is known.
+
+    Attributes
+    ----------
+    weight : of these cases
+    bits : to be told about their classes
+    to_try : weight that each side of a cut must hold to be tried, but for rounding
+    to_make : the same to be made
+    only_paying : whether cuts that cannot pay their cost may be passed over
+    q : share of the first class
+    r : of two classes, the value of r at q
+    below, above : slopes of the lines that bound r on either side of q
+    """
+
+    weight: float
+    bits: float
+    to_try: float
+    to_make: float
+    only_paying: bool
+    q: float
+    r: float
+    below: float
+    above: float
 
 
 @lean_kernel(inner=True)
@@ -68,11 +95,6 @@ def sum_over_classes(of_class, i):
 
 
 @lean_kernel(inner=True)
-def two_class_bits(a, b):
-    return n_log_n(a + b) - n_log_n(a) - n_log_n(b)
-
-
-@lean_kernel(inner=True)
 def bits(weights):
     """Bits of a node with these class weights."""
     total = left = 0.0
@@ -89,72 +111,51 @@ def reaches(weight, bound):
 
 
 @lean_kernel(inner=True)
-def least_split(known, n_classes, min_cases):
-    """Weight that each side of a cut must hold."""
-    least = 0.1 * known / n_classes
-    return min_cases if least <= min_cases else min(least, MOST_MIN_SPLIT)
+def summarise(total, min_cases, only_paying):
+    """What all cuts have in common, and whether there is weight for one.
 
-
-@lean_kernel(inner=True)
-def may_gain(total, known, min_cases):
-    """Whether there is weight for a cut; and with two classes, of both."""
-    mixed = total.size > 2 or min(total[0], total[1]) > SLACK * known
-    return mixed and reaches(known, 2 * min_cases)
-
-
-@lean_kernel(inner=True)
-def summarise(total, min_cases):
-    """What all cuts of a node with these class weights have in common.
-
-    Its weight, its bits, the weight that each side of a cut must hold; and with two
-    classes the lines that bound r, its value at q and their slopes below and above; and
-    those of s, the slope of r at q, the value of s and the slopes.
+    ``total`` are the class weights of the cases whose value is known.
     """
-    known = sum_of(total)
-    least = least_split(known, total.size, min_cases)
-    q = total[0] / known if known > 0 else 0.0
-    if total.size > 2 or q <= 0 or q >= 1:
-        return known, bits(total), least, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)
-    rest, spread = 1 - q, q * (1 - q)
-    none = 0.0, NO_BOUND, 0.0, 0.0
-    if min(q, rest) < RARE:
-        return known, bits(total), least, (NO_BOUND, 0.0, 0.0), none
-    at_q = 0.5 / LOG_2 / spread
-    at_0, at_1 = -np.log2(rest) / (q * q), -np.log2(q) / (rest * rest)
-    below, above = (at_q - at_0) / q, (at_1 - at_q) / rest
-    if min(q, rest) < UNCOMMON:
-        return known, bits(total), least, (at_q, below, above), none
-    slope = (q - rest) / (6 * LOG_2 * spread**2)
-    s_at_q = (1 - 3 * spread) / (12 * LOG_2 * spread**3)
-    to_0 = ((slope - below) / q - s_at_q) / q
-    to_1 = ((above - slope) / rest - s_at_q) / rest
-    closer = slope, s_at_q, to_0, to_1
-    return known, bits(total), least, (at_q, below, above), closer
+    weight, two = sum_of(total), total.size == 2
+    least = 0.1 * weight / total.size
+    least = min_cases if least <= min_cases else min(least, MOST_MIN_SPLIT)
+    to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
+    mixed = not two or min(total[0], total[1]) > SLACK * weight
+    q = total[0] / weight if weight > 0 else 0.0
+    r = below = above = 0.0
+    if two and 0 < q < 1:
+        rest, r = 1 - q, NO_BOUND
+        if min(q, rest) >= RARE:
+            r = 0.5 / LOG_2 / (q * rest)
+            below = (r + np.log2(rest) / (q * q)) / q
+            above = (-np.log2(q) / (rest * rest) - r) / rest
+    known = Known(weight, bits(total), to_try, to_make, only_paying, q, r, below, above)
+    return known, mixed and reaches(weight, 2 * min_cases)
 
 
 @lean_kernel(inner=True, forceinline=True, fastmath={"contract"})
-def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
+def bound_cuts(a, b, valid, known, bound, top):
     """Bound what each cut saves, -1 if it may not be made; the number tried.
 
-    Each side must hold the least of the node; sides below ``min_cases`` are tried in
-    vain. ``top`` gets the highest bound of each stretch.
+    Sides too light to be made are tried in vain. ``top`` gets the highest bound of each
+    stretch.
     """
-    known, _, least, (at_q, below, above), _ = of_node
-    q, even = total[0] / known, at_q * known
-    to_try, to_make = least * (1 - SLACK), max(least, min_cases) * (1 - SLACK)
+    q, even = known.q, known.r * known.weight
     n_tried = 0
     for i in range(valid.size):
         left = a[i] + b[i]
-        right = known - left
+        right = known.weight - left
         excess = a[i] - left * q
         # p - q is share * right on the left, and -share * left on the right.
         share = excess / (left * right)
-        of_left, of_right = (above, below) if excess > 0 else (below, above)
+        of_left, of_right = known.below, known.above
+        if excess > 0:
+            of_left, of_right = known.above, known.below
         tilt = of_left * (right * right) - of_right * (left * left)
         most = excess * share * (even + share * tilt)
         smaller = min(left, right)
-        n_tried += valid[i] & (smaller >= to_try)
-        bound[i] = most if valid[i] & (smaller >= to_make) else -1.0
+        n_tried += valid[i] & (smaller >= known.to_try)
+        bound[i] = most if valid[i] & (smaller >= known.to_make) else -1.0
     # Positive floats are in the order of their bits, and these are compared faster.
     in_order = bound.view(np.int64)
     for k in range(top.size):
@@ -167,29 +168,12 @@ def bound_cuts(a, b, valid, of_node, total, min_cases, bound, top):
 
 
 @lean_kernel(inner=True)
-def bound_closely(a, b, of_node, total):
-    """A closer bound of what a cut saves, with a and b to its left."""
-    known, _, _, (at_q, _, _), (slope, s_at_q, to_0, to_1) = of_node
-    left = a + b
-    right = known - left
-    excess = a - left * (total[0] / known)
-    share = excess / (left * right)
-    x, z = share * right, share * left  # p is q + x on the left, q - z on the right
-    x_rise, z_rise = (to_1, to_0) if excess > 0 else (to_0, to_1)
-    r_left = at_q + x * (slope + x * (s_at_q + x_rise * abs(x)))
-    r_right = at_q - z * (slope - z * (s_at_q + z_rise * abs(z)))
-    return excess * share * (right * r_left + left * r_right)
-
-
-@lean_kernel(inner=True, forceinline=True)
-def best_bounded_cut(a, b, total, of_node, bound, top, least_saving):
+def best_bounded_cut(below, total, known, bound, top, least_saving):
     """The cut that leaves the fewest bits, the first of equals, and what it leaves.
 
     It is -1 if no cut saves more than ``least_saving``.
     """
-    all_a, all_b, everything = total[0], total[1], of_node[1]
-    stretch = -1
-    highest = least_saving
+    everything, stretch, highest = known.bits, -1, least_saving
     for k in range(top.size):
         if top[k] > highest:
             highest, stretch = top[k], k
@@ -198,48 +182,42 @@ def best_bounded_cut(a, b, total, of_node, bound, top, least_saving):
     place = stretch * STRETCH
     while bound[place] < highest:
         place += 1
-    best = bits_left(a[place], b[place], all_a, all_b)
+    best = bits_left(below, total, place)
     needed = max(everything - best, least_saving)
     for k in range(top.size):
         if top[k] < needed:
             continue
         for i in range(k * STRETCH, min((k + 1) * STRETCH, bound.size)):
-            if bound[i] < needed or bound_closely(a[i], b[i], of_node, total) < needed:
-                continue
-            rest = bits_left(a[i], b[i], all_a, all_b)
-            if rest < best:
-                best, place = rest, i
-                needed = max(everything - best, least_saving)
+            if bound[i] >= needed:
+                rest = bits_left(below, total, i)
+                if rest < best:
+                    best, place = rest, i
+                    needed = max(everything - best, least_saving)
     if everything - best <= least_saving:
         return -1, best
-    margin = tie(everything - best, all_a + all_b)
+    margin = tie(everything - best, known.weight)
     needed = everything - best - margin
     for k in range(place // STRETCH + 1):
         if top[k] < needed:
             continue
         for i in range(k * STRETCH, min((k + 1) * STRETCH, place)):
-            if bound[i] < needed or bound_closely(a[i], b[i], of_node, total) < needed:
-                continue
-            if bits_left(a[i], b[i], all_a, all_b) <= best + margin:
+            if bound[i] >= needed and bits_left(below, total, i) <= best + margin:
                 return i, best
     return place, best
 
 
 @lean_kernel(inner=True)
-def best_cut(
-    below, valid, total, everything, least, min_cases, least_saving, of_classes
-):
+def best_cut(below, valid, total, known, least_saving, of_classes):
     """The same for any number of classes, every cut computed.
 
     ``of_classes`` is memory for three numbers of each.
     """
-    known = sum_of(total)
-    best, place = everything - least_saving, -1
+    best, place = known.bits - least_saving, -1
     # From cut to cut few classes change, and only their terms are computed anew.
     of_classes[:] = 0
     last, of_left, of_right = of_classes[0], of_classes[1], of_classes[2]
     left = left_weight = 0.0
-    right = n_log_n(known) - everything
+    right = n_log_n(known.weight) - known.bits
     for c in range(total.size):
         of_right[c] = n_log_n(total[c])
     for i in range(valid.size):
@@ -255,91 +233,67 @@ def best_cut(
                 of_right[c] = n_log_n(total[c] - last[c])
                 left += of_left[c]
                 right += of_right[c]
-        smaller = min(left_weight, known - left_weight)
-        if not reaches(smaller, max(least, min_cases)):
+        right_weight = known.weight - left_weight
+        if min(left_weight, right_weight) < known.to_make:
             continue
-        rest = n_log_n(left_weight) - left + n_log_n(known - left_weight) - right
-        if rest < best - (tie(everything - best, known) if place >= 0 else 0.0):
+        rest = n_log_n(left_weight) - left + n_log_n(right_weight) - right
+        margin = tie(known.bits - best, known.weight) if place >= 0 else 0.0
+        if rest < best - margin:
             best, place = rest, i
     return place, best
 
 
 @lean_kernel(inner=True)
-def count_tried(below, valid, known, least):
+def count_tried(below, valid, known):
     """Valid cuts with enough weight on either side."""
     n = 0
     for i in range(valid.size):
         left = sum_over_classes(below, i)
-        n += valid[i] and reaches(min(left, known - left), least)
+        n += valid[i] and min(left, known.weight - left) >= known.to_try
     return n
 
 
 @lean_kernel(inner=True)
-def tie(saved, known):
+def tie(saved, weight):
     """Difference in bits below which two cuts are equal."""
-    return TIE * saved + TIE_FLOOR * known
+    return TIE * saved + TIE_FLOOR * weight
 
 
 @lean_kernel(inner=True)
-def bits_left(a, b, all_a, all_b):
-    """Bits left by a cut with a and b to its left."""
-    return two_class_bits(a, b) + two_class_bits(all_a - a, all_b - b)
+def bits_left(below, total, i):
+    """Bits of two classes left by the cut behind place i."""
+    a, b = below[0, i], below[1, i]
+    c, d = total[0] - a, total[1] - b
+    left = n_log_n(a + b) - n_log_n(a) - n_log_n(b)
+    return left + (n_log_n(c + d) - n_log_n(c) - n_log_n(d))
 
 
-@lean_kernel(inner=True, forceinline=True)
-def rate_cuts(
-    below,
-    valid,
-    total,
-    of_node,
-    unknown,
-    min_cases,
-    only_paying,
-    bounds,
-    n_tried,
-    of_classes,
-):
+@lean_kernel(inner=True)
+def rate_cuts(scratch, valid, total, known, unknown, n_tried):
     """Gain, cost, split info and place of the best cut; UNUSABLE where there is none.
 
-    The cost is that of telling which of the cuts tried it is. ``only_paying`` looks no
-    further where no cut can gain as much. With two classes ``bounds`` are what
-    ``bound_cuts`` has written and ``n_tried`` what it has returned; with more classes
-    ``of_classes`` is memory for three numbers of each.
+    The cost is that of telling which of the cuts tried it is. With two classes the
+    places are bounded, and ``n_tried`` is what ``bound_cuts`` has returned.
     """
-    known, everything, least = of_node[0], of_node[1], of_node[2]
-    if total.size > 2:
-        n_tried = count_tried(below, valid, known, least)
+    below, two = scratch.below, total.size == 2
+    if not two:
+        n_tried = count_tried(below, valid, known)
     cost = np.log2(max(n_tried, 1))
-    least_saving = cost if only_paying else 0.0
-    if total.size > 2:
-        place, rest = best_cut(
-            below,
-            valid,
-            total,
-            everything,
-            least,
-            min_cases,
-            least_saving,
-            of_classes,
-        )
+    least_saving = cost if known.only_paying else 0.0
+    if two:
+        bound = scratch.bound[: valid.size]
+        top = scratch.top[: (valid.size + STRETCH - 1) // STRETCH]
+        place, rest = best_bounded_cut(below, total, known, bound, top, least_saving)
     else:
-        bound, top = bounds
-        place, rest = best_bounded_cut(
-            below[0], below[1], total, of_node, bound, top, least_saving
+        place, rest = best_cut(
+            below, valid, total, known, least_saving, scratch.of_classes
         )
     if place < 0:
         return UNUSABLE, 0.0, 0.0, -1
-    weight = known + unknown
-    left = sum_over_classes(below, place)
-    info = split_info(left, known - left, unknown)
-    return (everything - rest) / weight, cost / weight, info, place
-
-
-@lean_kernel(inner=True)
-def split_info(left, right, unknown):
-    weight = left + right + unknown
-    spread = n_log_n(left) + n_log_n(right) + n_log_n(unknown)
-    return (n_log_n(weight) - spread) / weight
+    weight, left = known.weight + unknown, sum_over_classes(below, place)
+    spread = n_log_n(left) + n_log_n(known.weight - left) + n_log_n(unknown)
+    info = (n_log_n(weight) - spread) / weight
+    return (known.bits - rest) / weight, cost / weight, info, place
 
 
 @lean_kernel(inner=True)

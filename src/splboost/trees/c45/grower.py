@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost._tools.compiling import inner_kernel, kernel
-from splboost.trees.c45.gain import sum_of
-from splboost.trees.c45.grow import Options, grow, heaviest
-from splboost.trees.c45.memory import (
+from splboost._tools.compiling import Reference, kernel, lean_kernel
+from splboost._tools.interrupts import Uninterrupted
+from splboost.trees.c45.attributes import PAYING, STEP
+from splboost.trees.c45.c45_grow import (
+    BEGIN,
     CHILD,
     CHILDREN,
     CLASS,
     CUT,
+    DONE,
     FEATURE,
-    Memory,
-    as_reference,
-    make_scratch,
+    NO_ROOM,
+    UNDER_WAY,
+    grow,
+    heaviest,
 )
-from splboost.trees.c45.nodes import Nodes
-from splboost.trees.c45.predict import vote
+from splboost.trees.c45.gain import STRETCH, sum_of
+from splboost.trees.c45.multiway import MultiwayTrees, Nodes
 from splboost.trees.c45.prune import deviations, prune
-from splboost.trees.c45.ranks import rank_table
-from splboost.trees.c45.trees import MultiwayTrees
+from splboost.trees.c45.ranks import Cells, rank_table
+from splboost.trees.c45.walk import vote
 
 NO_LIMIT = 1 << 40
+VOTE_ROWS = 200_000  # that one call predicts, some 50 ms
 
 
 class C45Options(NamedTuple):
@@ -39,6 +45,160 @@ class C45Options(NamedTuple):
     pruning: bool = True
     max_depth: int | None = None
     free_depth: int = 0  # without the price of cuts, where the root cannot pay it
+
+
+class Scratch(NamedTuple):
+    """Memory for growing and pruning.
+
+    Attributes
+    ----------
+    now : where the making of a tree has got to; see attributes
+    lists : the cases of nodes, in the shape of ``ascending``, or with more room
+    case_weight : the cases' weights, in the order of the first list
+    node, mass : (most, 7) integers of the tree's nodes, and their class weights
+    stack, shares : (most, 5) nodes yet to be split, their cases, and those of unknown
+        value; and the share that they have of these
+    frame, bounds, errors : nodes on the way to the one that is pruned, where the cases
+        of their branches start, and their expected errors
+    pull : (n_rows,) weight of each case; with two classes negative for the first
+    branch : (n_rows,) branch that each case goes to
+    of_branch, start, part : class weights of each branch, where its cases start, and
+        its share of the known weight
+    below, valid, bound, top : the places of an attribute, and of stretches; see gain
+    of_rank, total : class weights of each rank, and of all of them
+    of_classes : (3, n_classes) for ``best_cut``
+    gain, cost, info, ends, in_average, tested : (n_features,) what a split by each
+        attribute is worth, the ranks around its best cut, whether the average counts
+        it, and whether it was tested above
+    spare : (n_rows,) for entries on the move, and for the ranks that a node meets
+    tree : the finished tree
+    votes : (n_rows,) class that it predicts
+    """
+
+    now: NDArray[np.int64]
+    lists: NDArray[np.int64]
+    case_weight: NDArray[np.float64]
+    node: NDArray[np.int64]
+    mass: NDArray[np.float64]
+    stack: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    frame: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    errors: NDArray[np.float64]
+    pull: NDArray[np.float64]
+    branch: NDArray[np.int32]
+    of_branch: NDArray[np.float64]
+    start: NDArray[np.int64]
+    part: NDArray[np.float64]
+    below: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+    bound: NDArray[np.float64]
+    top: NDArray[np.float64]
+    of_rank: NDArray[np.float64]
+    total: NDArray[np.float64]
+    of_classes: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    info: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    in_average: NDArray[np.bool_]
+    tested: NDArray[np.bool_]
+    spare: NDArray[np.int64]
+    tree: Nodes
+    votes: NDArray[np.int32]
+
+
+def make_scratch(cells: Cells, n_classes: int, room: int) -> Scratch:
+    """Scratch for trees over a table, of ``room`` times as many nodes as it has rows.
+
+    Cases of unknown value, which are copied, have as many times room.
+    """
+    n_values = np.diff(cells.offset)
+    n_features, n_rows = cells.rank.shape
+    most_counted = int(n_values[cells.which_list < 0].max(initial=1))
+    most_branches = int(n_values[cells.categorical].max(initial=2))
+    most_places = max(n_rows, most_counted)
+    most_cases = 2 * room * n_rows if cells.any_missing else n_rows
+    most = room * n_rows
+    return Scratch(
+        now=np.zeros(13, dtype=np.int64),
+        lists=np.empty((cells.ascending.shape[0], most_cases), dtype=np.int64),
+        case_weight=np.empty(most_cases),
+        node=np.empty((most, 7), dtype=np.int64),
+        mass=np.empty((most, n_classes)),
+        stack=np.empty((most, 5), dtype=np.int64),
+        shares=np.empty(most),
+        frame=np.empty((most, 7), dtype=np.int64),
+        bounds=np.empty(2 * most + 2, dtype=np.int64),
+        errors=np.empty((most, 2)),
+        pull=np.empty(n_rows),
+        branch=np.empty(n_rows, dtype=np.int32),
+        of_branch=np.empty((most_branches + 1, n_classes)),
+        start=np.empty(most_branches + 2, dtype=np.int64),
+        part=np.empty(most_branches),
+        below=np.empty((n_classes, most_places)),
+        valid=np.empty(most_places, dtype=np.bool_),
+        bound=np.empty(most_places),
+        top=np.empty(most_places // STRETCH + 1),
+        of_rank=np.empty((n_classes, most_counted)),
+        total=np.empty(n_classes),
+        of_classes=np.empty((3, n_classes)),
+        gain=np.empty(n_features),
+        cost=np.empty(n_features),
+        info=np.empty(n_features),
+        ends=np.empty((n_features, 2), dtype=np.int64),
+        in_average=np.empty(n_features, dtype=np.bool_),
+        tested=np.empty(n_features, dtype=np.bool_),
+        spare=np.empty(n_rows, dtype=np.int64),
+        tree=Nodes(
+            start=np.zeros(2, dtype=np.int64),
+            feature=np.empty(most, dtype=np.int64),
+            child=np.empty(most, dtype=np.int64),
+            children=np.empty(most, dtype=np.int64),
+            threshold=np.empty(most),
+            share=np.empty(most),
+            label=np.empty(most, dtype=np.int64),
+            value=np.empty((most, n_classes)),
+        ),
+        votes=np.empty(n_rows, dtype=np.int32),
+    )
+
+
+class Memory(NamedTuple):
+    """What kernels of C4.5 work on.
+
+    They get it by a single reference, since every array that Python hands over costs
+    something; from there on the tuples are handed on as they are, which costs lean
+    kernels nothing.
+    """
+
+    cells: Cells
+    scratch: Scratch
+
+
+@structref.register
+class MemoryType(types.StructRef):
+    """What kernels know of ``Memory``."""
+
+
+class MemoryReference(Reference):
+    """``Memory`` as kernels get it."""
+
+
+structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
+
+
+@kernel
+def _refer(cells, scratch):
+    return MemoryReference(cells, scratch)
+
+
+def as_reference(memory: Memory) -> Any:
+    """Memory as kernels get it; without compilation the tuple will do."""
+    if not hasattr(_refer, "py_func"):
+        return memory
+    with Uninterrupted():
+        return _refer(*memory)
 
 
 class C45Grower:
@@ -62,11 +222,11 @@ class C45Grower:
     ) -> None:
         self._cells, self.coding = rank_table(table, n_threads=n_threads)
         self._codes, self._n_classes = codes, n_classes
-        self._reserve(codes.size)
+        self._reserve(1)
 
-    def _reserve(self, most_nodes: int) -> None:
-        """Make room for trees of so many nodes."""
-        self._scratch = make_scratch(self._cells, self._n_classes, most_nodes)
+    def _reserve(self, room: int) -> None:
+        self._room = room
+        self._scratch = make_scratch(self._cells, self._n_classes, room)
         self._memory = as_reference(Memory(self._cells, self._scratch))
 
     def grow(
@@ -77,31 +237,37 @@ class C45Grower:
         Rows of weight zero leave no trace in it. The predictions are valid until the
         next tree is grown. The last value says whether cuts had to pay their price.
         """
-        size, paid = self._grow(weight, options)
-        if size > self._scratch.class_weights.shape[0]:
-            self._reserve(2 * size)
-            size, paid = self._grow(weight, options)
-        made = self._scratch
-        feature, child, children, label = made.links[:, :size].copy()
-        threshold, share = made.numbers[:, :size].copy()
-        value = made.class_weights[:size].copy()
-        start = np.array([0, size])
-        nodes = Nodes(start, feature, child, children, threshold, share, label, value)
-        return nodes, made.votes, paid
-
-    def _grow(
-        self, weight: NDArray[np.float64], options: C45Options
-    ) -> tuple[int, bool]:
         confidence = float(options.confidence)
-        depth = NO_LIMIT if options.max_depth is None else options.max_depth
-        return make_tree(
-            self._memory,
-            self._codes,
-            weight,
-            (float(options.min_cases), depth, options.mdl, options.free_depth),
+        kind = (
+            float(options.min_cases),
+            NO_LIMIT if options.max_depth is None else options.max_depth,
+            options.mdl,
+            options.free_depth,
             options.pruning,
-            (confidence, deviations(confidence)),
+            confidence,
+            deviations(confidence),
         )
+        while not self._make(weight, kind):
+            self._reserve(2 * self._room)
+        made, tree = self._scratch, self._scratch.tree
+        size = tree.start[1]
+        nodes = Nodes(tree.start.copy(), *(part[:size].copy() for part in tree[1:]))
+        return nodes, made.votes, bool(made.now[PAYING])
+
+    def _make(self, weight: NDArray[np.float64], options: Any) -> bool:
+        """Write a tree to the scratch; False if there is no room for it.
+
+        Ctrl-C takes effect between the calls, each of which does but some of the work.
+        """
+        stages = (grow, prune, finish) if options[4] else (grow, finish)
+        for stage in stages:
+            self._scratch.now[STEP] = BEGIN
+            answer = UNDER_WAY
+            while answer == UNDER_WAY:
+                answer = stage(self._memory, self._codes, weight, options)
+            if answer == NO_ROOM:
+                return False
+        return True
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
         """Trees grown here, joined."""
@@ -109,83 +275,54 @@ class C45Grower:
 
 
 @kernel
-def make_tree(memory, y, weight, options, pruning, limit):
-    """Grow a tree, prune it, and write it and its predictions for the table's rows.
-
-    Returns the number of its nodes, and whether its cuts had to pay. If there is no
-    room for so many, nothing is written. (Nothing but numbers goes back to Python:
-    arrays would cost more, and an interrupt might strike on their way.)
-    """
-    cells, scratch = memory.cells, memory.scratch
-    node, mass, paid = grow(cells, y, weight, Options(*options), scratch)
-    if pruning:
-        prune(cells, y, weight, node, mass, limit, scratch)
-    old, child = order(node)
-    size = old.size
-    if size <= scratch.class_weights.shape[0]:
-        links, numbers = scratch.links, scratch.numbers
-        nodes = Nodes(
-            np.array([0, size]),
-            links[0, :size],
-            links[1, :size],
-            links[2, :size],
-            numbers[0, :size],
-            numbers[1, :size],
-            links[3, :size],
-            scratch.class_weights[:size],
-        )
-        flatten(cells, node, mass, old, child, nodes)
-        vote(cells.rank.T, 0, nodes, 0, size, 0, scratch.votes)
-        for i in range(size):
-            if not np.isnan(nodes.threshold[i]):
-                rank = np.int64(nodes.threshold[i])
-                first = cells.offset[nodes.feature[i]]
-                nodes.threshold[i] = cells.values[first + rank]
-    return size, paid
+def finish(memory, y, weight, options):
+    """Go on writing a tree, and its predictions for the rows; whether it is done."""
+    cells, scratch, tree = memory.cells, memory.scratch, memory.scratch.tree
+    now = scratch.now
+    if now[STEP] == BEGIN:
+        write_tree(cells, scratch, tree)
+        now[STEP] = 0
+    else:
+        now[STEP] += VOTE_ROWS
+    votes = scratch.votes[now[STEP] : now[STEP] + VOTE_ROWS]
+    room = scratch.bounds, scratch.shares, scratch.total
+    vote(cells.rank.T, 0, tree, tree.start[0], now[STEP], votes, room)
+    if now[STEP] + VOTE_ROWS < y.size:
+        return UNDER_WAY
+    for i in range(tree.start[1]):
+        if not np.isnan(tree.threshold[i]):
+            rank = np.int64(tree.threshold[i])
+            tree.threshold[i] = cells.values[cells.offset[tree.feature[i]] + rank]
+    return DONE
 
 
-@inner_kernel
-def order(node):
-    """The nodes that pruning has left, parents first, and the places of children."""
-    old = np.empty(node.shape[0], dtype=np.int64)
-    child = np.full(node.shape[0], -1)
-    old[0] = 0
-    n = 1
-    i = 0
-    while i < n:
-        if node[old[i], CHILD] >= 0:
-            child[i] = n
-            for v in range(node[old[i], CHILDREN]):
-                old[n] = node[old[i], CHILD] + v
-                n += 1
-        i += 1
-    return old[:n], child[:n]
-
-
-@inner_kernel
-def flatten(cells, node, mass, old, child, nodes):
-    """Write these nodes, with ranks for thresholds."""
-    feature, children, threshold = nodes.feature, nodes.children, nodes.threshold
-    share, label, value = nodes.share, nodes.label, nodes.value
-    nodes.child[:] = child
-    share[0] = 1.0
-    for i in range(old.size):
+@lean_kernel(inner=True)
+def write_tree(cells, scratch, tree):
+    """Write the nodes that are left, parents first, with ranks for thresholds."""
+    node, mass, old = scratch.node, scratch.mass, scratch.bounds
+    old[0], tree.share[0] = 0, 1.0
+    i, size = 0, 1
+    while i < size:
         k = old[i]
-        for c in range(value.shape[1]):
-            value[i, c] = mass[k, c]
-        label[i] = node[k, CLASS]
-        if sum_of(value[i]) > 0:
-            label[i] = heaviest(value[i])
-        feature[i], children[i], threshold[i] = -1, 0, np.nan
-        if child[i] < 0:
-            continue
-        f = node[k, FEATURE]
-        feature[i], children[i] = f, node[k, CHILDREN]
-        if not cells.categorical[f]:
-            threshold[i] = node[k, CUT]
-        total = 0.0
-        for v in range(children[i]):
-            share[child[i] + v] = sum_of(mass[node[k, CHILD] + v])
-            total += share[child[i] + v]
-        for v in range(children[i]):
-            share[child[i] + v] /= total
+        for c in range(mass.shape[1]):
+            tree.value[i, c] = mass[k, c]
+        tree.label[i] = node[k, CLASS]
+        if sum_of(mass[k]) > 0:
+            tree.label[i] = heaviest(mass[k])
+        tree.feature[i], tree.threshold[i] = -1, np.nan
+        tree.child[i], tree.children[i] = -1, 0
+        if node[k, CHILD] >= 0:
+            f, n = node[k, FEATURE], node[k, CHILDREN]
+            tree.feature[i], tree.child[i], tree.children[i] = f, size, n
+            if not cells.categorical[f]:
+                tree.threshold[i] = node[k, CUT]
+            total = 0.0
+            for v in range(n):
+                old[size + v] = node[k, CHILD] + v
+                tree.share[size + v] = sum_of(mass[node[k, CHILD] + v])
+                total += tree.share[size + v]
+            for v in range(n):
+                tree.share[size + v] /= total
+            size += n
+        i += 1
+    tree.start[1] = size

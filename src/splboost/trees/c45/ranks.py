@@ -7,6 +7,8 @@ values, and every categorical one, needs no list: its cells are counted by rank.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,6 @@ from splboost._tools.compiling import lean_kernel
 from splboost._tools.radix_sort import sort_rows
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
-from splboost.trees.c45.memory import Cells
 
 GAP = 1e-5  # values that lie no further apart are one to C4.5
 MOST_COUNTED = 256  # values of a column whose cells are counted, not sorted
@@ -25,6 +26,35 @@ ROW = (1 << ROW_BITS) - 1
 SORTING_WORK = 20
 MISSING = -1
 FEW_CUTS = 0.1  # of those between neighbouring values
+
+
+class Cells(NamedTuple):
+    """A table as C4.5 sees it.
+
+    Attributes
+    ----------
+    rank : (n_features, n_rows) place of each cell among its column's values, MISSING
+        if it has none
+    offset : (n_features + 1,) where a column's values start
+    values : flat floats from ``offset``: the distinct values; ranks for categories
+    categorical : (n_features,) booleans
+    crowded : (n_features,) whether some neighbouring values are closer than GAP
+    which_list : (n_features,) row of ``ascending``, -1 for a counted column
+    ascending : (n_lists + 1, n_rows) rows; and sorted (rank, row) pairs in one number
+        for each sorted column, missing last
+    valid : of the same shape, whether a cut may fall behind each of these
+    any_missing : whether any cell is missing
+    """
+
+    rank: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    values: NDArray[np.float64]
+    categorical: NDArray[np.bool_]
+    crowded: NDArray[np.bool_]
+    which_list: NDArray[np.int64]
+    ascending: NDArray[np.int64]
+    valid: NDArray[np.bool_]
+    any_missing: bool
 
 
 def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:

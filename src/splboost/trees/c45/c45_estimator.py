@@ -16,7 +16,7 @@ from splboost._data.labels import (
 )
 from splboost._tools.user_warnings import warn
 from splboost.trees.base import BaseTreeClassifier
-from splboost.trees.c45.trees import MultiwayTrees
+from splboost.trees.c45.multiway import MultiwayTrees
 from splboost.trees.outline import Outline, Wording
 
 

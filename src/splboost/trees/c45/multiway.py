@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,36 @@ from splboost._data.coding import Coding, feature_blocks, float_matrix
 from splboost._data.table import ArrayTable, Table
 from splboost._tools.threads import run, share
 from splboost.trees.additive import AdditiveTables, Column, numeric_cells
-from splboost.trees.c45.nodes import SLACK, Nodes
 from splboost.trees.ensemble import WALKING_WORK
 
 FloatArray = NDArray[np.float64]
+SLACK = 1e-9  # by which sums of weights may fall short of a bound, or of each other
+
+
+class Nodes(NamedTuple):
+    """Nodes of many trees, one tree after the other, roots first.
+
+    Attributes
+    ----------
+    start : (n_trees + 1,) first node of each tree
+    feature : feature that a node tests, -1 in a leaf
+    child : its first child, -1 in a leaf; the others follow
+    children : their number
+    threshold : values up to it go to the first child; NaN in leaves, and where every
+        category has a child of its own
+    share : of the weight of its siblings and itself
+    label : class that a leaf predicts
+    value : class weights of the training cases
+    """
+
+    start: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    child: NDArray[np.int64]
+    children: NDArray[np.int64]
+    threshold: FloatArray
+    share: FloatArray
+    label: NDArray[np.int64]
+    value: FloatArray
 
 
 @dataclass(frozen=True)
@@ -98,7 +124,7 @@ class MultiwayTrees:
 
     def class_shares(self, table: Table) -> FloatArray:
         """Class shares that a single tree predicts for each row."""
-        from splboost.trees.c45.predict import find_mixtures
+        from splboost.trees.c45.walk import find_mixtures
 
         shares = np.empty((table.n_rows, self.nodes.value.shape[1]))
         for low, block in self._blocks(table):
@@ -115,7 +141,7 @@ class MultiwayTrees:
         self, table: Table, moves: FloatArray, score: FloatArray, *, n_threads: int = 1
     ) -> None:
         """Add to each row's score the moves of all trees along their votes."""
-        from splboost.trees.c45.predict import add_votes
+        from splboost.trees.c45.walk import add_votes
 
         for low, block in self._blocks(table):
             part = score[low : low + block.shape[0]]
@@ -171,7 +197,7 @@ class MultiwayTrees:
 
 def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
     """Class that the first tree predicts for each row of floats."""
-    from splboost.trees.c45.predict import find_votes
+    from splboost.trees.c45.walk import find_votes
 
     votes = np.empty(rows.shape[0], dtype=np.int32)
     find_votes(rows, tuple(tree), votes)
@@ -180,7 +206,7 @@ def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
 
 def shares_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> FloatArray:
     """Class shares that the first tree predicts for each row of floats."""
-    from splboost.trees.c45.predict import find_mixtures
+    from splboost.trees.c45.walk import find_mixtures
 
     shares = np.empty((rows.shape[0], tree.value.shape[1]))
     find_mixtures(rows, tuple(tree), shares)

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from splboost._tools.compiling import inner_kernel, kernel
+from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
+from splboost.trees.c45.c45_grow import heaviest
 from splboost.trees.c45.gain import sum_of
-from splboost.trees.c45.grow import heaviest
-from splboost.trees.c45.nodes import SLACK, Nodes
+from splboost.trees.c45.multiway import SLACK, Nodes
 
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 
 
-@inner_kernel
-def walk(X, i, lowest, feature, child, threshold, node):
+@lean_kernel(inner=True)
+def walk(X, i, lowest, trees, node):
     """Where row i ends: a leaf, or a test of which it lacks the value."""
+    feature, child, threshold = trees.feature, trees.child, trees.threshold
     while child[node] >= 0:
         x, cut = X[i, feature[node]], threshold[node]
         if np.isnan(x) or x < lowest:
@@ -29,23 +30,24 @@ def walk(X, i, lowest, feature, child, threshold, node):
     return node
 
 
-@inner_kernel
-def mix_leaves(X, i, lowest, trees, node, stack, share, mixture):
+@lean_kernel(inner=True)
+def mix_leaves(X, i, lowest, trees, node, memory):
     """Set the mixture of class shares that row i meets below a node.
 
-    Shares that differ by rounding alone are made equal. ``stack`` and ``share`` are
-    memory for the nodes of a tree.
+    Shares that differ by rounding alone are made equal. ``memory`` is for the nodes and
+    the shares that are left, and for the mixture.
     """
-    feature, child, threshold = trees.feature, trees.child, trees.threshold
+    stack, share, mixture = memory
     stack[0], share[0] = node, 1.0
     n_open = 1
     mixture[:] = 0
     while n_open > 0:
         n_open -= 1
         part = share[n_open]
-        node = walk(X, i, lowest, feature, child, threshold, stack[n_open])
-        if child[node] >= 0:
-            for v in range(child[node], child[node] + trees.children[node]):
+        node = walk(X, i, lowest, trees, stack[n_open])
+        first, children = trees.child[node], trees.children[node]
+        if first >= 0:
+            for v in range(first, first + children):
                 if trees.share[v] > 0:
                     stack[n_open], share[n_open] = v, part * trees.share[v]
                     n_open += 1
@@ -65,62 +67,54 @@ def mix_leaves(X, i, lowest, trees, node, stack, share, mixture):
         mixture[c] /= total
 
 
-@inner_kernel
-def vote(X, lowest, trees, root, size, first, votes):
-    """votes[k] = class that a tree predicts for row first + k.
-
-    The tree has its root and ``size`` nodes.
-    """
-    feature, child, threshold = trees.feature, trees.child, trees.threshold
-    label = trees.label
-    n_unsure = 0
+@lean_kernel(inner=True)
+def vote(X, lowest, trees, root, first, votes, memory):
+    """votes[k] = class that the tree with this root predicts for row first + k."""
     for k in range(votes.size):
-        node = root
-        while child[node] >= 0:
-            x, cut = X[first + k, feature[node]], threshold[node]
-            if np.isnan(x) or x < lowest:
-                break
-            node = child[node] + (np.int64(x) if np.isnan(cut) else np.int64(x > cut))
-        unsure = child[node] >= 0
-        n_unsure += unsure
-        votes[k] = ~node if unsure else label[node]
-    if n_unsure > 0:
-        stack, share = np.empty(size, dtype=np.int64), np.empty(size)
-        mixture = np.empty(trees.value.shape[1])
-        for k in range(votes.size):
-            if votes[k] < 0:
-                node = np.int64(~votes[k])
-                mix_leaves(X, first + k, lowest, trees, node, stack, share, mixture)
-                votes[k] = heaviest(mixture)
+        node = walk(X, first + k, lowest, trees, root)
+        if trees.child[node] < 0:
+            votes[k] = trees.label[node]
+        else:
+            mix_leaves(X, first + k, lowest, trees, node, memory)
+            votes[k] = heaviest(memory[2])
+
+
+@inner_kernel
+def make_memory(nodes):
+    """Memory for mixing the leaves of the largest tree."""
+    size = 1
+    for t in range(nodes.start.size - 1):
+        size = max(size, nodes.start[t + 1] - nodes.start[t])
+    n_classes = nodes.value.shape[1]
+    return np.empty(size, dtype=np.int64), np.empty(size), np.empty(n_classes)
 
 
 @kernel
 def find_votes(X, trees, votes):
     """votes[i] = class that the first tree predicts for row i."""
     nodes = Nodes(*trees)
-    vote(X, -np.inf, nodes, 0, nodes.start[1], 0, votes)
+    vote(X, -np.inf, nodes, nodes.start[0], nodes.start[0], votes, make_memory(nodes))
 
 
 @kernel
 def find_mixtures(X, trees, mixtures):
     """mixtures[i] = class shares that the first tree predicts for row i."""
     nodes = Nodes(*trees)
-    stack, share = np.empty(nodes.start[1], dtype=np.int64), np.empty(nodes.start[1])
+    stack, share, _ = make_memory(nodes)
     for i in range(X.shape[0]):
-        mix_leaves(X, i, -np.inf, nodes, 0, stack, share, mixtures[i])
+        mix_leaves(X, i, -np.inf, nodes, nodes.start[0], (stack, share, mixtures[i]))
 
 
 @kernel
 def add_votes(X, trees, moves, score):
     """Add each tree's vote to the scores: F if they have one column, else G."""
     nodes = Nodes(*trees)
-    n_outputs = score.shape[1]
+    n_outputs, memory = score.shape[1], make_memory(nodes)
     votes = np.empty(ROWS, dtype=np.int32)
     for low in range(0, X.shape[0], ROWS):
         rows = min(ROWS, X.shape[0] - low)
         for t in range(nodes.start.size - 1):
-            root, size = nodes.start[t], nodes.start[t + 1] - nodes.start[t]
-            vote(X, -np.inf, nodes, root, size, low, votes[:rows])
+            vote(X, -np.inf, nodes, nodes.start[t], low, votes[:rows], memory)
             for k in range(rows):
                 if n_outputs == 1:
                     score[low + k, 0] += moves[t] if votes[k] == 1 else -moves[t]

@@ -29,7 +29,7 @@ STEP, NODE, LOW, HIGH, N_NODES, N_OPEN, SIZE = range(7)
 WHOLE, PAYING, MAX_DEPTH, N_FRAMES, FREE, WORK = range(7, 13)
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def rate_attributes(cells, y, scratch, lists, total, span, node):
     """Rate splits by attributes, from the step on, while there is work left.
 
@@ -74,7 +74,7 @@ def rate_attributes(cells, y, scratch, lists, total, span, node):
                     ends[f, side] = scratch.spare[place + side]
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def lay_out_sorted(cells, y, scratch, f, entries, total, node):
     """Lay out a sorted column; its places, unknown weight, cuts tried, and summary.
 
@@ -143,7 +143,7 @@ def add_up_two(pull, entries, of_first, of_second, a, b):
     return of_first, of_second
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def count_ranks(cells, f, y, rows, scratch):
     """Class weights of each rank; returns the weight of unknown values."""
     pull, of_rank, rank = scratch.pull, scratch.of_rank, cells.rank[f]
@@ -161,7 +161,7 @@ def count_ranks(cells, f, y, rows, scratch):
     return unknown
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def lay_out_counted(cells, scratch, f, node):
     """Lay out the ranks that were counted; their number, cuts tried, and summary."""
     min_cases, known, _ = node
@@ -184,7 +184,7 @@ def lay_out_counted(cells, scratch, f, node):
     return size, n_tried, known
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def pack_ranks(of_rank, n_values, below, met):
     """Class weights up to each rank that has any, and these ranks; their number."""
     n_met = 0
@@ -207,7 +207,7 @@ def pack_ranks(of_rank, n_values, below, met):
     return n_met
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def choose_attribute(cells, scratch, mdl, freely):
     """The attribute to split by, -1 for none; and whether it has paid.
 

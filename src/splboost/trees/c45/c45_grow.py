@@ -67,7 +67,7 @@ class Options(NamedTuple):
     deviations: float
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def plant(cells, y, weight, options, scratch):
     """Begin a tree with a root of the rows of positive weight."""
     node, mass, lists, now = scratch.node, scratch.mass, scratch.lists, scratch.now
@@ -219,7 +219,7 @@ def take_up(cells, y, scratch, i, low, high):
             scratch.pull[row] = -weight if two and y[row] == 0 else weight
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def mark_tested(node, i, tested):
     """Note which attributes were tested above a node."""
     tested[:] = False
@@ -228,7 +228,7 @@ def mark_tested(node, i, tested):
         tested[node[i, FEATURE]] = True
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def rate_node(cells, y, options, scratch):
     """Rate attributes for the node that was taken up."""
     now, total = scratch.now, scratch.mass[scratch.now[NODE]]
@@ -239,7 +239,7 @@ def rate_node(cells, y, options, scratch):
     rate_attributes(cells, y, scratch, lists, total, span, node)
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def branch_out(cells, y, weight, options, scratch):
     """Split a node that is rated, if that gains; whether its lists must be divided.
 
@@ -322,7 +322,7 @@ def part_cases(cells, y, scratch, i):
             of_branch[v, c] += part[v] * of_branch[n, c]
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def divide_lists(cells, scratch, first_step):
     """Divide lists among branches, from the step on, while there is work left."""
     now = scratch.now

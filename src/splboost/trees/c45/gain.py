@@ -268,7 +268,7 @@ def bits_left(below, total, i):
     return left + (n_log_n(c + d) - n_log_n(c) - n_log_n(d))
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def rate_cuts(scratch, valid, total, known, unknown, n_tried):
     """Gain, cost, split info and place of the best cut; UNUSABLE where there is none.
 

@@ -251,7 +251,8 @@ class C45Grower:
             self._reserve(2 * self._room)
         made, tree = self._scratch, self._scratch.tree
         size = tree.start[1]
-        nodes = Nodes(tree.start.copy(), *(part[:size].copy() for part in tree[1:]))
+        parts = (part[:size].copy() for part in tree[1:])
+        nodes = Nodes._make((tree.start.copy(), *parts))
         return nodes, made.votes, bool(made.now[PAYING])
 
     def _make(self, weight: NDArray[np.float64], options: Any) -> bool:
@@ -296,7 +297,7 @@ def finish(memory, y, weight, options):
     return DONE
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def write_tree(cells, scratch, tree):
     """Write the nodes that are left, parents first, with ranks for thresholds."""
     node, mass, old = scratch.node, scratch.mass, scratch.bounds

@@ -167,7 +167,7 @@ def hand_up(scratch, errors):
         scratch.errors[scratch.now[N_FRAMES] - 1, AS_TREE] += errors
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def divide_frame(cells, y, scratch, frame):
     """Divide the cases of a node, and note which branch has the largest known weight.
 
@@ -196,7 +196,7 @@ def divide_cases(cells, scratch, n):
     keep_weights(cells, scratch)
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def enter_branch(cells, y, scratch, frame):
     """Begin with the next branch, if it has cases; False if there is no room for it."""
     i, v = frame[IN_FRAME], frame[LEFT]
@@ -213,7 +213,7 @@ def enter_branch(cells, y, scratch, frame):
     return True
 
 
-@lean_kernel(inner=True)
+@lean_kernel(inner=True, forceinline=True)
 def estimate(cells, y, options, scratch, root, frame):
     """Errors to expect of a subtree on the cases of a node; -1 if there is no room."""
     node, start, now = scratch.node, scratch.start, scratch.now

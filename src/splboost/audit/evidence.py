@@ -36,8 +36,7 @@ from splboost._data.table import Table, mark_listed
 from splboost._tools.user_warnings import warn
 from splboost.audit.table_files import CATEGORY, kind_of_texts
 from splboost.boosting.weak_learner import check_shares
-from splboost.selection.belief import unweigh
-from splboost.selection.calibration import calibrate
+from splboost.selection.belief import calibrate, unweigh
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
 

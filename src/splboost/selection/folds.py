@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -16,11 +17,42 @@ from sklearn.model_selection import (
     check_cv,
 )
 
+from splboost._data.labels import weights_of_classes
+from splboost.boosting.parameters import check_subsample
+from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups
 
+FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 N_FOLDS = 5  # where cv is None
+
+
+class Part(NamedTuple):
+    """Some of the samples to fit to, and some to judge by.
+
+    Attributes
+    ----------
+    fitted, judging : masks
+    of_class : weight of each class, as the booster has it on the rows fitted to; or
+        None
+    """
+
+    fitted: Mask
+    judging: Mask
+    of_class: FloatArray | None
+
+    def take(self, samples: Samples) -> tuple[Samples, Samples]:
+        """The samples of the part.
+
+        Those fitted to are weighed as the booster would weigh them alone. Scores know
+        nothing of the weights of classes, as those of GridSearchCV; but rows of a class
+        of weight zero are left out.
+        """
+        fitted, judging = samples.take(self.fitted), samples.take(self.judging)
+        if self.of_class is not None:
+            fitted = fitted.weighing(fitted.weight * self.of_class[fitted.codes])
+        return fitted, judging
 
 
 def divide_rows(
@@ -142,3 +174,36 @@ def _mask_of(given: Any, purpose: str, number: int, n_rows: int) -> Mask:
             f"cv gives no {where}; give fewer folds, other ones, or more data."
         )
     return mask
+
+
+def make_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Part:
+    """A part of samples of positive weight; refused if it says nothing."""
+    of_class = None
+    if is_classifier(booster):
+        of_class = _weigh_classes(booster, samples, fitted)
+    if of_class is not None:
+        counts = of_class[samples.codes] > 0
+        fitted, judging = fitted & counts, judging & counts
+    if not fitted.any() or not judging.any():
+        raise ValueError(
+            "cv gives a part of the data without rows of positive weight to fit to, or "
+            "to judge by; give fewer folds, other ones, or more data."
+        )
+    if is_classifier(booster):
+        there = np.unique(samples.codes[fitted])
+        if there.size < 2:
+            raise ValueError(
+                "cv gives a part of the data with rows of "
+                f"{booster.classes_[there].tolist()} only to fit to, of the classes "
+                f"{booster.classes_.tolist()}. Give stratified folds, and at least two "
+                "rows of each class."
+            )
+    check_subsample(booster.subsample, int(fitted.sum()))
+    return Part(fitted, judging, of_class)
+
+
+def _weigh_classes(booster: Any, samples: Samples, fitted: Mask) -> FloatArray | None:
+    """Weights of the classes; infinite for one that no row fitted to belongs to."""
+    codes, weight = samples.codes[fitted], samples.weight[fitted]
+    with np.errstate(divide="ignore"):
+        return weights_of_classes(booster.class_weight, booster.classes_, codes, weight)

@@ -27,8 +27,13 @@ from splboost._tools.user_warnings import once, warn
 from splboost.boosting.parameters import check_parameters
 from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.belief import believe, estimate_noise, unweigh
-from splboost.selection.calibration import Calibration, calibrate
+from splboost.selection.belief import (
+    Calibration,
+    believe,
+    calibrate,
+    estimate_noise,
+    unweigh,
+)
 
 FloatArray = NDArray[np.float64]
 

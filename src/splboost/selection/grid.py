@@ -1,16 +1,21 @@
-"""The paces among which a search chooses."""
+"""What a search chooses among: the booster that it is given, paces and depths."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
+from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import restate
+from splboost.boosting.booster import BaseBooster
+from splboost.boosting.parameters import check_parameters
+from splboost.boosting.validation import find_scorer
+from splboost.boosting.weak_learner import is_own_tree
 from splboost.pace import Hard, Pace, resolve_pace
 from splboost.pace.scaled import Scaled
 
@@ -118,3 +123,52 @@ def _at(base: Scaled, scale: str, value: Any) -> Pace:
     other = "plateau" if scale == "age" else "age"
     paced: Pace = clone(base).set_params(**{other: None, scale: value})
     return resolve_pace(paced)  # type: ignore[return-value]
+
+
+def check_booster(booster: Any, grid: Any) -> None:
+    """Refuse what is no booster of this library, takes no pace, or could not be fitted.
+
+    Some of its parameters do nothing before it is fitted to all data in the end.
+    """
+    if not isinstance(booster, BaseBooster):
+        raise TypeError(
+            f"booster={booster!r} is no booster of splboost; give one, such as "
+            "SPLBoostClassifier(), or use GridSearchCV of scikit-learn."
+        )
+    if grid is not None and "pace" not in booster.get_params(deep=False):
+        raise ValueError(
+            f"booster={booster!r} takes no pace, so there is none to choose; set the "
+            "grid of paces to None (grid=None, or plateaus=None in spl_path) to choose "
+            "rounds and depth alone."
+        )
+    if booster.n_iter_no_change is not None:
+        raise ValueError(
+            f"n_iter_no_change={booster.n_iter_no_change} of the booster would stop "
+            "rounds that are to be judged; set it to None."
+        )
+    check_parameters(booster)
+    count_threads(booster.n_jobs)
+    find_scorer(booster.scoring)
+
+
+def check_depths(booster: Any, depths: Any) -> list[int | None]:
+    """The depths as a list; [None] where they are left alone."""
+    if depths is None:
+        return [None]
+    chosen = list(depths) if isinstance(depths, Iterable) else [depths]
+    if not chosen or not all(map(_is_depth, chosen)):
+        raise ValueError(
+            f"depths={depths!r} must be whole numbers from 1 on, such as (1, 2, 3); "
+            "None leaves the trees as they are."
+        )
+    if not is_own_tree(booster._weak_learner()):
+        raise ValueError(
+            f"depths={depths!r}, but the weak learner {booster._weak_learner()!r} is "
+            "no tree of splboost; set depths=None."
+        )
+    return [int(d) for d in chosen]
+
+
+def _is_depth(given: Any) -> bool:
+    is_whole = isinstance(given, Integral) and not isinstance(given, bool)
+    return is_whole and int(given) >= 1

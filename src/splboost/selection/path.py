@@ -21,9 +21,8 @@ from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.samples import Samples, labels_of, read_samples
 from splboost.boosting.validation import find_scorer
 from splboost.boosting.weak_learner import is_binned
-from splboost.selection.folds import divide_rows
-from splboost.selection.grid import PLATEAUS, make_grid
-from splboost.selection.parts import Part, check_booster, check_depths, make_part
+from splboost.selection.folds import Part, divide_rows, make_part
+from splboost.selection.grid import PLATEAUS, check_booster, check_depths, make_grid
 
 FloatArray = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from splboost._data.table import read_table
 from splboost._tools.threads import count_threads
 from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.calibration import Calibration, calibrate
+from splboost.selection.belief import Calibration, calibrate
 
 FloatArray = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from splboost.boosting.fitting import Continuation, Fitting, Kind
 from splboost.boosting.learners import make_learners
 from splboost.boosting.loop import History, Schedule
 from splboost.boosting.samples import GIVEN, FitData, Samples
-from splboost.selection.parts import Part
+from splboost.selection.folds import Part
 from splboost.selection.workers import Stop
 
 FloatArray = NDArray[np.float64]

@@ -24,7 +24,7 @@ from splboost import (
 from splboost._data.table import read_table
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
-from splboost.selection import belief, calibration, judge, pool
+from splboost.selection import belief, judge, pool
 from splboost.selection.members import (
     Forest,
     Ground,
@@ -266,7 +266,7 @@ def test_calibration_undoes_what_flattened_and_shifted_probabilities():
     codes = draw_labels(p, rng)
     spoilt = p**0.5 * [1.0, 2.0, 0.4]
     spoilt /= spoilt.sum(axis=1, keepdims=True)
-    found = calibration.calibrate(spoilt, codes, np.ones(5000))
+    found = belief.calibrate(spoilt, codes, np.ones(5000))
     assert found.exponent == pytest.approx(2, rel=0.1)
     assert_allclose(found.apply(spoilt), p, atol=0.04)
     assert_allclose(
@@ -282,7 +282,7 @@ def test_calibration_is_the_most_likely_one():
         draw_labels(p**2 / (p**2).sum(axis=1)[:, None], rng),
         rng.random(400),
     )
-    found = calibration.calibrate(p, codes, weight)
+    found = belief.calibrate(p, codes, weight)
 
     def loss(exponent, shift):
         q = softmax(exponent * np.log(p) + shift, axis=1)[np.arange(400), codes]
@@ -298,10 +298,10 @@ def test_calibration_is_the_most_likely_one():
 def test_calibration_claims_no_more_than_the_rows_can_show():
     p = np.tile([[0.01, 0.99], [0.99, 0.01]], (50, 1))
     codes = np.tile([1, 0], 50)
-    found = calibration.calibrate(p, codes, np.ones(100))
+    found = belief.calibrate(p, codes, np.ones(100))
     assert found.apply(p).min() >= 0.5 / 102
     assert_allclose(found.apply(p).sum(axis=1), 1)
-    nothing = calibration.calibrate(np.full((3, 2), np.nan), codes[:3], np.ones(3))
+    nothing = belief.calibrate(np.full((3, 2), np.nan), codes[:3], np.ones(3))
     assert nothing.exponent == 1
 
 

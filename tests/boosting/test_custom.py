@@ -28,7 +28,7 @@ from splboost.losses import Exponential, Logistic, Savage, Savage2, check_margin
 from splboost.pace import Hard, Linear
 from splboost.trees import CARTRegressor
 
-SCRIPT = Path(__file__).resolve().parents[1] / "examples" / "new_booster.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "new_booster.py"
 
 
 def load_example():

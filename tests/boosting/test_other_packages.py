@@ -22,9 +22,9 @@ from splboost import (
 )
 from splboost.trees import CARTClassifier, CARTRegressor
 
-PROBLEMS = json.loads((Path(__file__).parent / "data/independent.json").read_text())[
-    "problems"
-]
+PROBLEMS = json.loads(
+    (Path(__file__).parents[1] / "data/independent.json").read_text()
+)["problems"]
 SINGLE = 1e-6  # OpenCV computes in single precision
 
 # What each corresponds to, its settings, and how far they agree

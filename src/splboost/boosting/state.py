@@ -20,6 +20,7 @@ so they do not depend on the number of threads.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -34,11 +35,13 @@ from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.classes import ClassCurves
+from splboost.pace.scaled import UNPACED
 
 FloatArray = NDArray[np.float64]
 
 BLOCK = 32_768  # rows of a task for a thread
 CHUNK = 4096
+CELLS, FEWEST, MOST_ROWS = 65_536, 256, 8192  # scores, and rows, of numpy at a time
 WORK_PER_ROW = 3
 MOST_MARGIN = 345.0  # beyond it losses and weights stay what they are
 MOST_SHIFT = 30.0  # since weights were last brought back to at most 1
@@ -233,6 +236,7 @@ class State:
         self.n_samples = self.n_selected = n
         self.n_outputs = 1 if n_classes == 2 else n_classes
         n_sets = 1 if working_set.joint else self.n_outputs
+        check_memory(n, n_classes, 8 * n * (self.n_outputs + 4 * n_sets))
         self.score = np.zeros((self.n_outputs, n))
         self.work = np.empty((n_sets, 4 if targets else 3, n))
         self.weight, self.loss = self.work[:, WEIGHT], self.work[:, LOSS]
@@ -242,112 +246,117 @@ class State:
         self.latent = 0.0
         self.shift = self._base = 0.0
         self._may_overflow = bool((sample_weight > LARGE_WEIGHT).any())
-        self._ones = np.ones(n if n_classes > 2 else 0, dtype=np.uint8)
+        # What kernels see where a sample has several scores: one, of class 1
+        several = n if n_classes > 2 else 0
+        self._column, self._ones = np.empty(several), np.ones(several, dtype=np.uint8)
         self._curves = ClassCurves(paces)
-        self._kernel = self._make_kernel()
-
-    def _make_kernel(self) -> Any:
-        """The kernel of a block; None where numpy has to help."""
-        formula, fit_of = self._curves.formula, self.working_set.fit_of
-        is_plain = self.working_set.joint and self._curves.is_plain
-        if formula is None or fit_of is None or not (self.n_outputs == 1 or is_plain):
-            return None
+        formula, fit_of = self._curves.formula, working_set.fit_of
+        is_plain = working_set.joint and self._curves.is_plain
+        # Paces of coupled scores, and those of users, are for numpy.
+        self._has_paces = formula is not None and (n_classes == 2 or is_plain)
+        if formula is None or not self._has_paces:
+            formula = UNPACED
         # Two are enough: more are there only where there is no pace.
-        ages, shapes = np.asarray(formula.age), np.asarray(formula.shape)
-        self._pace = tuple(ages[:2].tolist()), tuple(shapes[:2].tolist())
-        loss_of = self.working_set.loss_of
-        return refresher(fit_of, loss_of, formula.weight, formula.latent)
+        ages, shapes = np.ravel(formula.age), np.ravel(formula.shape)
+        self._pace = tuple(ages[[0, -1]].tolist()), tuple(shapes[[0, -1]].tolist())
+        self._kernel: Any = None  # where weights are a user's own
+        if fit_of is not None:
+            formulas = fit_of, working_set.loss_of, formula.weight, formula.latent
+            self._kernel = refresher(*formulas)
 
     # ------------------------------------------------------------ weights from scores
 
     def refresh(self, *, paced: bool) -> None:
         """Set what is to be fitted at the present scores; unless paced, with v = 1."""
         by_kernel = self._kernel is not None and self.shift <= FAR_SHIFT
-        refresh_block = self._refresh_by_kernel if by_kernel else self._refresh_by_numpy
-        if self.n_samples <= BLOCK:
-            found = refresh_block(0, self.n_samples, paced)
-        else:
-            found = self._refresh_in_threads(refresh_block, paced)
-        self.n_selected, lowest, highest, self.latent = found
-        self.one_class = lowest >= highest
-        if self._may_overflow:
-            np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
-
-    def _refresh_in_threads(self, refresh_block: Any, paced: bool) -> Believed:
-        starts = range(0, self.n_samples, BLOCK)
+        whole = by_kernel and self._has_paces
+        block = BLOCK if whole else min(max(CELLS // self.n_outputs, FEWEST), MOST_ROWS)
+        starts = range(0, self.n_samples, block)
         done = [Believed(0, 0, 0, 0.0)] * len(starts)
 
         def refresh_blocks(first: int, last: int) -> None:
             for k in range(first, last):
-                end = min(starts[k] + BLOCK, self.n_samples)
-                done[k] = refresh_block(starts[k], end, paced)
+                rows = slice(starts[k], min(starts[k] + block, self.n_samples))
+                found = self._weigh(rows, by_kernel, paced and whole)
+                done[k] = found if whole else self._believe(rows, paced)
 
-        work = BLOCK * WORK_PER_ROW * self.n_outputs
+        work = block * WORK_PER_ROW * self.n_outputs
         run(refresh_blocks, share(len(starts), self.n_threads, work))
-        n_selected, lowest, highest, latent = zip(*done, strict=True)
-        return Believed(sum(n_selected), min(lowest), max(highest), sum(latent))
+        n_selected, lowests, highests, latents = zip(*done, strict=True)
+        self.n_selected, self.latent = sum(n_selected), sum(latents)
+        self.one_class = min(lowests) >= max(highests)
+        if self._may_overflow:
+            np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
 
-    def _refresh_by_kernel(self, first: int, last: int, paced: bool) -> Believed:
-        score, codes = self.score[0], self.codes
-        if self.n_outputs > 1:
-            score, codes = self._margin(), self._ones
-        samples = Samples(score, codes, self.sample_weight, self.work[0])
-        n_selected, n_upper, latent = self._kernel(
-            samples,
-            first,
-            last,
-            1,
-            self.shift,
-            self.working_set.limit,
-            (*self._pace, paced),
-        )
+    def _weigh(self, rows: slice, by_kernel: bool, paced: bool) -> Believed:
+        """Write weights, targets and losses for each learner, and v if paced."""
+        joint, codes = self.working_set.joint, self.codes
+        if self.n_outputs > 1 and joint:
+            codes, columns = self._ones, self._margin(rows)[None]
+        elif self.n_outputs > 1:
+            columns = self.working_set.against_rest(self._seen(rows)).T
+        for k in range(len(self.work)):
+            score, own = self.score[0], 1
+            if self.n_outputs > 1:
+                score, own = self._column, 1 if joint else k
+                score[rows] = columns[k]
+            samples = Samples(score, codes, self.sample_weight, self.work[k])
+            if by_kernel:
+                n_selected, n_upper, latent = self._kernel(
+                    samples,
+                    rows.start,
+                    rows.stop,
+                    own,
+                    self.shift,
+                    self.working_set.limit,
+                    (*self._pace, paced),
+                )
+            else:
+                self._weigh_by_numpy(samples, rows, own)
+        if not by_kernel:
+            return Believed(0, 0, 0, 0.0)
         if self.n_outputs > 1:
             return Believed(n_selected, 0, 1, latent)
         return Believed(n_selected, n_upper == n_selected, n_upper > 0, latent)
 
-    def _refresh_by_numpy(self, first: int, last: int, paced: bool) -> Believed:
-        """The same where a formula is of the user's own, or scores are coupled."""
-        rows, working_set = slice(first, last), self.working_set
+    @np.errstate(all="ignore")
+    def _weigh_by_numpy(self, samples: Samples, rows: slice, own: int) -> None:
+        """The same, without v, for one learner whose weights are a user's own."""
+        y = np.where(samples.codes[rows] == own, 1.0, -1.0)
+        margin = y * samples.score[rows]
+        work = samples.work[:, rows]
+        near = np.clip(margin - self.shift, -MOST_MARGIN, MOST_MARGIN)
+        weight, target = self.working_set.fit(near, y)
+        work[WEIGHT] = weight * samples.sample_weight[rows]
+        work[LOSS] = self.working_set.loss.value(margin if self.shift else near)
+        if len(work) > TARGET:
+            work[TARGET] = target
+
+    @np.errstate(all="ignore")
+    def _believe(self, rows: slice, paced: bool) -> Believed:
+        """Multiply weights by v, as far as paced, where numpy has to find it."""
         codes, sample_weight = self.codes[rows], self.sample_weight[rows]
-        columns, own = self.score[:, rows], [1]
-        if self.n_outputs > 1:
-            score = self._seen(rows)
-            columns = self._margin(rows)[None]
-            if not working_set.joint:
-                columns = np.ascontiguousarray(working_set.against_rest(score).T)
-                own = [*range(self.n_outputs)]
-        with np.errstate(all="ignore"):
-            for k, own_class in enumerate(own):
-                y = np.where(codes == own_class, 1.0, -1.0)
-                if self.n_outputs > 1 and working_set.joint:
-                    y = np.ones(codes.size)
-                margin = np.clip(y * columns[k] - self.shift, -MOST_MARGIN, MOST_MARGIN)
-                weight, target = working_set.fit(margin, y)
-                self.weight[k, rows] = weight
-                if self.target is not None:
-                    self.target[k, rows] = target
-                self.loss[k, rows] = working_set.loss.value(
-                    y * columns[k] if self.shift else margin
-                )
-            if self.n_outputs == 1 or (working_set.joint and self._curves.is_plain):
-                doubt = self.loss[0, rows]
-            else:
-                doubt = working_set.loss.doubt(score, codes)
-            latent = float(self._curves.latent(doubt, codes) @ sample_weight)
-            v = self._curves.weight(doubt, codes) if paced else np.ones(codes.size)
-            factor = np.multiply(sample_weight, v, out=self.factor[rows])
-            self.weight[:, rows] *= factor
-        believed = codes[v > 0]
-        lowest = int(believed.min(initial=self.n_classes))
-        return Believed(believed.size, lowest, int(believed.max(initial=0)), latent)
+        if self.n_outputs == 1 or (self.working_set.joint and self._curves.is_plain):
+            doubt = self.loss[0, rows]
+        else:
+            doubt = self.working_set.loss.doubt(self._seen(rows), codes)
+        latent = float(self._curves.latent(doubt, codes) @ sample_weight)
+        self.factor[rows] = sample_weight
+        if paced and not self._curves.is_plain:
+            v = self._curves.weight(doubt, codes)
+            self.factor[rows] *= v
+            self.weight[:, rows] *= v
+            codes = codes[v > 0]
+        lowest = int(codes.min(initial=self.n_classes))
+        return Believed(codes.size, lowest, int(codes.max(initial=0)), latent)
 
     def paces(self) -> FloatArray:
         """v of every sample at the present scores."""
         v = np.ones(self.n_samples)
         if not self._curves.is_plain:
             with np.errstate(all="ignore"):
-                for start in range(0, self.n_samples, BLOCK):
-                    rows = slice(start, start + BLOCK)
+                for start in range(0, self.n_samples, CHUNK):
+                    rows = slice(start, start + CHUNK)
                     doubt = self.loss_function.doubt(self._seen(rows), self.codes[rows])
                     v[rows] = self._curves.weight(doubt, self.codes[rows])
         return v
@@ -435,6 +444,21 @@ class State:
 
     def rewind(self, n_rounds: int) -> None:
         """Forget what depends on later rounds, but for the scores."""
+
+
+def check_memory(n_rows: int, n_classes: int, size: int) -> None:
+    """Refuse scores of so many bytes that the machine cannot hold them."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # nothing is known of it
+        return
+    if size > memory:
+        raise MemoryError(
+            f"The scores of {n_rows} rows for each of {n_classes} classes, and what is "
+            f"fitted to them, would take {size / 1e9:.1f} GB, more than the "
+            f"{memory / 1e9:.1f} GB of this machine. Fit on fewer rows, or put rare "
+            "classes together; if y is a number to be predicted, use a regressor."
+        )
 
 
 def level_ties(score: FloatArray) -> FloatArray:

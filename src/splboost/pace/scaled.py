@@ -36,7 +36,8 @@ def hard_latent(loss: Any, age: Any, shape: Any) -> Any:
 
 
 # No pace: v = 1, and the loss itself
-PLAIN = Curves(np.ones_like, np.copy, Formula(hard, hard_latent, math.inf, 0.0))
+UNPACED = Formula(hard, hard_latent, math.inf, 0.0)
+PLAIN = Curves(np.ones_like, np.copy, UNPACED)
 
 # What an argument may be: above the first number, up to and with the second.
 _RANGES = {

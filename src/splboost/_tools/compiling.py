@@ -17,8 +17,9 @@ from multiprocessing import current_process
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
+from zlib import crc32
 
-from numba import njit
+from numba import config, njit
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
@@ -64,7 +65,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 class Turn:
-    """A lock of all processes of the user, which may be taken again inside.
+    """A lock of all processes with one cache, which may be taken again inside.
 
     Without such locks, or a folder for them, it does nothing.
     """
@@ -78,7 +79,9 @@ class Turn:
         if self._is_taken or fcntl is None:
             yield
             return
-        path = os.path.join(tempfile.gettempdir(), f"splboost-{os.getuid()}.lock")
+        cache = os.path.abspath(config.CACHE_DIR or __file__)
+        name = f"splboost-{os.getuid()}-{crc32(os.fsencode(cache)):08x}.lock"
+        path = os.path.join(tempfile.gettempdir(), name)
         file = -1
         with suppress(OSError):
             file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)

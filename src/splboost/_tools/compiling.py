@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any
 from zlib import crc32
 
-from numba import config, njit
+from numba import njit
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
@@ -79,7 +79,7 @@ class Turn:
         if self._is_taken or fcntl is None:
             yield
             return
-        cache = os.path.abspath(config.CACHE_DIR or __file__)
+        cache = os.path.abspath(os.environ.get("NUMBA_CACHE_DIR") or __file__)
         name = f"splboost-{os.getuid()}-{crc32(os.fsencode(cache)):08x}.lock"
         path = os.path.join(tempfile.gettempdir(), name)
         file = -1

@@ -38,7 +38,7 @@ from splboost.boosting.samples import (
 from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.boosting.weak_learner import MEANS
 from splboost.pace import Pace, resolve_pace
-from splboost.pace.resolve import is_paced
+from splboost.pace.by_class import is_paced
 from splboost.pace.scaled import DEFAULT_PLATEAU
 
 FloatArray = NDArray[np.float64]

@@ -23,8 +23,11 @@ from splboost.boosting.weak_learner import MEANS
 from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
-from splboost.pace.classes import describe_dropped_classes, paces_of_classes
-from splboost.pace.resolve import given_paces
+from splboost.pace.by_class import (
+    describe_dropped_classes,
+    given_paces,
+    paces_of_classes,
+)
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 
 FloatArray = NDArray[np.float64]

@@ -26,7 +26,7 @@ from splboost.boosting.state import State
 from splboost.boosting.steps import Means, Proposal, ValueStep
 from splboost.losses import Squared
 from splboost.pace import Pace, resolve_pace
-from splboost.pace.classes import ClassCurves
+from splboost.pace.by_class import ClassCurves
 from splboost.trees.estimators import CARTRegressor
 
 FloatArray = NDArray[np.float64]

@@ -16,7 +16,7 @@ from splboost.boosting.loop import (
     ONE_CLASS,
     PERFECT,
 )
-from splboost.pace.resolve import is_paced
+from splboost.pace.by_class import is_paced
 
 _REASONS = {
     "n_estimators": "A model needs a learner.",

@@ -34,7 +34,7 @@ from splboost._tools.threads import run, share
 from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
-from splboost.pace.classes import ClassCurves
+from splboost.pace.by_class import ClassCurves
 from splboost.pace.scaled import UNPACED
 
 FloatArray = NDArray[np.float64]

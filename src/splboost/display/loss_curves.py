@@ -16,7 +16,7 @@ from splboost.boosting.robustboost import BasePotentialBooster
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2
 from splboost.pace import Hard, Pace, resolve_pace
-from splboost.pace.classes import paces_of_classes
+from splboost.pace.by_class import paces_of_classes
 from splboost.pace.scaled import Scaled
 
 FloatArray = NDArray[np.float64]

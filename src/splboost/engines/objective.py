@@ -34,8 +34,7 @@ from splboost.losses import (
     logistic_slope,
 )
 from splboost.pace import Pace, resolve_pace
-from splboost.pace.classes import ClassCurves, paces_of_classes
-from splboost.pace.resolve import given_paces
+from splboost.pace.by_class import ClassCurves, given_paces, paces_of_classes
 from splboost.pace.scaled import Scaled
 
 FloatArray = NDArray[np.float64]

@@ -21,8 +21,7 @@ from splboost._tools.docstrings import documented_by
 from splboost._tools.user_warnings import warn
 from splboost.engines.objective import PacedLoss, check_p_min, check_whole, find_paces
 from splboost.pace import Pace
-from splboost.pace.classes import describe_lost_classes
-from splboost.pace.resolve import given_paces
+from splboost.pace.by_class import describe_lost_classes, given_paces
 
 # Parameters of ours, which the packages must not see
 OURS = "p_min", "pace", "warm_rounds"

@@ -36,6 +36,7 @@ keeps half of the distance between the two, on a logarithmic scale.
 """
 
 from splboost.pace.base import Curves, Pace
+from splboost.pace.by_class import resolve_pace
 from splboost.pace.checks import check_pace
 from splboost.pace.regularisers import (
     Hard,
@@ -44,7 +45,6 @@ from splboost.pace.regularisers import (
     Mixture,
     Polynomial,
 )
-from splboost.pace.resolve import resolve_pace
 from splboost.pace.scaled import DEFAULT_PLATEAU
 
 __all__ = [

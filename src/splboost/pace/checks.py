@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from splboost.pace.base import LARGEST, FloatArray, Pace
-from splboost.pace.resolve import resolve_pace
+from splboost.pace.by_class import resolve_pace
 
 
 @np.errstate(all="ignore")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from splboost.boosting.model import coded
 from splboost.losses import Exponential
 from splboost.pace import Hard
-from splboost.pace.classes import paces_of_classes
+from splboost.pace.by_class import paces_of_classes
 from splboost.selection.rounds import (
     add_logits,
     do_logits,

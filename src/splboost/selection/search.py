@@ -16,7 +16,7 @@ from splboost._data.labels import all_or_nothing
 from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.parameters import WARM_ROUNDS, check_parameters
-from splboost.pace.resolve import is_paced
+from splboost.pace.by_class import is_paced
 from splboost.selection.grid import check_booster, make_grid
 from splboost.selection.path import (
     BEST,

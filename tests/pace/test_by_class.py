@@ -24,7 +24,7 @@ from splboost.datasets import (
 )
 from splboost.losses import Exponential
 from splboost.pace import Hard, Linear, Logarithmic, Mixture, Pace, Polynomial
-from splboost.pace.classes import (
+from splboost.pace.by_class import (
     ClassCurves,
     describe_dropped_classes,
     paces_of_classes,

@@ -1,10 +1,12 @@
 """Boosters, all over one loop.
 
-A module for each booster or pair of them; beside them loop.py (the rounds), model.py
-and prediction.py (what is left of a fit), progress.py (what callbacks see), custom.py
-(a booster from a loss of one's own), potentials.py and potential_kernels.py (the
-equations of RobustBoost and BrownBoost). The folders hold what they are made of:
-families, learners, scores, steps, fit.
+loop.py is Algorithm 1: a state of scores and weights (state.py), weak learners that are
+fitted to the weights (learners.py), and a step along them (steps.py, line_search.py).
+What a booster fits in a round is its working set (working_sets.py). The boosters of a
+loss stand in one file: adaboost.py, logit.py, savage.py, l2.py, and robustboost.py with
+potentials.py; custom.py makes one from a loss of your own. What they share is in
+booster.py and classifier.py: reading data (samples.py), a fit under way (fitting.py),
+what is done after a round (progress.py, validation.py), what is left (model.py).
 """
 
 from splboost.boosting.adaboost import (

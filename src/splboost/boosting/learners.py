@@ -129,7 +129,8 @@ class Weak:
 
     def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
         """Summed weight of the samples that votes get wrong."""
-        return float(weight @ (self.answers[self.leaf] != codes))
+        # By a sum: a product would start the threads of the linear algebra library.
+        return float((weight * (self.answers[self.leaf] != codes)).sum())
 
     def keep(self) -> None:
         """Make it outlive the learner's next fit."""

@@ -23,20 +23,23 @@ BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
 # Places of ``Scratch.now``, which says where the making of a tree has got to: the step;
 # the node and cases at which it is; the numbers of nodes, of those yet to be split, and
 # of the root's cases; whether the lists are still those of the table, and cuts have to
-# pay; the depth allowed; the nodes on the way to that being pruned, and where memory is
-# free above their cases; and the cells that this call may still look at
+# pay; the depth allowed, and that without paying (0: never) if the root cannot; the
+# nodes on the way to that being pruned, and where memory is free above their cases; and
+# the cells that this call may still look at
 STEP, NODE, LOW, HIGH, N_NODES, N_OPEN, SIZE = range(7)
-WHOLE, PAYING, MAX_DEPTH, N_FRAMES, FREE, WORK = range(7, 13)
+WHOLE, PAYING, MAX_DEPTH, FREE_DEPTH, N_FRAMES, FREE, WORK = range(7, 14)
+# Places of ``Scratch.limits``; deviations are those of the confidence, see prune
+MIN_CASES, CONFIDENCE, DEVIATIONS = range(3)
 
 
 @lean_kernel(inner=True, forceinline=True)
-def rate_attributes(cells, y, scratch, lists, total, span, node):
-    """Rate splits by attributes, from the step on, while there is work left.
-
-    ``lists`` have the node's cases in a ``span``, ``total`` are their class weights.
-    ``node`` are the cases that two branches must hold and what ``summarise`` returns.
-    """
-    now, (low, high) = scratch.now, span
+def rate_attributes(cells, scratch):
+    """Rate splits of the node by attributes, from the step on, while there is work."""
+    now, min_cases = scratch.now, scratch.limits[MIN_CASES]
+    low, high, total = now[LOW], now[HIGH], scratch.mass[now[NODE]]
+    paying = now[PAYING] and not (now[NODE] == 0 and now[FREE_DEPTH] > 0)
+    node = summarise(total, min_cases, paying)
+    lists = cells.ascending if now[WHOLE] else scratch.lists
     gain, cost, info, ends = scratch.gain, scratch.cost, scratch.info, scratch.ends
     while now[WORK] > 0 and now[STEP] < gain.size:
         f = now[STEP]
@@ -45,21 +48,21 @@ def rate_attributes(cells, y, scratch, lists, total, span, node):
         gain[f], cost[f] = UNUSABLE, 0.0
         k, offset = cells.which_list[f], cells.offset[f]
         entries, valid, size = lists[max(k, 0)][low:high], scratch.valid, 0
-        known, unknown, n_tried = node[1], 0.0, 0
+        known, unknown, n_tried = node[0], 0.0, 0
         if k >= 0:
             if entries.size == cells.rank.shape[1]:  # known once for all
                 valid = cells.valid[k]
             size, unknown, n_tried, known = lay_out_sorted(
-                cells, y, scratch, f, entries, total, node
+                cells, scratch, f, entries, total, node
             )
         elif not (cells.categorical[f] and scratch.tested[f]):
-            unknown = count_ranks(cells, f, y, entries, scratch)
+            unknown = count_ranks(cells, scratch, f, entries)
             if cells.categorical[f]:
                 of_rank = scratch.of_rank[:, : cells.offset[f + 1] - offset]
                 for c in range(total.size):
                     scratch.total[c] = sum_of(of_rank[c])
                 gain[f], info[f] = rate_categories(
-                    of_rank, scratch.total, unknown, node[0]
+                    of_rank, scratch.total, unknown, min_cases
                 )
             else:
                 size, n_tried, known = lay_out_counted(cells, scratch, f, node)
@@ -75,14 +78,14 @@ def rate_attributes(cells, y, scratch, lists, total, span, node):
 
 
 @lean_kernel(inner=True, forceinline=True)
-def lay_out_sorted(cells, y, scratch, f, entries, total, node):
+def lay_out_sorted(cells, scratch, f, entries, total, node):
     """Lay out a sorted column; its places, unknown weight, cuts tried, and summary.
 
     Places are laid out and bounded a block at a time, while they are in the cache; but
     all at once where some values are unknown, as the sums of the others come first.
     There are none if no cut may gain.
     """
-    min_cases, known, may_gain = node
+    (known, may_gain), min_cases = node, scratch.limits[MIN_CASES]
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
     below, bound, top = scratch.below, scratch.bound, scratch.top
     size, unknown, n_tried = entries.size, 0.0, 0
@@ -105,7 +108,7 @@ def lay_out_sorted(cells, y, scratch, f, entries, total, node):
             mark_valid(values, cells.crowded[f], following, valid[low:high])
         a, b = below[0][low:high], below[1][low:high]
         if total.size > 2:
-            add_up(scratch.pull, y, entries, low, high, below)
+            add_up(scratch, entries, low, high)
         else:
             of_first, of_second = add_up_two(
                 scratch.pull, entries[low:high], of_first, of_second, a, b
@@ -123,13 +126,14 @@ def lay_out_sorted(cells, y, scratch, f, entries, total, node):
 
 
 @lean_kernel(inner=True)
-def add_up(pull, y, entries, low, high, below):
+def add_up(scratch, entries, low, high):
     """Class weights up to each entry, which go on from those before."""
+    below = scratch.below
     for i in range(low, high):
         for c in range(below.shape[0]):
             below[c, i] = below[c, i - 1] if i > 0 else 0.0
         row = entries[i] & ROW
-        below[y[row], i] += pull[row]
+        below[scratch.y[row], i] += scratch.pull[row]
 
 
 @lean_kernel(inner=True, forceinline=True)
@@ -144,9 +148,10 @@ def add_up_two(pull, entries, of_first, of_second, a, b):
 
 
 @lean_kernel(inner=True, forceinline=True)
-def count_ranks(cells, f, y, rows, scratch):
+def count_ranks(cells, scratch, f, rows):
     """Class weights of each rank; returns the weight of unknown values."""
-    pull, of_rank, rank = scratch.pull, scratch.of_rank, cells.rank[f]
+    y, pull = scratch.y, scratch.pull
+    of_rank, rank = scratch.of_rank, cells.rank[f]
     for c in range(of_rank.shape[0]):
         for r in range(cells.offset[f + 1] - cells.offset[f]):
             of_rank[c, r] = 0.0
@@ -164,13 +169,12 @@ def count_ranks(cells, f, y, rows, scratch):
 @lean_kernel(inner=True, forceinline=True)
 def lay_out_counted(cells, scratch, f, node):
     """Lay out the ranks that were counted; their number, cuts tried, and summary."""
-    min_cases, known, _ = node
     total, met = scratch.total, scratch.spare
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
     size, n_tried = pack_ranks(scratch.of_rank, values.size, scratch.below, met), 0
     for c in range(total.size):
         total[c] = scratch.below[c, size - 1] if size > 0 else 0.0
-    known, may_gain = summarise(total, min_cases, known.only_paying)
+    known, may_gain = summarise(total, scratch.limits[MIN_CASES], node[0].only_paying)
     if size < 2 or not may_gain:
         return 0, n_tried, known
     valid = scratch.valid[:size]
@@ -254,12 +258,13 @@ def is_usable(cells, f, gain):
 
 
 @lean_kernel(inner=True)
-def place_cut(cells, f, ends, weight):
+def place_cut(cells, scratch, f):
     """Rank of the largest value in the data that is not above the middle of two.
 
     The data are all rows with a weight, also those of other nodes.
     """
     values, rank = cells.values[cells.offset[f] : cells.offset[f + 1]], cells.rank[f]
+    ends, weight = scratch.ends[f], scratch.weight
     middle = values[ends[0]] / 2 + values[ends[1]] / 2
     highest = ends[1] - 1
     while highest > ends[0] and values[highest] > middle:

@@ -146,8 +146,6 @@ class C45Classifier(BaseTreeClassifier):
             table, codes, weight = self._read_cases(X, y, sample_weight)
             self._warn_of_small_weights(weight)
             grower = C45Grower(table, codes, self.classes_.size)
-            # Kernels would be compiled anew for weights that are read-only or strided.
-            weight = np.require(weight, requirements=["C", "W"])
             tree, _, _ = grower.grow(weight, self.tree_options())
             self.tree_ = grower.ensemble([tree])
         return self

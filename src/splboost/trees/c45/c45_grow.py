@@ -16,16 +16,16 @@ attribute, then divided list by list, and these steps are counted.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.attributes import (
     FREE,
+    FREE_DEPTH,
     HIGH,
     LOW,
     MAX_DEPTH,
+    MIN_CASES,
     N_NODES,
     N_OPEN,
     NODE,
@@ -38,7 +38,7 @@ from splboost.trees.c45.attributes import (
     place_cut,
     rate_attributes,
 )
-from splboost.trees.c45.gain import EPSILON, reaches, sum_of, summarise
+from splboost.trees.c45.gain import EPSILON, reaches, sum_of
 from splboost.trees.c45.multiway import SLACK
 from splboost.trees.c45.ranks import ROW
 
@@ -48,33 +48,17 @@ NO_CHILD = -1
 TAKE = -1  # the unknown, of a branch that is yet to be taken from the node above
 BEGIN = -1  # the step before the first
 UNDER_WAY, NO_ROOM, DONE = range(3)  # what calls answer; memory may be too small
-CELLS = 5_000_000  # looked at by one call, some 50 ms
-
-
-class Options(NamedTuple):
-    """What sort of tree to make; see ``C45Classifier``.
-
-    With ``free_depth`` above 0, a tree whose root can pay for no cut is grown to that
-    depth without paying. ``deviations`` are those of the confidence; see prune.
-    """
-
-    min_cases: float
-    max_depth: int
-    mdl: bool
-    free_depth: int
-    pruning: bool
-    confidence: float
-    deviations: float
+CELLS = 2_000_000  # looked at by one call, some 20 ms
 
 
 @lean_kernel(inner=True, forceinline=True)
-def plant(cells, y, weight, options, scratch):
+def plant(cells, scratch):
     """Begin a tree with a root of the rows of positive weight."""
     node, mass, lists, now = scratch.node, scratch.mass, scratch.lists, scratch.now
-    two, size = mass.shape[1] == 2, np.int64(0)
+    y, two, size = scratch.y, mass.shape[1] == 2, np.int64(0)
     mass[0, :] = 0.0
     for row in range(y.size):
-        w = weight[row]
+        w = scratch.weight[row]
         scratch.pull[row] = -w if two and y[row] == 0 else w
         lists[0, size], scratch.case_weight[size] = row, w
         mass[0, y[row]] += w
@@ -97,8 +81,8 @@ def plant(cells, y, weight, options, scratch):
     node[root, DEPTH], node[root, CLASS] = 0, heaviest(mass[root])
     now[STEP], now[N_NODES], now[N_OPEN], now[WHOLE] = 0, 1, 0, whole
     now[FREE] = 0
-    now[SIZE], now[PAYING], now[MAX_DEPTH] = size, options.mdl, options.max_depth
-    if may_split(scratch, root, options.min_cases):
+    now[SIZE] = size
+    if may_split(scratch, root):
         push(scratch, root, 1.0, (root, size, size, size))
 
 
@@ -113,40 +97,37 @@ def keep(entries, chosen, kept):
 
 
 @kernel
-def grow(memory, y, weight, options):
+def grow(memory):
     """Go on growing a tree; whether it is done, or there is no room for it.
 
     (Nothing but a number goes back to Python: arrays would cost more, and an interrupt
     might strike on their way.)
     """
-    cells, scratch, options = memory.cells, memory.scratch, Options(*options)
-    now, n_features = scratch.now, cells.categorical.size
+    cells, scratch = memory.cells, memory.scratch
+    now, n_features, has_room = scratch.now, cells.categorical.size, True
     now[WORK] = CELLS
     if now[STEP] == BEGIN:
-        plant(cells, y, weight, options, scratch)
-    while now[STEP] > 0 or now[N_OPEN] > 0:
-        if now[WORK] <= 0:
-            return UNDER_WAY
+        plant(cells, scratch)
+    while has_room and now[WORK] > 0 and (now[STEP] > 0 or now[N_OPEN] > 0):
         if now[STEP] == 0:
-            if not open_node(cells, y, scratch, scratch.lists.shape[0]):
-                return NO_ROOM
+            has_room = open_node(cells, scratch, scratch.lists.shape[0])
             mark_tested(scratch.node, now[NODE], scratch.tested)
         if now[STEP] < n_features:
-            rate_node(cells, y, options, scratch)
+            rate_attributes(cells, scratch)
         elif now[STEP] == n_features:
-            now[STEP] = 0
-            if branch_out(cells, y, weight, options, scratch):
-                now[STEP] = n_features + 1
-            elif now[N_NODES] > scratch.node.shape[0]:
-                return NO_ROOM
+            to_divide = branch_out(cells, scratch)
+            now[STEP] = n_features + 1 if to_divide else 0
+            has_room = now[N_NODES] <= scratch.node.shape[0]
         else:
             divide_lists(cells, scratch, n_features + 1)
-    collapse(scratch)
-    return DONE
+    done = now[STEP] == 0 and now[N_OPEN] == 0
+    if done and has_room:
+        collapse(scratch)
+    return NO_ROOM if not has_room else (DONE if done else UNDER_WAY)
 
 
 @lean_kernel(inner=True)
-def open_node(cells, y, scratch, n_lists):
+def open_node(cells, scratch, n_lists):
     """Take up the node on top of the stack; False if there is no room for it."""
     scratch.now[N_OPEN] -= 1
     k = scratch.now[N_OPEN]
@@ -164,7 +145,7 @@ def open_node(cells, y, scratch, n_lists):
         for n in range(n_lists):
             join(scratch, n, scratch.shares[k], (low, high, unknown, end), place)
         low, high = place, place + size
-    take_up(cells, y, scratch, i, low, high)
+    take_up(cells, scratch, i, low, high)
     return True
 
 
@@ -209,14 +190,14 @@ def join(scratch, n, share, span, place):
 
 
 @lean_kernel(inner=True)
-def take_up(cells, y, scratch, i, low, high):
+def take_up(cells, scratch, i, low, high):
     """Be at a node and its cases, with the weights that they have there."""
     scratch.now[NODE], scratch.now[LOW], scratch.now[HIGH] = i, low, high
     if cells.any_missing:
         two = scratch.mass.shape[1] == 2
         for k in range(low, high):
             row, weight = scratch.lists[0, k], scratch.case_weight[k]
-            scratch.pull[row] = -weight if two and y[row] == 0 else weight
+            scratch.pull[row] = -weight if two and scratch.y[row] == 0 else weight
 
 
 @lean_kernel(inner=True, forceinline=True)
@@ -229,18 +210,7 @@ def mark_tested(node, i, tested):
 
 
 @lean_kernel(inner=True, forceinline=True)
-def rate_node(cells, y, options, scratch):
-    """Rate attributes for the node that was taken up."""
-    now, total = scratch.now, scratch.mass[scratch.now[NODE]]
-    paying = now[PAYING] and not (now[NODE] == 0 and options.free_depth > 0)
-    known, may_gain = summarise(total, options.min_cases, paying)
-    lists = cells.ascending if now[WHOLE] else scratch.lists
-    span, node = (now[LOW], now[HIGH]), (options.min_cases, known, may_gain)
-    rate_attributes(cells, y, scratch, lists, total, span, node)
-
-
-@lean_kernel(inner=True, forceinline=True)
-def branch_out(cells, y, weight, options, scratch):
+def branch_out(cells, scratch):
     """Split a node that is rated, if that gains; whether its lists must be divided.
 
     Branches that may be split are put on the stack. If there is no room for branches,
@@ -248,23 +218,23 @@ def branch_out(cells, y, weight, options, scratch):
     """
     node, mass, now = scratch.node, scratch.mass, scratch.now
     parent, first = now[NODE], now[N_NODES]
-    freely = now[PAYING] and parent == 0 and options.free_depth > 0
+    freely = now[PAYING] and parent == 0 and now[FREE_DEPTH] > 0
     feature, paid = choose_attribute(cells, scratch, now[PAYING], freely)
     if feature < 0:
         return False
     if not paid:
-        now[PAYING], now[MAX_DEPTH] = 0, min(now[MAX_DEPTH], options.free_depth)
+        now[PAYING], now[MAX_DEPTH] = 0, min(now[MAX_DEPTH], now[FREE_DEPTH])
     n = np.int64(2)
     if cells.categorical[feature]:
         n = cells.offset[feature + 1] - cells.offset[feature]
     else:
-        node[parent, CUT] = place_cut(cells, feature, scratch.ends[feature], weight)
+        node[parent, CUT] = place_cut(cells, scratch, feature)
     now[N_NODES] += n
     if now[N_NODES] > node.shape[0]:
         return False
     node[parent, FEATURE] = feature
     node[parent, CHILD], node[parent, CHILDREN] = first, n
-    part_cases(cells, y, scratch, parent)
+    part_cases(cells, scratch, parent)
     start, n_open = scratch.start, now[N_OPEN]
     take = start[n + 1] > start[n] and not cells.categorical[feature]
     for v in range(n):
@@ -276,7 +246,7 @@ def branch_out(cells, y, weight, options, scratch):
             mass[child, c] = scratch.of_branch[v, c]
         if start[v + 1] > start[v]:
             node[child, CLASS] = heaviest(mass[child])
-        if may_split(scratch, child, options.min_cases):
+        if may_split(scratch, child):
             span = start[v], start[v + 1], start[n], start[n + 1]
             if take:
                 span = now[LOW], now[HIGH], np.int64(TAKE), np.int64(TAKE)
@@ -285,7 +255,7 @@ def branch_out(cells, y, weight, options, scratch):
 
 
 @lean_kernel(inner=True)
-def part_cases(cells, y, scratch, i):
+def part_cases(cells, scratch, i):
     """Find the branches of a node for its cases, which were taken up.
 
     Writes the branch of each case, the last for those of unknown value; where branches
@@ -296,6 +266,7 @@ def part_cases(cells, y, scratch, i):
     feature, cut = scratch.node[i, FEATURE], scratch.node[i, CUT]
     categorical, rank = cells.categorical[feature], cells.rank[feature]
     low, high, n = scratch.now[LOW], scratch.now[HIGH], scratch.node[i, CHILDREN]
+    scratch.now[WORK] -= high - low
     for v in range(n + 1):
         start[v + 1] = 0
         for c in range(of_branch.shape[1]):
@@ -307,7 +278,7 @@ def part_cases(cells, y, scratch, i):
         if r >= 0:
             v = r if categorical else np.int32(r > cut)
         scratch.branch[row] = v
-        of_branch[v, y[row]] += abs(scratch.pull[row])
+        of_branch[v, scratch.y[row]] += abs(scratch.pull[row])
         start[v + 1] += 1
     start[0] = low
     for v in range(n + 1):
@@ -386,12 +357,12 @@ def heaviest(weights):
 
 
 @lean_kernel(inner=True)
-def may_split(scratch, i, min_cases):
+def may_split(scratch, i):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
     node, mass = scratch.node, scratch.mass[i]
     total = sum_of(mass)
     mixed = total - mass[node[i, CLASS]] > SLACK * total
-    enough = total > 0 and reaches(total, 2 * min_cases)
+    enough = total > 0 and reaches(total, 2 * scratch.limits[MIN_CASES])
     return mixed and enough and node[i, DEPTH] < scratch.now[MAX_DEPTH]
 
 

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from splboost._data.table import Table
 from splboost._tools.compiling import Reference, kernel, lean_kernel
 from splboost._tools.interrupts import Uninterrupted
-from splboost.trees.c45.attributes import PAYING, STEP
+from splboost.trees.c45.attributes import (
+    CONFIDENCE,
+    DEVIATIONS,
+    FREE_DEPTH,
+    MAX_DEPTH,
+    MIN_CASES,
+    PAYING,
+    STEP,
+)
 from splboost.trees.c45.c45_grow import (
     BEGIN,
     CHILD,
@@ -33,7 +41,7 @@ from splboost.trees.c45.ranks import Cells, rank_table
 from splboost.trees.c45.walk import vote
 
 NO_LIMIT = 1 << 40
-VOTE_ROWS = 200_000  # that one call predicts, some 50 ms
+VOTE_ROWS = 100_000  # that one call predicts, some 20 ms
 
 
 class C45Options(NamedTuple):
@@ -52,7 +60,8 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    now : where the making of a tree has got to; see attributes
+    y, weight : (n_rows,) classes, and weights
+    limits, now : what sort of tree to make, and where that has got to; see attributes
     lists : the cases of nodes, in the shape of ``ascending``, or with more room
     case_weight : the cases' weights, in the order of the first list
     node, mass : (most, 7) integers of the tree's nodes, and their class weights
@@ -71,10 +80,11 @@ class Scratch(NamedTuple):
         attribute is worth, the ranks around its best cut, whether the average counts
         it, and whether it was tested above
     spare : (n_rows,) for entries on the move, and for the ranks that a node meets
-    tree : the finished tree
-    votes : (n_rows,) class that it predicts
     """
 
+    y: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    limits: NDArray[np.float64]
     now: NDArray[np.int64]
     lists: NDArray[np.int64]
     case_weight: NDArray[np.float64]
@@ -104,11 +114,11 @@ class Scratch(NamedTuple):
     in_average: NDArray[np.bool_]
     tested: NDArray[np.bool_]
     spare: NDArray[np.int64]
-    tree: Nodes
-    votes: NDArray[np.int32]
 
 
-def make_scratch(cells: Cells, n_classes: int, room: int) -> Scratch:
+def make_scratch(
+    cells: Cells, codes: NDArray[np.int32], n_classes: int, room: int
+) -> Scratch:
     """Scratch for trees over a table, of ``room`` times as many nodes as it has rows.
 
     Cases of unknown value, which are copied, have as many times room.
@@ -121,7 +131,10 @@ def make_scratch(cells: Cells, n_classes: int, room: int) -> Scratch:
     most_cases = 2 * room * n_rows if cells.any_missing else n_rows
     most = room * n_rows
     return Scratch(
-        now=np.zeros(13, dtype=np.int64),
+        y=codes,
+        weight=np.empty(n_rows),
+        limits=np.empty(3),
+        now=np.zeros(14, dtype=np.int64),
         lists=np.empty((cells.ascending.shape[0], most_cases), dtype=np.int64),
         case_weight=np.empty(most_cases),
         node=np.empty((most, 7), dtype=np.int64),
@@ -150,17 +163,20 @@ def make_scratch(cells: Cells, n_classes: int, room: int) -> Scratch:
         in_average=np.empty(n_features, dtype=np.bool_),
         tested=np.empty(n_features, dtype=np.bool_),
         spare=np.empty(n_rows, dtype=np.int64),
-        tree=Nodes(
-            start=np.zeros(2, dtype=np.int64),
-            feature=np.empty(most, dtype=np.int64),
-            child=np.empty(most, dtype=np.int64),
-            children=np.empty(most, dtype=np.int64),
-            threshold=np.empty(most),
-            share=np.empty(most),
-            label=np.empty(most, dtype=np.int64),
-            value=np.empty((most, n_classes)),
-        ),
-        votes=np.empty(n_rows, dtype=np.int32),
+    )
+
+
+def make_nodes(most: int, n_classes: int) -> Nodes:
+    """Room for a tree of so many nodes."""
+    return Nodes(
+        start=np.zeros(2, dtype=np.int64),
+        feature=np.empty(most, dtype=np.int64),
+        child=np.empty(most, dtype=np.int64),
+        children=np.empty(most, dtype=np.int64),
+        threshold=np.empty(most),
+        share=np.empty(most),
+        label=np.empty(most, dtype=np.int64),
+        value=np.empty((most, n_classes)),
     )
 
 
@@ -170,10 +186,18 @@ class Memory(NamedTuple):
     They get it by a single reference, since every array that Python hands over costs
     something; from there on the tuples are handed on as they are, which costs lean
     kernels nothing.
+
+    Attributes
+    ----------
+    cells, scratch
+    tree : the finished tree
+    votes : (n_rows,) class that it predicts
     """
 
     cells: Cells
     scratch: Scratch
+    tree: Nodes
+    votes: NDArray[np.int32]
 
 
 @structref.register
@@ -189,8 +213,8 @@ structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
 
 
 @kernel
-def _refer(cells, scratch):
-    return MemoryReference(cells, scratch)
+def _refer(cells, scratch, tree, votes):
+    return MemoryReference(cells, scratch, tree, votes)
 
 
 def as_reference(memory: Memory) -> Any:
@@ -221,13 +245,17 @@ class C45Grower:
         n_threads: int = 1,
     ) -> None:
         self._cells, self.coding = rank_table(table, n_threads=n_threads)
-        self._codes, self._n_classes = codes, n_classes
+        self._codes, self._n_classes = codes.astype(np.int32), n_classes
         self._reserve(1)
 
     def _reserve(self, room: int) -> None:
         self._room = room
-        self._scratch = make_scratch(self._cells, self._n_classes, room)
-        self._memory = as_reference(Memory(self._cells, self._scratch))
+        self._scratch = make_scratch(self._cells, self._codes, self._n_classes, room)
+        self._tree = make_nodes(self._scratch.shares.size, self._n_classes)
+        self._votes = np.empty(self._codes.size, dtype=np.int32)
+        self._memory = as_reference(
+            Memory(self._cells, self._scratch, self._tree, self._votes)
+        )
 
     def grow(
         self, weight: NDArray[np.float64], options: C45Options
@@ -237,35 +265,29 @@ class C45Grower:
         Rows of weight zero leave no trace in it. The predictions are valid until the
         next tree is grown. The last value says whether cuts had to pay their price.
         """
-        confidence = float(options.confidence)
-        kind = (
-            float(options.min_cases),
-            NO_LIMIT if options.max_depth is None else options.max_depth,
-            options.mdl,
-            options.free_depth,
-            options.pruning,
-            confidence,
-            deviations(confidence),
-        )
-        while not self._make(weight, kind):
+        while not self._make(weight, options):
             self._reserve(2 * self._room)
-        made, tree = self._scratch, self._scratch.tree
-        size = tree.start[1]
-        parts = (part[:size].copy() for part in tree[1:])
-        nodes = Nodes._make((tree.start.copy(), *parts))
-        return nodes, made.votes, bool(made.now[PAYING])
+        size = self._tree.start[1]
+        parts = (part[:size].copy() for part in self._tree[1:])
+        nodes = Nodes._make((self._tree.start.copy(), *parts))
+        return nodes, self._votes, bool(self._scratch.now[PAYING])
 
-    def _make(self, weight: NDArray[np.float64], options: Any) -> bool:
+    def _make(self, weight: NDArray[np.float64], options: C45Options) -> bool:
         """Write a tree to the scratch; False if there is no room for it.
 
         Ctrl-C takes effect between the calls, each of which does but some of the work.
         """
-        stages = (grow, prune, finish) if options[4] else (grow, finish)
-        for stage in stages:
-            self._scratch.now[STEP] = BEGIN
+        now, limits = self._scratch.now, self._scratch.limits
+        self._scratch.weight[:] = weight
+        now[PAYING], now[FREE_DEPTH] = options.mdl, options.free_depth
+        now[MAX_DEPTH] = NO_LIMIT if options.max_depth is None else options.max_depth
+        limits[MIN_CASES], limits[CONFIDENCE] = options.min_cases, options.confidence
+        limits[DEVIATIONS] = deviations(options.confidence)
+        for stage in (grow, prune, finish) if options.pruning else (grow, finish):
+            now[STEP] = BEGIN
             answer = UNDER_WAY
             while answer == UNDER_WAY:
-                answer = stage(self._memory, self._codes, weight, options)
+                answer = stage(self._memory)
             if answer == NO_ROOM:
                 return False
         return True
@@ -276,25 +298,24 @@ class C45Grower:
 
 
 @kernel
-def finish(memory, y, weight, options):
+def finish(memory):
     """Go on writing a tree, and its predictions for the rows; whether it is done."""
-    cells, scratch, tree = memory.cells, memory.scratch, memory.scratch.tree
+    cells, scratch, tree = memory.cells, memory.scratch, memory.tree
     now = scratch.now
     if now[STEP] == BEGIN:
         write_tree(cells, scratch, tree)
         now[STEP] = 0
-    else:
-        now[STEP] += VOTE_ROWS
-    votes = scratch.votes[now[STEP] : now[STEP] + VOTE_ROWS]
+    votes = memory.votes[now[STEP] : now[STEP] + VOTE_ROWS]
     room = scratch.bounds, scratch.shares, scratch.total
     vote(cells.rank.T, 0, tree, tree.start[0], now[STEP], votes, room)
-    if now[STEP] + VOTE_ROWS < y.size:
-        return UNDER_WAY
-    for i in range(tree.start[1]):
-        if not np.isnan(tree.threshold[i]):
-            rank = np.int64(tree.threshold[i])
-            tree.threshold[i] = cells.values[cells.offset[tree.feature[i]] + rank]
-    return DONE
+    now[STEP] += votes.size
+    done = now[STEP] == scratch.y.size
+    if done:
+        for i in range(tree.start[1]):
+            if not np.isnan(tree.threshold[i]):
+                rank = np.int64(tree.threshold[i])
+                tree.threshold[i] = cells.values[cells.offset[tree.feature[i]] + rank]
+    return DONE if done else UNDER_WAY
 
 
 @lean_kernel(inner=True, forceinline=True)

@@ -18,6 +18,8 @@ import numpy as np
 
 from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.attributes import (
+    CONFIDENCE,
+    DEVIATIONS,
     FREE,
     HIGH,
     LOW,
@@ -40,7 +42,6 @@ from splboost.trees.c45.c45_grow import (
     NO_CHILD,
     NO_ROOM,
     UNDER_WAY,
-    Options,
     divide,
     keep_weights,
     open_node,
@@ -52,7 +53,7 @@ from splboost.trees.c45.gain import sum_of
 from splboost.trees.c45.multiway import SLACK
 
 CLOSE_ENOUGH = 0.1  # more errors that a simpler tree may make
-DEVIATIONS = (
+DEVIATIONS_AT = (
     (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0),
     (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
 )
@@ -68,7 +69,7 @@ AS_TREE, AS_LEAF = range(2)  # columns of its errors
 @cache
 def deviations(confidence: float) -> float:
     """Standard deviations above the mean at a confidence, from C4.5's table."""
-    return float(np.interp(confidence, *DEVIATIONS))
+    return float(np.interp(confidence, *DEVIATIONS_AT))
 
 
 @lean_kernel(inner=True)
@@ -96,44 +97,42 @@ def upper_errors(cases, errors, z):
 
 
 @kernel
-def prune(memory, y, weight, options):
+def prune(memory):
     """Go on pruning a tree; whether it is done, or there is no room for it.
 
     Nodes get the class weights of the cases that they have in the end.
     """
-    cells, scratch, options = memory.cells, memory.scratch, Options(*options)
+    cells, scratch = memory.cells, memory.scratch
     now, node, errors = scratch.now, scratch.node, scratch.errors
     now[WORK] = CELLS
     if now[STEP] == BEGIN:
         now[STEP], now[N_OPEN], now[N_FRAMES] = 0, 0, 0
         enter(scratch, np.int64(0), np.int64(0), now[SIZE])
-    while now[N_FRAMES] > 0:
-        if now[WORK] <= 0:
-            return UNDER_WAY
+    has_room = True
+    while has_room and now[WORK] > 0 and now[N_FRAMES] > 0:
         depth = now[N_FRAMES] - 1
         here = scratch.frame[depth]
         i = here[IN_FRAME]
         now[WORK] -= here[LAST] - here[FIRST]
         if here[LEFT] == NOT_DIVIDED:
             node[i, CLASS] = label_of(node[i, CLASS], scratch.mass[i])
-            wrong = errors_of(node[i, CLASS], scratch.mass[i], options)
+            wrong = errors_of(scratch, node[i, CLASS], scratch.mass[i])
             errors[depth, AS_LEAF] = wrong
             if node[i, CHILD] >= 0:
                 errors[depth, AS_TREE] = 0.0
-                divide_frame(cells, y, scratch, here)
+                divide_frame(cells, scratch, here)
             else:
                 hand_up(scratch, wrong)
         elif here[LEFT] > 0:
             here[LEFT] -= 1
-            if not enter_branch(cells, y, scratch, here):
-                return NO_ROOM
+            has_room = enter_branch(cells, scratch, here)
         else:
             largest = node[i, CHILD] + here[LARGEST]
             as_tree, as_leaf = errors[depth, AS_TREE], errors[depth, AS_LEAF]
-            as_branch = estimate(cells, y, options, scratch, largest, here)
+            as_branch = estimate(cells, scratch, largest, here)
             if as_branch < 0:
-                return NO_ROOM
-            if as_leaf <= min(as_branch, as_tree) + CLOSE_ENOUGH:
+                has_room = False
+            elif as_leaf <= min(as_branch, as_tree) + CLOSE_ENOUGH:
                 node[i, CHILD] = NO_CHILD
                 hand_up(scratch, as_leaf)
             elif as_branch <= as_tree + CLOSE_ENOUGH:
@@ -142,7 +141,8 @@ def prune(memory, y, weight, options):
                 here[LEFT] = NOT_DIVIDED
             else:
                 hand_up(scratch, as_tree)
-    return DONE
+    done = now[N_FRAMES] == 0
+    return NO_ROOM if not has_room else (DONE if done else UNDER_WAY)
 
 
 @lean_kernel(inner=True)
@@ -168,15 +168,15 @@ def hand_up(scratch, errors):
 
 
 @lean_kernel(inner=True, forceinline=True)
-def divide_frame(cells, y, scratch, frame):
+def divide_frame(cells, scratch, frame):
     """Divide the cases of a node, and note which branch has the largest known weight.
 
     Of equals that is the last.
     """
     i, mass, most = frame[IN_FRAME], scratch.mass, 0.0
     n, first = scratch.node[i, CHILDREN], scratch.node[i, CHILD]
-    take_up(cells, y, scratch, i, frame[FIRST], frame[LAST])
-    part_cases(cells, y, scratch, i)
+    take_up(cells, scratch, i, frame[FIRST], frame[LAST])
+    part_cases(cells, scratch, i)
     for v in range(n):
         for c in range(mass.shape[1]):
             mass[first + v, c] = scratch.of_branch[v, c]
@@ -197,7 +197,7 @@ def divide_cases(cells, scratch, n):
 
 
 @lean_kernel(inner=True, forceinline=True)
-def enter_branch(cells, y, scratch, frame):
+def enter_branch(cells, scratch, frame):
     """Begin with the next branch, if it has cases; False if there is no room for it."""
     i, v = frame[IN_FRAME], frame[LEFT]
     start = scratch.bounds[frame[BOUNDS] :]
@@ -207,33 +207,33 @@ def enter_branch(cells, y, scratch, frame):
     share = sum_of(scratch.mass[child]) / sum_of(scratch.mass[i])
     scratch.now[FREE] = frame[FREE_FROM]
     push(scratch, child, share, (start[v], start[v + 1], start[n], start[n + 1]))
-    if not open_node(cells, y, scratch, np.int64(1)):
+    if not open_node(cells, scratch, np.int64(1)):
         return False
     enter(scratch, child, scratch.now[LOW], scratch.now[HIGH])
     return True
 
 
 @lean_kernel(inner=True, forceinline=True)
-def estimate(cells, y, options, scratch, root, frame):
+def estimate(cells, scratch, root, frame):
     """Errors to expect of a subtree on the cases of a node; -1 if there is no room."""
     node, start, now = scratch.node, scratch.start, scratch.now
     if node[root, CHILD] < 0:
         of_class = scratch.mass[frame[IN_FRAME]]
-        return errors_of(label_of(node[root, CLASS], of_class), of_class, options)
+        return errors_of(scratch, label_of(node[root, CLASS], of_class), of_class)
     errors, now[FREE] = 0.0, frame[FREE_FROM]
     push(scratch, root, 1.0, (frame[FIRST], frame[LAST], frame[LAST], frame[LAST]))
     while now[N_OPEN] > 0:
-        if not open_node(cells, y, scratch, np.int64(1)):
+        if not open_node(cells, scratch, np.int64(1)):
             return -1.0
         i, n_open = now[NODE], now[N_OPEN]
         n = node[i, CHILDREN]
-        part_cases(cells, y, scratch, i)
+        part_cases(cells, scratch, i)
         for v in range(n):
             child, of_class = node[i, CHILD] + v, scratch.of_branch[v]
             if start[v + 1] > start[v]:
                 if node[child, CHILD] < 0:
                     label = label_of(node[child, CLASS], of_class)
-                    errors += errors_of(label, of_class, options)
+                    errors += errors_of(scratch, label, of_class)
                 else:
                     span = start[v], start[v + 1], start[n], start[n + 1]
                     push(scratch, child, scratch.part[v], span)
@@ -252,8 +252,9 @@ def label_of(label, of_class):
 
 
 @lean_kernel(inner=True)
-def errors_of(label, of_class, options):
+def errors_of(scratch, label, of_class):
     """Errors to expect of a leaf with cases of these class weights."""
     total = sum_of(of_class)
     wrong = total - of_class[label]
-    return wrong + extra_errors(total, wrong, options.confidence, options.deviations)
+    limits = scratch.limits
+    return wrong + extra_errors(total, wrong, limits[CONFIDENCE], limits[DEVIATIONS])

@@ -1,6 +1,8 @@
-"""What several test files share: trees made comparable, small data, real data."""
+"""What several test files share: pairwise designs, comparable trees, data."""
 
+import itertools
 import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,47 @@ from splboost.trees.workspace import TreeOptions
 
 NAN = np.nan
 N_CATEGORIES = 5
+
+
+def pairwise(options, allowed=None):
+    """Sets of options, as dicts, in which each pair of their values occurs.
+
+    ``allowed`` says whether there may be a set; pairs that are in none are left out.
+    """
+    draw = random.Random(0)
+
+    def pairs(case):
+        return set(itertools.combinations(case.items(), 2))
+
+    if allowed is None:
+        missing = {
+            ((a, x), (b, y))
+            for a, b in itertools.combinations(options, 2)
+            for x in options[a]
+            for y in options[b]
+        }
+    else:
+        every = itertools.product(*options.values())
+        cases = (dict(zip(options, values, strict=True)) for values in every)
+        missing = set().union(*map(pairs, filter(allowed, cases)))
+    while missing:
+        best, covered = None, set()
+        for _ in range(60):
+            (a, x), (b, y) = draw.choice(sorted(missing, key=repr)[:200])
+            case = {name: draw.choice(values) for name, values in options.items()}
+            case |= {a: x, b: y}
+            found = missing & pairs(case)
+            if len(found) > len(covered) and (allowed is None or allowed(case)):
+                best, covered = case, found
+        missing -= covered
+        if best is not None:
+            yield best
+
+
+def parametrize_pairs(allowed=None, **options):
+    """Parametrize a test with a pairwise design of options."""
+    cases = [tuple(case.values()) for case in pairwise(options, allowed)]
+    return pytest.mark.parametrize(tuple(options), sorted(cases, key=repr))
 
 
 def make_grower(X, y, n_classes, *, categorical=(), n_threads=1, seed=0, **options):

@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import itertools
 import json
-import random
 import sys
 import tempfile
 import warnings
@@ -24,6 +23,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splboost as spl
+from helpers import pairwise
 from splboost.audit import LabelAudit, find_label_issues
 from splboost.boosting.custom import MarginLossBooster
 from splboost.datasets import flip_labels, make_twonorm
@@ -229,32 +229,9 @@ OPTIONS = {
 }
 
 
-def pairwise():
-    """Sets of options in which each pair of them occurs."""
-    draw = random.Random(0)
-    names = list(OPTIONS)
-    missing = {
-        ((a, x), (b, y))
-        for a, b in itertools.combinations(names, 2)
-        for x in OPTIONS[a]
-        for y in OPTIONS[b]
-    }
-    while missing:
-        best, covered = None, set()
-        for _ in range(60):
-            (a, x), (b, y) = draw.choice(sorted(missing, key=repr)[:200])
-            case = {name: draw.choice(values) for name, values in OPTIONS.items()}
-            case |= {a: x, b: y}
-            found = missing & set(itertools.combinations(case.items(), 2))
-            if len(found) > len(covered):
-                best, covered = case, found
-        missing -= covered
-        yield best
-
-
 def options():
     """Boosters with many options at a time."""
-    for number, case in enumerate(pairwise()):
+    for number, case in enumerate(pairwise(OPTIONS)):
         if (case["data"] != "numbers" and case["learner"] == "foreign") or BOOSTERS[
             case["booster"]
         ][1] not in LEARNERS[case["learner"]]:

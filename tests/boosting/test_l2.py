@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
+from boosters import data, quiet_fit
 from reference import l2_boost, regression_learner, rival_score, weighted_median
 from splboost import L2BoostRegressor
 from splboost.boosting import l2
@@ -172,3 +173,26 @@ def test_rows_of_next_to_no_weight_may_be_far_away(pace):
     booster = L2BoostRegressor(pace=pace, warm_rounds=1).fit(X, y, weight)
     np.testing.assert_allclose(booster.predict(X[:1]), y[:1])
     assert np.isfinite(booster.predict(X)).all()
+
+
+def test_a_regression_goes_on_from_where_it_started():
+    X, y = data(0)
+    model = quiet_fit(
+        make(1, learning_rate=0.5, n_estimators=10, warm_start=True), X, y
+    )
+    before = model.start_
+    quiet_fit(model.set_params(n_estimators=20), X, y + 1)
+    assert model.start_ == before
+    assert (y + 1 - model.predict(X)).mean() == pytest.approx(0, abs=0.1)
+
+
+def test_nothing_of_an_earlier_regression_is_left():
+    X, y = data(0)
+    model = quiet_fit(make(1, pace="hard"), X, y)
+    assert model.scale_ > 0
+    assert not hasattr(quiet_fit(model.set_params(pace=None), X, y), "scale_")
+
+
+def test_a_regression_has_no_classes():
+    with pytest.raises(TypeError, match=r"pace=\{0: 'hard'\} is a dict by class"):
+        L2BoostRegressor(pace={0: "hard"}).fit(*data(0))

@@ -25,8 +25,7 @@ from reference import (
 )
 from splboost.trees import C45Classifier
 from splboost.trees.c45 import gain, prune, ranks
-from splboost.trees.c45.gain import STRETCH
-from splboost.trees.c45.multiway import SLACK
+from splboost.trees.c45.gain import SLACK, STRETCH
 from splboost.trees.c45.prune import deviations
 
 

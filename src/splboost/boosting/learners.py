@@ -50,6 +50,8 @@ from splboost.boosting.weak_learner import (
     is_own_tree,
 )
 from splboost.trees.c45.c45_estimator import C45Classifier
+from splboost.trees.c45.grower import C45Grower
+from splboost.trees.c45.multiway import shares_of_rows, votes_of_rows
 from splboost.trees.ensemble import Rows, TreeEnsemble
 from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD
@@ -312,8 +314,6 @@ class C45Learner:
         *,
         n_threads: int,
     ) -> None:
-        from splboost.trees.c45.grower import C45Grower
-
         self._grower = C45Grower(table, codes, n_classes, n_threads=n_threads)
         self._estimator = estimator
         self._codes = codes
@@ -375,8 +375,6 @@ class C45Learner:
         return self._share(tree, self._rows)
 
     def _share(self, tree: Any, rows: Any) -> Weak:
-        from splboost.trees.c45.multiway import shares_of_rows
-
         return Weak(tree, None, shares_of_rows(tree, rows))
 
     def model(self, learners: list[Weak], moves: FloatArray) -> C45Model:
@@ -392,8 +390,6 @@ class C45Learner:
         return float_matrix(table, self.coding, np.arange(table.n_features))
 
     def on_rows(self, weak: Weak, rows: NDArray[np.floating]) -> Weak:
-        from splboost.trees.c45.multiway import votes_of_rows
-
         if self._votes:
             return weak.on_rows(votes_of_rows(weak.fitted, rows), weak.answers)
         return weak.on_rows(None, self._share(weak.fitted, rows).answers)

@@ -6,7 +6,6 @@ attributes.py     the test that a node makes
 c45_grow.py       a tree from weights
 prune.py          pessimistic pruning with subtree raising
 grower.py         many trees over one ranked table, and what they work on
-multiway.py       pruned trees as flat arrays
-walk.py           prediction with them
+multiway.py       pruned trees as flat arrays, and prediction with them
 c45_estimator.py  C45Classifier
 """

@@ -16,6 +16,7 @@ from splboost._data.labels import (
 )
 from splboost._tools.user_warnings import warn
 from splboost.trees.base import BaseTreeClassifier
+from splboost.trees.c45.grower import C45Grower, C45Options
 from splboost.trees.c45.multiway import MultiwayTrees
 from splboost.trees.outline import Outline, Wording
 
@@ -140,8 +141,6 @@ class C45Classifier(BaseTreeClassifier):
         -------
         self
         """
-        from splboost.trees.c45.grower import C45Grower
-
         with all_or_nothing(self):
             table, codes, weight = self._read_cases(X, y, sample_weight)
             self._warn_of_small_weights(weight)
@@ -150,10 +149,8 @@ class C45Classifier(BaseTreeClassifier):
             self.tree_ = grower.ensemble([tree])
         return self
 
-    def tree_options(self) -> Any:
+    def tree_options(self) -> C45Options:
         """The engine's description of such a tree."""
-        from splboost.trees.c45.grower import C45Options
-
         return C45Options(
             confidence=self.confidence,
             min_cases=self.min_cases,

@@ -38,8 +38,7 @@ from splboost.trees.c45.attributes import (
     place_cut,
     rate_attributes,
 )
-from splboost.trees.c45.gain import EPSILON, reaches, sum_of
-from splboost.trees.c45.multiway import SLACK
+from splboost.trees.c45.gain import EPSILON, SLACK, heaviest, reaches, sum_of
 from splboost.trees.c45.ranks import ROW
 
 # Columns of the nodes' integers
@@ -342,18 +341,6 @@ def divide(entries, divided, scratch, n):
     for v in range(n + 1, 0, -1):
         start[v] = start[v - 1]
     start[0] = low
-
-
-@lean_kernel(inner=True)
-def heaviest(weights):
-    """The first class of those that are heaviest but for rounding."""
-    most = 0.0
-    for c in range(weights.size):
-        most = max(most, weights[c])
-    for c in range(weights.size):
-        if weights[c] >= most * (1 - SLACK):
-            return c
-    return 0
 
 
 @lean_kernel(inner=True)

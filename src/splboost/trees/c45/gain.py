@@ -31,9 +31,9 @@ from typing import NamedTuple
 import numpy as np
 
 from splboost._tools.compiling import lean_kernel
-from splboost.trees.c45.multiway import SLACK
 from splboost.trees.split import TIE, TIE_FLOOR
 
+SLACK = 1e-9  # by which sums of weights may fall short of a bound, or of each other
 EPSILON = 1e-3  # C4.5's own: gains and split infos that differ by less are equal
 MOST_MIN_SPLIT = 25.0
 UNUSABLE = -1.0  # a gain
@@ -92,6 +92,18 @@ def sum_over_classes(of_class, i):
     for c in range(of_class.shape[0]):
         total += of_class[c, i]
     return total
+
+
+@lean_kernel(inner=True)
+def heaviest(weights):
+    """The first class of those that are heaviest but for rounding."""
+    most = 0.0
+    for c in range(weights.size):
+        most = max(most, weights[c])
+    for c in range(weights.size):
+        if weights[c] >= most * (1 - SLACK):
+            return c
+    return 0
 
 
 @lean_kernel(inner=True)

@@ -32,13 +32,11 @@ from splboost.trees.c45.c45_grow import (
     NO_ROOM,
     UNDER_WAY,
     grow,
-    heaviest,
 )
-from splboost.trees.c45.gain import STRETCH, sum_of
-from splboost.trees.c45.multiway import MultiwayTrees, Nodes
+from splboost.trees.c45.gain import STRETCH, heaviest, sum_of
+from splboost.trees.c45.multiway import MultiwayTrees, Nodes, vote
 from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import Cells, rank_table
-from splboost.trees.c45.walk import vote
 
 NO_LIMIT = 1 << 40
 VOTE_ROWS = 100_000  # that one call predicts, some 20 ms

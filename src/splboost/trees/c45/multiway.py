@@ -2,6 +2,10 @@
 
 Unlike those of :class:`~splboost.trees.ensemble.TreeEnsemble`, a node may have any
 number of children, and a row with an unknown value goes to all of them.
+
+Such a row gets the mixture of the leaves' class shares. Rows are floats, NaN where the
+value is missing; or ranks of the training table, below ``lowest`` where it is. From
+Python trees come to kernels as plain tuples, which numba knows at sight.
 """
 
 from __future__ import annotations
@@ -15,12 +19,14 @@ from numpy.typing import NDArray
 
 from splboost._data.coding import Coding, feature_blocks, float_matrix
 from splboost._data.table import ArrayTable, Table
+from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
 from splboost._tools.threads import run, share
 from splboost.trees.additive import AdditiveTables, Column, numeric_cells
+from splboost.trees.c45.gain import SLACK, heaviest, sum_of
 from splboost.trees.ensemble import WALKING_WORK
 
 FloatArray = NDArray[np.float64]
-SLACK = 1e-9  # by which sums of weights may fall short of a bound, or of each other
+ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
 
 
 class Nodes(NamedTuple):
@@ -124,8 +130,6 @@ class MultiwayTrees:
 
     def class_shares(self, table: Table) -> FloatArray:
         """Class shares that a single tree predicts for each row."""
-        from splboost.trees.c45.walk import find_mixtures
-
         shares = np.empty((table.n_rows, self.nodes.value.shape[1]))
         for low, block in self._blocks(table):
             part = shares[low : low + block.shape[0]]
@@ -141,8 +145,6 @@ class MultiwayTrees:
         self, table: Table, moves: FloatArray, score: FloatArray, *, n_threads: int = 1
     ) -> None:
         """Add to each row's score the moves of all trees along their votes."""
-        from splboost.trees.c45.walk import add_votes
-
         for low, block in self._blocks(table):
             part = score[low : low + block.shape[0]]
             work = WALKING_WORK * self.n_trees
@@ -197,8 +199,6 @@ class MultiwayTrees:
 
 def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
     """Class that the first tree predicts for each row of floats."""
-    from splboost.trees.c45.walk import find_votes
-
     votes = np.empty(rows.shape[0], dtype=np.int32)
     find_votes(rows, tuple(tree), votes)
     return votes
@@ -206,8 +206,6 @@ def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
 
 def shares_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> FloatArray:
     """Class shares that the first tree predicts for each row of floats."""
-    from splboost.trees.c45.walk import find_mixtures
-
     shares = np.empty((rows.shape[0], tree.value.shape[1]))
     find_mixtures(rows, tuple(tree), shares)
     return shares
@@ -217,3 +215,109 @@ def _heaviest(weights: FloatArray) -> NDArray[np.int64]:
     """The first class of those that are heaviest but for rounding, in each row."""
     most = weights.max(axis=1, keepdims=True)
     return (weights >= most * (1 - SLACK)).argmax(axis=1)
+
+
+@lean_kernel(inner=True)
+def walk(X, i, lowest, trees, node):
+    """Where row i ends: a leaf, or a test of which it lacks the value."""
+    feature, child, threshold = trees.feature, trees.child, trees.threshold
+    while child[node] >= 0:
+        x, cut = X[i, feature[node]], threshold[node]
+        if np.isnan(x) or x < lowest:
+            break
+        node = child[node] + (np.int64(x) if np.isnan(cut) else np.int64(x > cut))
+    return node
+
+
+@lean_kernel(inner=True)
+def mix_leaves(X, i, lowest, trees, node, memory):
+    """Set the mixture of class shares that row i meets below a node.
+
+    Shares that differ by rounding alone are made equal. ``memory`` is for the nodes and
+    the shares that are left, and for the mixture.
+    """
+    stack, share, mixture = memory
+    stack[0], share[0] = node, 1.0
+    n_open = 1
+    mixture[:] = 0
+    while n_open > 0:
+        n_open -= 1
+        part = share[n_open]
+        node = walk(X, i, lowest, trees, stack[n_open])
+        first, children = trees.child[node], trees.children[node]
+        if first >= 0:
+            for v in range(first, first + children):
+                if trees.share[v] > 0:
+                    stack[n_open], share[n_open] = v, part * trees.share[v]
+                    n_open += 1
+            continue
+        total = sum_of(trees.value[node])
+        if total > 0:
+            for c in range(mixture.size):
+                mixture[c] += part * trees.value[node, c] / total
+        else:
+            mixture[trees.label[node]] += part
+    most = mixture[heaviest(mixture)]
+    for c in range(mixture.size):
+        if mixture[c] >= most * (1 - SLACK):
+            mixture[c] = most
+    total = sum_of(mixture)
+    for c in range(mixture.size):
+        mixture[c] /= total
+
+
+@lean_kernel(inner=True)
+def vote(X, lowest, trees, root, first, votes, memory):
+    """votes[k] = class that the tree with this root predicts for row first + k."""
+    for k in range(votes.size):
+        node = walk(X, first + k, lowest, trees, root)
+        if trees.child[node] < 0:
+            votes[k] = trees.label[node]
+        else:
+            mix_leaves(X, first + k, lowest, trees, node, memory)
+            votes[k] = heaviest(memory[2])
+
+
+@inner_kernel
+def make_memory(nodes):
+    """Memory for mixing the leaves of the largest tree."""
+    size = 1
+    for t in range(nodes.start.size - 1):
+        size = max(size, nodes.start[t + 1] - nodes.start[t])
+    n_classes = nodes.value.shape[1]
+    return np.empty(size, dtype=np.int64), np.empty(size), np.empty(n_classes)
+
+
+@kernel
+def find_votes(X, trees, votes):
+    """votes[i] = class that the first tree predicts for row i."""
+    nodes = Nodes(*trees)
+    vote(X, -np.inf, nodes, nodes.start[0], nodes.start[0], votes, make_memory(nodes))
+
+
+@kernel
+def find_mixtures(X, trees, mixtures):
+    """mixtures[i] = class shares that the first tree predicts for row i."""
+    nodes = Nodes(*trees)
+    stack, share, _ = make_memory(nodes)
+    for i in range(X.shape[0]):
+        mix_leaves(X, i, -np.inf, nodes, nodes.start[0], (stack, share, mixtures[i]))
+
+
+@kernel
+def add_votes(X, trees, moves, score):
+    """Add each tree's vote to the scores: F if they have one column, else G."""
+    nodes = Nodes(*trees)
+    n_outputs, memory = score.shape[1], make_memory(nodes)
+    votes = np.empty(ROWS, dtype=np.int32)
+    for low in range(0, X.shape[0], ROWS):
+        rows = min(ROWS, X.shape[0] - low)
+        for t in range(nodes.start.size - 1):
+            vote(X, -np.inf, nodes, nodes.start[t], low, votes[:rows], memory)
+            for k in range(rows):
+                if n_outputs == 1:
+                    score[low + k, 0] += moves[t] if votes[k] == 1 else -moves[t]
+                else:
+                    for c in range(n_outputs):
+                        score[low + k, c] -= moves[t]
+                    score[low + k, votes[k]] += n_outputs * moves[t]

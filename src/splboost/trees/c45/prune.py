@@ -49,8 +49,7 @@ from splboost.trees.c45.c45_grow import (
     push,
     take_up,
 )
-from splboost.trees.c45.gain import sum_of
-from splboost.trees.c45.multiway import SLACK
+from splboost.trees.c45.gain import SLACK, sum_of
 
 CLOSE_ENOUGH = 0.1  # more errors that a simpler tree may make
 DEVIATIONS_AT = (

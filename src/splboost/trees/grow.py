@@ -301,7 +301,9 @@ def plan_children(work, node):
         work.node[smaller, SLOT] = take_slot(work)
         if own_slot == ROOT_SLOT:
             own_slot = take_slot(work)
-            work.hist[own_slot] = work.hist[ROOT_SLOT]
+            # By hand: errors that an assignment could raise take a second to compile.
+            for cell in range(work.hist.shape[1]):
+                work.hist[own_slot, cell] = work.hist[ROOT_SLOT, cell]
         work.node[larger, SLOT] = own_slot
         work.node[node, SLOT] = -1
     release(work, node)

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from splboost._data.coding import Coding, encode_categories, sort_categories
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
-from splboost._tools.radix_sort import sort_rows
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
 
@@ -205,10 +204,12 @@ def _sort_known(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The cells that are not missing in ascending order; their weights unless equal."""
     values = column.astype(np.float64)
-    masses = np.empty(0) if weight.min() == weight.max() else weight.copy()
-    sort_rows(values[None], masses[None])
     n_known = values.size - np.count_nonzero(np.isnan(values))
-    return values[:n_known], masses[:n_known]
+    if weight.min() == weight.max():
+        values.sort()  # NaN comes last
+        return values[:n_known], np.empty(0)
+    order = np.argsort(values)[:n_known]
+    return values[order], weight[order]
 
 
 def _choose_categories(

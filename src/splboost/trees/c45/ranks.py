@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from splboost._data.coding import Coding, encode_categories, sort_categories
 from splboost._data.table import Table
 from splboost._tools.compiling import lean_kernel
-from splboost._tools.radix_sort import sort_rows
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
 
@@ -71,11 +70,12 @@ def rank_table(table: Table, *, n_threads: int = 1) -> tuple[Cells, Coding]:
 
     def sort_columns(first: int, last: int) -> None:
         for j in numeric[first:last]:
-            column = np.array(table.numeric(j), dtype=np.float64)[None]
-            place = np.arange(n_rows, dtype=np.float64)[None]
-            sort_rows(column, place)
-            n_values = rank_sorted(column[0], place[0], rank[j], ascending[j + 1])
-            values[j] = column[0, :n_values].copy()
+            column = np.array(table.numeric(j), dtype=np.float64)
+            order = np.argsort(column)  # NaN comes last
+            column = column[order]
+            n_values = rank_sorted(column, order, rank[j], ascending[j + 1])
+            ascending[j + 1].sort()  # of equal values by row
+            values[j] = column[:n_values].copy()
 
     numeric = np.flatnonzero(~table.is_categorical)
     run(sort_columns, share(numeric.size, n_threads, SORTING_WORK * n_rows))
@@ -133,7 +133,7 @@ def _warn_of_narrow(
 
 
 @lean_kernel
-def rank_sorted(column, place, rank, ascending):
+def rank_sorted(column, order, rank, ascending):
     """Ranks and (rank, row) pairs of a sorted column, whose values move to the front.
 
     Returns the number of distinct values.
@@ -146,12 +146,12 @@ def rank_sorted(column, place, rank, ascending):
         if n_values == 0 or x != column[n_values - 1]:
             column[n_values] = x
             n_values += 1
-        row = np.int64(place[i])
+        row = order[i]
         rank[row] = n_values - 1
         ascending[i] = ((n_values - 1) << ROW_BITS) | row
         known += 1
     for i in range(known, column.size):
-        row = np.int64(place[i])
+        row = order[i]
         rank[row] = MISSING
         ascending[i] = (n_values << ROW_BITS) | row
     return n_values

@@ -486,7 +486,7 @@ class EstimatorLearner:
 
 def drop_negligible(weight: FloatArray) -> FloatArray:
     """Weights, those at 0 that are next to nothing beside the largest."""
-    return np.where(weight >= NEGLIGIBLE * weight.max(initial=0.0), weight, 0.0)
+    return weight * (weight >= NEGLIGIBLE * weight.max(initial=0.0))
 
 
 class Learners:

@@ -123,8 +123,8 @@ def believe(weight_of, latent_of, few, pace, latent):
         latent[i] = sample_weight[i] * latent_of(loss[i], age, shape)
         factor[i] = sample_weight[i] * v
         weight[i] *= factor[i]
-        n_selected += v > 0
-        n_upper += (v > 0) & is_upper
+        n_selected += factor[i] > 0
+        n_upper += (factor[i] > 0) & is_upper
     return n_selected, n_upper
 
 
@@ -346,7 +346,7 @@ class State:
             v = self._curves.weight(doubt, codes)
             self.factor[rows] *= v
             self.weight[:, rows] *= v
-            codes = codes[v > 0]
+        codes = codes[self.factor[rows] > 0]
         lowest = int(codes.min(initial=self.n_classes))
         return Believed(codes.size, lowest, int(codes.max(initial=0)), latent)
 

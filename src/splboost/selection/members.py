@@ -1,45 +1,50 @@
 """The members of a pool: boosters and forests, each to be run on many bags.
 
-``member.start(ground, bag, seed)`` begins a *run* on one bag. ``run.advance(n)`` does n
-rounds at full speed; ``run.harvest(n)`` does the same and keeps the trees. Meanwhile
-``run.score`` are the scores of all rows, in the bag or not.
+``member.run(ground, bag, seed, rounds)`` works on one bag of the rows. After each of
+the numbers of rounds it gives the trees grown since, and the scores of all rows: those
+out of the bag weigh nothing, and are scored all the same. Two classes have one score,
+half the log-odds of the second; more have a score each.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.model import coded
+from splboost._tools.compiling import kernel
+from splboost.boosting.learners import Learners, TreeLearner
+from splboost.boosting.loop import History, Schedule, boost
+from splboost.boosting.state import State
+from splboost.boosting.steps import DiscreteStep, Means, Step, ValueStep
+from splboost.boosting.weak_learner import MEANS, VOTES
+from splboost.boosting.working_sets import DISCRETE, logit
 from splboost.losses import Exponential
-from splboost.pace import Hard
+from splboost.pace import Hard, Pace
 from splboost.pace.by_class import paces_of_classes
-from splboost.selection.rounds import (
-    add_logits,
-    do_logits,
-    do_shares,
-    do_votes,
-    fit_logit,
-)
 from splboost.trees.binning import Binned
+from splboost.trees.drawn import random_below
 from splboost.trees.ensemble import GrownTree
+from splboost.trees.estimators import CARTClassifier, CARTRegressor
 from splboost.trees.grower import TreeGrower
 from splboost.trees.workspace import TreeOptions
 
 FloatArray = NDArray[np.float64]
-Gathered = list[tuple[GrownTree, FloatArray]]
+Trees = list[tuple[GrownTree, FloatArray]]  # with what each node adds to the scores
+Stages = Iterator[tuple[Trees, FloatArray]]
 
 VOTE_ROUNDS = 1, 2, 4, 8, 16, 32, 64
-LOGIT_ROUNDS = 4, 8, 16, 32, 64, 100
-LEARNING_RATE = 0.1  # of LogitBoost
-LOGIT_LEAF = 5  # rows in a leaf of LogitBoost
-MOST_LEAVES = 5000  # of a tree of a forest
 VOTE_WARM = 3  # rounds before the pace sets in
+LOGIT_ROUNDS = 4, 8, 16, 32, 64, 100
+LOGIT_RATE = 0.1
+LOGIT_LEAF = 5  # rows
+LONGEST_RESPONSE = 4.0  # of LogitBoost
 FOREST_TREES = 10  # on one bag
+MOST_LEAVES = 5000  # of a tree of a forest
 LIGHTEST_LEAF = 1e-4  # of the weight
 LEAST_SHARE = 1e-3  # of a class, where the logarithm of a share is taken
 
@@ -65,46 +70,6 @@ class Ground:
     def n_outputs(self) -> int:
         return 1 if self.n_classes == 2 else self.n_classes
 
-    def grower(self, seed: int, **options: Any) -> TreeGrower:
-        """Grows trees of these options."""
-        n_classes = 0 if options.get("criterion") == "squared_error" else self.n_classes
-        kind = TreeOptions(min_weight_fraction_leaf=LIGHTEST_LEAF, **options)
-        return TreeGrower(self.binned, self.codes, n_classes, kind, seed=seed)
-
-    def ages(self, plateau: float, bag: FloatArray) -> FloatArray:
-        """Loss from which a label is not believed, by row: corrected for rare classes.
-
-        In units of the exponential loss.
-        """
-        if plateau == math.inf:
-            return np.full(self.codes.size, math.inf)
-        share = np.bincount(self.codes, bag, self.n_classes) / bag.sum()
-        pace = Hard(plateau=plateau, prior_corrected=True)
-        paces = paces_of_classes(pace, dict(enumerate(share)), Exponential())
-        of_class = np.array([own.resolved_age for own in paces.values()])  # type: ignore[union-attr]
-        return np.where(self.trusted, math.inf, of_class[self.codes])
-
-
-class Run(Protocol):
-    """One member on one bag.
-
-    Attributes
-    ----------
-    initial : (n_outputs,) scores before the first round
-    """
-
-    initial: FloatArray
-
-    @property
-    def score(self) -> FloatArray:
-        """(n_rows, n_outputs), summed or averaged over the rounds so far."""
-
-    def advance(self, n_rounds: int) -> None:
-        """Do some rounds."""
-
-    def harvest(self, n_rounds: int) -> Gathered:
-        """Do some rounds; their trees, and what each node adds to the scores."""
-
 
 class Member(Protocol):
     """A kind of booster or forest.
@@ -117,8 +82,13 @@ class Member(Protocol):
     @property
     def rounds(self) -> tuple[int, ...]: ...
 
-    def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
-        """Begin a run."""
+    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
+        """Scores before the first round."""
+
+    def run(
+        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+    ) -> Stages:
+        """Trees, and scores of shape (n_rows, n_outputs), after each of the rounds."""
 
     def scores(self, mean: FloatArray) -> FloatArray:
         """Scores from the mean over bags, half the log-odds of two classes."""
@@ -127,16 +97,43 @@ class Member(Protocol):
         """What it is, in words and numbers."""
 
 
+# ------------------------------------------------------------------------- boosters
+
+
 @dataclass(frozen=True)
 class Votes:
-    """Discrete boosting: SPLBoost with a hard pace."""
+    """Discrete boosting: SPLBoost with a hard pace, or AdaBoost."""
 
     depth: int
     plateau: float
     rounds: tuple[int, ...] = VOTE_ROUNDS
 
-    def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
-        return _VoteRun(self, ground, bag, seed)
+    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
+        return np.zeros(ground.n_outputs)
+
+    def run(
+        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+    ) -> Stages:
+        k = ground.n_classes
+        tree = CARTClassifier(
+            max_depth=self.depth, min_weight_fraction_leaf=LIGHTEST_LEAF
+        )
+        learners = _learners(tree, VOTES, ground, seed, 1)
+        state = TrustingState(
+            ground.trusted, DISCRETE, ground.codes, k, bag, self.paces(ground, bag)
+        )
+        floor = 1 / (4 * max(float(bag.sum()), 1.0))
+        step = DiscreteStep(k, floor, stop_when_perfect=False)
+        return _boosted(learners, state, step, rounds, VOTE_WARM)
+
+    def paces(self, ground: Ground, bag: FloatArray) -> list[Pace | None]:
+        """The pace of each class, corrected for rare ones."""
+        if self.plateau == math.inf:
+            return [None] * ground.n_classes
+        share = np.bincount(ground.codes, bag, ground.n_classes) / bag.sum()
+        pace = Hard(plateau=self.plateau, prior_corrected=True)
+        paces = paces_of_classes(pace, dict(enumerate(share)), Exponential())
+        return list(paces.values())
 
     def scores(self, mean: FloatArray) -> FloatArray:
         return mean
@@ -149,21 +146,99 @@ class Votes:
         }
 
 
+class TrustingState(State):
+    """Scores and weights where some labels are known to be right: these have v = 1."""
+
+    def __init__(self, trusted: NDArray[np.bool_], *given: Any) -> None:
+        super().__init__(*given)
+        self._trusted = np.flatnonzero(trusted)
+
+    def refresh(self, *, paced: bool) -> None:
+        """Set what is to be fitted at the present scores; unless paced, with v = 1."""
+        if not paced or not self._trusted.size:
+            super().refresh(paced=paced)
+            return
+        super().refresh(paced=False)
+        plain = self.work[0][:, self._trusted]
+        super().refresh(paced=True)
+        self.work[0][:, self._trusted] = plain
+        believed = self.codes[self.factor > 0]
+        self.n_selected = believed.size
+        self.one_class = bool(believed.size) and believed.min() == believed.max()
+
+
 @dataclass(frozen=True)
 class Logits:
-    """LogitBoost with a small learning rate."""
+    """LogitBoost with a small learning rate; it starts from the shares of classes."""
 
     depth: int
     rounds: tuple[int, ...] = LOGIT_ROUNDS
 
-    def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
-        return _LogitRun(self, ground, bag, seed)
+    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
+        k = ground.n_classes
+        share = (np.bincount(ground.codes, bag, k) + 1) / (bag.sum() + k)
+        return scores_of_shares(share[1:] if k == 2 else share)
+
+    def run(
+        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+    ) -> Stages:
+        k, start = ground.n_classes, self.start(ground, bag)
+        tree = CARTRegressor(
+            max_depth=self.depth,
+            min_samples_leaf=LOGIT_LEAF,
+            min_weight_fraction_leaf=LIGHTEST_LEAF,
+        )
+        learners = _learners(tree, MEANS, ground, seed, ground.n_outputs)
+        working_set = logit(LONGEST_RESPONSE, keep_gradient=False)
+        state = State(working_set, ground.codes, k, bag, [None] * k, targets=True)
+        # Of more classes (K - 1) / K is taken when their scores are combined.
+        state.move_to(np.tile(start if k == 2 else k / (k - 1) * start, (bag.size, 1)))
+        rate = LOGIT_RATE * (0.5 if k == 2 else 1.0)
+        step = ValueStep(Means(rate), float(bag.sum()))
+        return _boosted(learners, state, step, rounds, 0)
 
     def scores(self, mean: FloatArray) -> FloatArray:
         return mean
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "LogitBoost", "max_depth": self.depth}
+
+
+def _learners(
+    tree: Any, answers: str, ground: Ground, seed: int, n_learners: int
+) -> Learners:
+    codes, k = ground.codes, ground.n_classes
+    learner = TreeLearner(
+        tree, ground.binned, codes, k, answers, n_threads=1, seed=seed
+    )
+    return Learners([learner] * n_learners)
+
+
+def _boosted(
+    learners: Learners, state: State, step: Step, rounds: Sequence[int], n_warm: int
+) -> Stages:
+    """Boost up to each of the rounds; nothing where the bag has one class only."""
+    several = np.unique(state.codes[state.sample_weight > 0]).size > 1
+    history, combine = History(), state.working_set.combine
+    draws = np.random.default_rng(0)  # of rows: there are none
+    for n_rounds in rounds:
+        n_before, trees = len(history.rounds), []
+        if several:
+            schedule = Schedule(n_rounds, n_warm)
+            boost(learners, state, step, schedule, history, rng=draws)
+        for each in history.rounds[n_before:]:
+            for k, weak in enumerate(each.weak if each.move else []):
+                if weak is None:
+                    continue
+                output = weak.output
+                if len(each.weak) > 1:
+                    output = combine(output * (np.arange(state.n_outputs) == k))
+                trees.append((weak.fitted, output))
+        score = state.output()
+        yield trees, score if state.n_outputs == 1 else combine(score)
+
+
+# --------------------------------------------------------------------------- forests
 
 
 @dataclass(frozen=True)
@@ -179,8 +254,38 @@ class Forest:
     random_cuts: bool = False
     rounds: tuple[int, ...] = (FOREST_TREES,)
 
-    def start(self, ground: Ground, bag: FloatArray, seed: int) -> Run:
-        return _ForestRun(self, ground, bag, seed)
+    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
+        return np.zeros(ground.n_outputs)
+
+    def run(
+        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+    ) -> Stages:
+        """Scores are the mean share of each class in the leaves, of two the second."""
+        k, rows = ground.n_classes, np.flatnonzero(bag)
+        n_features = ground.binned.n_bins.size
+        options = TreeOptions(
+            max_features=1 if self.max_features == "1" else math.isqrt(n_features),
+            random_cuts=self.random_cuts,
+            min_samples_leaf=max(self.leaf, math.ceil(rows.size / MOST_LEAVES)),
+            min_weight_fraction_leaf=LIGHTEST_LEAF,
+        )
+        grower = TreeGrower(ground.binned, ground.codes, k, options, seed=seed)
+        draws = np.array([2 * seed + 1], dtype=np.uint64)
+        total, weight = np.zeros((bag.size, ground.n_outputs)), bag
+        done = 0
+        for n_trees in rounds:
+            trees = []
+            for _ in range(n_trees - done):
+                if not self.random_cuts:
+                    weight = np.zeros(bag.size)
+                    draw_rows(rows, bag, draws, weight)
+                tree = grower.grow(weight)
+                share = tree.total[:, :k] / tree.total[:, :k].sum(axis=1)[:, None]
+                share = share[:, -ground.n_outputs :]
+                total += share[grower.leaf]
+                trees.append((tree, share / FOREST_TREES))
+            done = n_trees
+            yield trees, total / done
 
     def scores(self, mean: FloatArray) -> FloatArray:
         return scores_of_shares(mean)
@@ -193,179 +298,12 @@ class Forest:
         }
 
 
-class _VoteRun:
-    """Discrete boosting on a bag; the pace sets in after the warm rounds."""
-
-    def __init__(
-        self, member: Votes, ground: Ground, bag: FloatArray, seed: int
-    ) -> None:
-        n = ground.codes.size
-        self.initial = np.zeros(ground.n_outputs)
-        self.score = np.zeros((n, ground.n_outputs))
-        self._done = 0
-        self._ages = ground.ages(member.plateau, bag)
-        self._no_ages = np.full(n, math.inf)
-        self._ground = ground
-        self._bag = bag
-        self._floor = 1 / (4 * max(float(bag.sum()), 1.0))
-        self._grower = ground.grower(seed, max_depth=member.depth)
-        self._weight = np.empty(n)
-        self._leaf_class = np.empty(self._grower.work.node.shape[0], dtype=np.int64)
-
-    def advance(self, n_rounds: int) -> None:
-        n_warm = min(n_rounds, max(VOTE_WARM - self._done, 0))
-        if n_warm > 0:
-            self._do(n_warm, self._no_ages)
-        if n_rounds > n_warm:
-            self._do(n_rounds - n_warm, self._ages)
-
-    def harvest(self, n_rounds: int) -> Gathered:
-        gathered: Gathered = []
-        for _ in range(n_rounds):
-            move = self._do(1, self._no_ages if self._done < VOTE_WARM else self._ages)
-            if move == 0:
-                break
-            tree = self._grower.last_tree()
-            vote = self._leaf_class[: tree.node.shape[0]]
-            gathered.append((tree, move * coded(vote, self._ground.n_classes)))
-        return gathered
-
-    def _do(self, n_rounds: int, ages: FloatArray) -> float:
-        self._done += n_rounds
-        return do_votes(
-            self._grower.memory,
-            self._ground.codes,
-            self._ground.n_classes,
-            self._bag,
-            ages,
-            self._floor,
-            n_rounds,
-            self.score,
-            self._weight,
-            self._grower.leaf,
-            self._leaf_class,
-        )
-
-
-class _LogitRun:
-    """LogitBoost on a bag; it starts from the shares of the classes."""
-
-    def __init__(
-        self, member: Logits, ground: Ground, bag: FloatArray, seed: int
-    ) -> None:
-        n, k = ground.codes.size, ground.n_classes
-        share = (np.bincount(ground.codes, bag, k) + 1) / (bag.sum() + k)
-        self.initial = scores_of_shares(share[1:] if k == 2 else share)
-        self.score = np.tile(self.initial, (n, 1))
-        self._ground = ground
-        self._bag = bag
-        self._grower = ground.grower(
-            seed,
-            criterion="squared_error",
-            max_depth=member.depth,
-            min_samples_leaf=LOGIT_LEAF,
-        )
-        self._rest = np.empty(n), np.empty(n), self._grower.leaf
-        self._added = np.empty((ground.n_outputs, n))
-
-    def advance(self, n_rounds: int) -> None:
-        ground = self._ground
-        do_logits(
-            self._grower.memory,
-            ground.codes,
-            ground.n_classes,
-            self._bag,
-            LEARNING_RATE,
-            n_rounds,
-            self.score,
-            *self._rest,
-            self._added,
-        )
-
-    def harvest(self, n_rounds: int) -> Gathered:
-        ground, k, gathered = self._ground, self._ground.n_classes, []
-        for _ in range(n_rounds):
-            for own, added in enumerate(self._added):
-                fit_logit(
-                    self._grower.memory,
-                    ground.codes,
-                    k,
-                    1 if k == 2 else own,
-                    self._bag,
-                    LEARNING_RATE,
-                    self.score,
-                    *self._rest,
-                    added,
-                )
-                tree = self._grower.last_tree()
-                mean = tree.total[:, 1] / tree.total[:, 0]
-                step = LEARNING_RATE * np.outer(mean, _column(own, k))
-                gathered.append((tree, step))
-            add_logits(self._added, self.score)
-        return gathered
-
-
-def _column(own: int, n_classes: int) -> FloatArray:
-    """What 1 for a class against the rest adds to the scores of all classes."""
-    if n_classes == 2:
-        return np.array([0.5])
-    k = n_classes
-    return (k - 1) / k * ((np.arange(k) == own) - 1 / k)
-
-
-class _ForestRun:
-    """A random forest on a bag: the mean share of each class, of two the second."""
-
-    def __init__(
-        self, member: Forest, ground: Ground, bag: FloatArray, seed: int
-    ) -> None:
-        n = ground.codes.size
-        self.initial = np.zeros(ground.n_outputs)
-        self._total = np.zeros((n, ground.n_classes))
-        self._n_trees = 0
-        self._ground = ground
-        self._bag = bag
-        self._rows = np.flatnonzero(bag)
-        self._random_cuts = member.random_cuts
-        n_features = ground.binned.n_bins.size
-        self._grower = ground.grower(
-            seed,
-            max_features=1 if member.max_features == "1" else math.isqrt(n_features),
-            random_cuts=member.random_cuts,
-            min_samples_leaf=max(member.leaf, math.ceil(self._rows.size / MOST_LEAVES)),
-        )
-        self._weight = np.empty(n)
-        self._seed = np.array([2 * seed + 1], dtype=np.uint64)
-
-    @property
-    def score(self) -> FloatArray:
-        return self._total[:, -self._ground.n_outputs :] / self._n_trees
-
-    def advance(self, n_rounds: int) -> None:
-        self._n_trees += n_rounds
-        do_shares(
-            self._grower.memory,
-            self._ground.n_classes,
-            self._bag,
-            self._rows,
-            not self._random_cuts,
-            n_rounds,
-            self._total,
-            self._weight,
-            self._grower.leaf,
-            self._seed,
-        )
-
-    def harvest(self, n_rounds: int) -> Gathered:
-        gathered = []
-        for _ in range(n_rounds):
-            self.advance(1)
-            tree = self._grower.last_tree()
-            total = tree.total[:, : self._ground.n_classes]
-            share = total / total.sum(axis=1, keepdims=True)
-            own = share[:, -self._ground.n_outputs :]
-            gathered.append((tree, own / FOREST_TREES))
-        return gathered
+@kernel
+def draw_rows(rows, bag, seed, weight):  # type: ignore[no-untyped-def]
+    """Draw as many of the rows as there are, with repeats, and add up their weight."""
+    for _ in range(rows.size):
+        i = rows[random_below(seed, rows.size)]
+        weight[i] += bag[i]
 
 
 def scores_of_shares(share: FloatArray) -> FloatArray:

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
 
 from splboost._data.table import Table
 from splboost.boosting.model import TreeModel
-from splboost.selection.judge import add_probabilities, elect, fit_factor, sum_losses
-from splboost.selection.members import Forest, Gathered, Ground, Logits, Member, Votes
+from splboost.selection.members import Forest, Ground, Logits, Member, Trees, Votes
 from splboost.selection.workers import Stop, work_through
 from splboost.trees.ensemble import TreeEnsemble
 
@@ -31,6 +32,9 @@ PLATEAU = 2.0
 MANY_ROWS = 5000  # of two classes, above which there are fewer bags
 N_ELECTIONS = 200
 FEWEST_WINS = 4  # a setting that wins fewer elections counts for nothing
+FACTORS = 0.01, 4.0  # the smallest and the largest
+N_HALVINGS = 14
+GOLDEN = 0.6180339887498949
 
 
 def make_members(*, paced: bool) -> list[Member]:
@@ -109,22 +113,14 @@ class Choice:
 
 def _scout(
     ground: Ground, members: list[Member], bag: Bag, stop: Stop
-) -> NDArray[np.float32] | None:
+) -> NDArray[np.float32]:
     """Scores of the rows out of a bag, by each member after each of its rounds."""
-    out = np.flatnonzero(bag.weight == 0)
-    n_settings = sum(len(member.rounds) for member in members)
-    scores = np.empty((n_settings, out.size, ground.n_outputs), dtype=np.float32)
-    k = 0
-    for member, seed in zip(members, bag.seeds, strict=True):
-        run, done = member.start(ground, bag.weight, int(seed)), 0
-        for n_rounds in member.rounds:
-            if stop.is_set:
-                return None
-            run.advance(n_rounds - done)
-            done = n_rounds
-            scores[k] = run.score[out]
-            k += 1
-    return scores
+    return np.concatenate(
+        [
+            _grow(ground, member, member.rounds, bag, int(seed), stop)[1]
+            for member, seed in zip(members, bag.seeds, strict=True)
+        ]
+    )
 
 
 def scout(
@@ -188,6 +184,103 @@ def find_judges(n_out: NDArray[np.intp]) -> NDArray[np.bool_]:
     return np.all(n_out[n_out.any(axis=1)] > 0, axis=0)
 
 
+# ------------------------------------------------------------------------- judging
+
+
+def probabilities(score: NDArray[np.floating], factor: float) -> FloatArray:
+    """Probabilities of the classes from rows' scores times a factor.
+
+    A single score is half the log-odds of the second of two classes.
+    """
+    score = score.astype(np.float64)
+    if score.shape[1] > 1:
+        return softmax(factor * score, axis=1)
+    upper = expit(2 * factor * score)
+    return np.hstack([1 - upper, upper])
+
+
+def brier_scores(
+    score: NDArray[np.floating], codes: NDArray[np.integer], factor: float
+) -> FloatArray:
+    """Brier score of each row."""
+    wrong = probabilities(score, factor)
+    wrong[np.arange(codes.size), codes] -= 1
+    return 0.5 * np.einsum("ij,ij->i", wrong, wrong)
+
+
+def fit_factor(
+    score: NDArray[np.floating], codes: NDArray[np.integer], weight: FloatArray
+) -> tuple[float, FloatArray]:
+    """The factor of the lowest Brier score, and the Brier score of each row with it.
+
+    A booster that has fitted wrong labels is too sure of itself. By golden section of
+    the factor's logarithm.
+    """
+
+    def total(log_factor: float) -> float:
+        losses = brier_scores(score, codes, np.exp(log_factor))
+        return float(sum_losses(losses[None], weight)[0])
+
+    low, high = np.log(FACTORS)
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = total(left), total(right)
+    for _ in range(N_HALVINGS):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = total(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = total(right)
+    factor = float(np.exp(0.5 * (low + high)))
+    return factor, brier_scores(score, codes, factor)
+
+
+def sum_losses(losses: FloatArray, weight: FloatArray) -> FloatArray:
+    """Weighted loss of each setting; that of equals is equal.
+
+    A product of matrices would start threads, which then wait at full speed.
+    """
+    return np.einsum("ij,j->i", losses, weight)
+
+
+def elect(
+    losses: FloatArray,
+    weight: FloatArray,
+    units: NDArray[np.intp],
+    n_elections: int,
+    fewest: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """How much to believe each setting: the share of elections that it wins.
+
+    In each election rows count for more or less at random (the Bayesian bootstrap), and
+    the setting of the lowest loss wins. What wins by chance wins rarely, and what wins
+    less often than ``fewest`` times counts for nothing, unless all do.
+
+    Parameters
+    ----------
+    losses : (n_settings, n_rows)
+    weight : of each row
+    units : what each row belongs to; rows of one unit count for more or less together
+    n_elections, fewest : int
+    rng : Generator
+
+    Returns
+    -------
+    share : (n_settings,) sums to 1
+    """
+    wins = np.zeros(losses.shape[0])
+    n_units = int(units.max()) + 1
+    for _ in range(n_elections):
+        chance = rng.standard_exponential(n_units)[units]
+        wins[int(np.argmin(sum_losses(losses, weight * chance)))] += 1
+    if wins.max() >= fewest:
+        wins[wins < fewest] = 0
+    return wins / wins.sum()
+
+
 def judge(
     settings: list[Candidate],
     scores: NDArray[np.float32],
@@ -205,15 +298,9 @@ def judge(
     """
     judging = find_judges(n_out)
     there, own, counting = codes[judging], units[judging], weight[judging]
-    losses = np.empty((len(settings), there.size))
-    factor = np.array(
-        [
-            fit_factor(score[judging].astype(float), there, counting, n_classes, loss)
-            for score, loss in zip(scores, losses, strict=True)
-        ]
-    )
-    brier = np.empty(len(settings))
-    sum_losses(losses, counting / counting.sum(), brier)
+    fitted = [fit_factor(score[judging], there, counting) for score in scores]
+    factor, losses = map(np.array, zip(*fitted, strict=True))
+    brier = sum_losses(losses, counting / counting.sum())
     of_class = np.bincount(there, counting, n_classes)
     share = of_class / counting.sum() * np.count_nonzero(of_class)
     say = counting * (0.5 + 0.5 / share[there])
@@ -238,12 +325,13 @@ def mix(
     parts = zip(choice.settings, scores, choice.factor, choice.count, strict=True)
     for setting, score, factor, count in parts:
         out = n_out[setting.size] > 0
-        part = np.zeros((int(out.sum()), n_classes))
-        add_probabilities(score[out].astype(float), factor, count, part)
-        mean[out] += part
+        mean[out] += count * probabilities(score[out], factor)
         known[out] += count
     with np.errstate(invalid="ignore"):
         return mean / known[:, None]
+
+
+# ------------------------------------------------------------- trees that are kept
 
 
 class Contribution(NamedTuple):
@@ -277,7 +365,7 @@ class Mixture:
             score = np.tile(start, (table.n_rows, 1))
             for model, factor, count in stages:
                 model.add(table, X, score, n_threads=n_threads)
-                add_probabilities(member.scores(score), factor, count, mean)
+                mean += count * probabilities(member.scores(score), factor)
         return mean
 
     def importances(self, n_features: int) -> FloatArray:
@@ -297,20 +385,26 @@ class Mixture:
 
 
 def _grow(
-    ground: Ground, member: Member, rounds: list[int], bag: Bag, seed: int, stop: Stop
-) -> tuple[FloatArray, list[Gathered], NDArray[np.float32]]:
-    """A member on a bag: scores before its first tree, trees by stage, and the scores
-    of the rows out of the bag after each stage."""
-    run, done, stages = member.start(ground, bag.weight, seed), 0, []
+    ground: Ground,
+    member: Member,
+    rounds: Sequence[int],
+    bag: Bag,
+    seed: int,
+    stop: Stop,
+) -> tuple[list[Trees], NDArray[np.float32]]:
+    """A member on a bag: trees by stage, and the scores of the rows out of the bag
+    after each stage."""
     out = np.flatnonzero(bag.weight == 0)
     scores = np.zeros((len(rounds), out.size, ground.n_outputs), dtype=np.float32)
-    for k, n_rounds in enumerate(rounds):
-        if stop.is_set:
-            break
-        stages.append(run.harvest(n_rounds - done))
-        scores[k] = run.score[out]
-        done = n_rounds
-    return run.initial, stages, scores
+    stages = []
+    if not stop.is_set:
+        run = member.run(ground, bag.weight, seed, rounds)
+        for own, (trees, score) in zip(scores, run, strict=True):
+            stages.append(trees)
+            own[:] = score[out]
+            if stop.is_set:
+                break
+    return stages, scores
 
 
 def grow(
@@ -352,33 +446,28 @@ def grow(
     factor, parts = choice.factor.copy(), []
     for key, numbers in wanted.items():
         member = choice.settings[numbers[0]].member
-        grown = []
-        for (of, bag), result in zip(of_piece, results, strict=True):
+        starts, grown = [], []
+        for (of, bag), (trees, of_stages) in zip(of_piece, results, strict=True):
             if of == key:
-                grown.append(result)
-                for k, own in zip(numbers, result[2], strict=True):
-                    scores[k, bag.weight == 0] += own
+                starts.append(member.start(ground, bag.weight))
+                grown.append(trees)
+                for k, score in zip(numbers, of_stages, strict=True):
+                    scores[k, bag.weight == 0] += score
         stages = []
         for at, k in enumerate(numbers):
             scores[k] = member.scores(scores[k] / np.maximum(n_out[key[0]], 1)[:, None])
-            factor[k] = fit_factor(
-                scores[k][judging].astype(float),
-                there,
-                counting,
-                ground.n_classes,
-                np.empty(there.size),
+            factor[k], _ = fit_factor(scores[k][judging], there, counting)
+            model = _join(
+                [each for of_bag in grown for each in of_bag[at]], len(grown), ground
             )
-            trees = [pair for _, each, _ in grown for pair in each[at]]
-            model = _join(trees, len(grown), ground)
             stages.append((model, float(factor[k]), float(choice.count[k])))
-        start = np.mean([each for each, _, _ in grown], axis=0)
-        parts.append(Contribution(member, start, stages))
+        parts.append(Contribution(member, np.mean(starts, axis=0), stages))
     categorical = parts[0].stages[0][0].categorical_features
     mixture = Mixture(parts, ground.n_classes, categorical)
     return mixture, mix(replace(choice, factor=factor), scores, n_out, ground.n_classes)
 
 
-def _join(trees: Gathered, n_bags: int, ground: Ground) -> TreeModel:
+def _join(trees: Trees, n_bags: int, ground: Ground) -> TreeModel:
     grown = [tree for tree, _ in trees]
     output = np.concatenate(
         [np.empty((0, ground.n_outputs)), *(own for _, own in trees)]

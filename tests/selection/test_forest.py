@@ -22,13 +22,16 @@ from splboost import (
     SPLForestClassifier,
 )
 from splboost._data.table import read_table
+from splboost.boosting.state import State
+from splboost.boosting.working_sets import DISCRETE
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
-from splboost.selection import belief, judge, pool
+from splboost.selection import belief, pool
 from splboost.selection.members import (
     Forest,
     Ground,
     Logits,
+    TrustingState,
     Votes,
 )
 from splboost.trees import CARTClassifier, CARTRegressor
@@ -68,7 +71,7 @@ def draw_half(y, seed=1):
 def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
     X, y, ground = make_ground(n_classes=n_classes)
     bag = draw_half(y)
-    run = Votes(depth, plateau).start(ground, bag, 0)
+    run = Votes(depth, plateau).run(ground, bag, 0, range(1, 13))
     tree = CARTClassifier(max_depth=depth, min_weight_fraction_leaf=1e-4)
     booster = SPLBoostClassifier(
         tree,
@@ -78,9 +81,9 @@ def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
     )
     inside = bag > 0
     booster.fit(X[inside], y[inside])
-    for score in booster.staged_decision_function(X):
-        run.advance(1)
-        own = run.score[:, 0] if n_classes == 2 else run.score * (n_classes - 1)
+    staged = booster.staged_decision_function(X)
+    for score, (_, found) in zip(staged, run, strict=True):
+        own = found[:, 0] if n_classes == 2 else found * (n_classes - 1)
         assert_allclose(own, score, atol=1e-9)
     assert booster.n_selected_[-1] < inside.sum() or plateau > 1.3
 
@@ -89,7 +92,7 @@ def test_votes_are_splboost_on_the_bag(n_classes, plateau, depth):
 def test_logits_are_logitboost_on_the_bag(n_classes):
     X, y, ground = make_ground(n_classes=n_classes)
     bag = draw_half(y)
-    run = Logits(3).start(ground, bag, 0)
+    run = Logits(3).run(ground, bag, 0, range(26))
     tree = CARTRegressor(max_depth=3, min_samples_leaf=5, min_weight_fraction_leaf=1e-4)
     booster = LogitBoostClassifier(
         tree,
@@ -98,27 +101,24 @@ def test_logits_are_logitboost_on_the_bag(n_classes):
     )
     inside = bag > 0
     booster.fit(X[inside], y[inside])
-    assert_allclose(run.score, 0, atol=1e-12)  # classes are of one size
-    for score in booster.staged_decision_function(X):
-        run.advance(1)
-        assert_allclose(
-            run.score[:, 0] if n_classes == 2 else run.score, score, atol=1e-8
-        )
+    assert_allclose(next(run)[1], 0, atol=1e-12)  # classes are of one size
+    staged = booster.staged_decision_function(X)
+    for score, (_, found) in zip(staged, run, strict=True):
+        own = found[:, 0] if n_classes == 2 else found
+        assert_allclose(own, score, atol=1e-8)
 
 
 def test_logits_start_from_the_shares_of_the_classes():
     _, y, ground = make_ground()
     bag = np.where(y == 1, 0.25, 1.0)
     share = (bag[y == 1].sum() + 1) / (bag.sum() + 2)
-    run = Logits(3).start(ground, bag, 0)
-    assert_allclose(expit(2 * run.score), share)
+    assert_allclose(expit(2 * Logits(3).start(ground, bag)), share)
 
 
 def test_trees_of_a_forest_are_grown_on_draws_from_the_bag():
     _, y, ground = make_ground(n_classes=3)
     bag = draw_half(y)
-    run = Forest(5).start(ground, bag, 7)
-    gathered = run.harvest(4)
+    ((gathered, score),) = Forest(5).run(ground, bag, 7, [4])
     for tree, _ in gathered:
         # Rows are drawn from the bag with repeats, as many as it has.
         assert tree.total[0, :3].sum() / tree.scale == pytest.approx(bag.sum())
@@ -126,7 +126,7 @@ def test_trees_of_a_forest_are_grown_on_draws_from_the_bag():
         assert tree.total[leaves, 3].min() >= 5
     share = np.mean([tree.total[:, :3].sum(axis=0) for tree, _ in gathered], axis=0)
     assert share.min() > 0
-    assert_allclose(run.score.sum(axis=1), 1)
+    assert_allclose(score.sum(axis=1), 1)
     assert len({tree.total[0, 0] for tree, _ in gathered}) > 1
 
 
@@ -146,20 +146,18 @@ def test_trees_that_are_kept_give_the_scores(member, n_classes):
     X, y, ground = make_ground(n_classes=n_classes)
     bag = draw_half(y)
     n_rounds = 10 if isinstance(member, Forest) else 20
-    fast, kept = (member.start(ground, bag, 3) for _ in range(2))
-    for n in (3, n_rounds - 3):
-        fast.advance(n)
-    gathered = kept.harvest(n_rounds)
-    assert_array_equal(fast.score, kept.score)
+    *_, (_, in_stages) = member.run(ground, bag, 3, [3, n_rounds])
+    ((gathered, at_once),) = member.run(ground, bag, 3, [n_rounds])
+    assert_array_equal(in_stages, at_once)
     ensemble = TreeEnsemble.from_grown(
         [tree for tree, _ in gathered], n_classes, ground.binned.categories
     )
-    score = np.tile(kept.initial, (y.size, 1))
+    score = np.tile(member.start(ground, bag), (y.size, 1))
     table = read_table(CARTClassifier(), X, None, reset=True)
     ensemble.add(
         table, np.concatenate([own for _, own in gathered]), score, n_threads=1
     )
-    assert_allclose(score, kept.score, atol=1e-9)
+    assert_allclose(score, at_once, atol=1e-9)
 
 
 def test_a_member_learns_nothing_of_rows_out_of_its_bag():
@@ -169,25 +167,46 @@ def test_a_member_learns_nothing_of_rows_out_of_its_bag():
     other[bag == 0] = 1 - other[bag == 0]
     flipped = Ground(ground.binned, other, 2, ground.trusted)
     for member in pool.make_members(paced=True):
-        runs = [member.start(each, bag, 5) for each in (ground, flipped)]
-        for run in runs:
-            run.advance(min(member.rounds[-1], 20))
-        assert_array_equal(runs[0].score, runs[1].score)
+        rounds = [min(member.rounds[-1], 20)]
+        runs = [next(member.run(each, bag, 5, rounds)) for each in (ground, flipped)]
+        assert_array_equal(runs[0][1], runs[1][1])
 
 
-def test_no_pace_drops_a_trusted_row():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_pace_drops_a_trusted_row(n_classes):
     trusted = np.arange(240) % 3 == 0
-    _, _, ground = make_ground(trusted=trusted)
-    ages = ground.ages(1.5, np.ones(240))
-    assert np.isinf(ages[trusted]).all()
-    assert np.isfinite(ages[~trusted]).all()
+    _, y, ground = make_ground(n_classes=n_classes)
+    paces = Votes(1, 1.5).paces(ground, np.ones(240))
+    given = DISCRETE, ground.codes, n_classes, np.ones(240), paces
+    state, free = TrustingState(trusted, *given), State(*given)
+    wrong = 2.0 * (ground.codes[:, None] != np.arange(n_classes)) - 1
+    for each in (state, free):
+        each.move_to(wrong[:, -each.n_outputs :])
+    free.refresh(paced=False)
+    state.refresh(paced=True)
+    assert_array_equal(state.weight[0], np.where(trusted, free.weight[0], 0))
+    assert state.n_selected == trusted.sum()
+    assert not state.one_class
+    alone = TrustingState(y == 0, *given)
+    alone.move_to(wrong[:, -alone.n_outputs :])
+    alone.refresh(paced=True)
+    assert alone.one_class
+
+
+def test_a_bag_of_one_class_teaches_nothing():
+    _, y, ground = make_ground()
+    bag = (y == 1).astype(float)
+    for member in (Votes(1, 2.0), Logits(3)):
+        for trees, score in member.run(ground, bag, 0, [1, 4]):
+            assert not trees
+            assert_allclose(score, np.tile(member.start(ground, bag), (240, 1)))
 
 
 def test_rare_classes_get_a_higher_age():
     _, _, ground = make_ground()
     bag = np.where(ground.codes == 1, 0.1, 1.0)
-    ages = ground.ages(2.0, bag)
-    assert ages[ground.codes == 1].min() > 2 > ages[ground.codes == 0].max()
+    common, rare = Votes(1, 2.0).paces(ground, bag)
+    assert rare.resolved_age > 2 > common.resolved_age
 
 
 def test_without_a_pace_there_is_none():
@@ -211,8 +230,7 @@ def test_the_factor_is_that_of_the_lowest_brier_score(n_outputs):
     codes = rng.integers(0, n_classes, 400).astype(np.uint8)
     likely = score[:, 0] > 0 if n_outputs == 1 else score.argmax(axis=1)
     codes = np.where(rng.random(400) < 0.6, likely, codes).astype(np.uint8)
-    loss = np.empty(400)
-    factor = judge.fit_factor(score, codes, weight, n_classes, loss)
+    factor, loss = pool.fit_factor(score, codes, weight)
 
     def losses(factor):
         if n_outputs == 1:
@@ -234,7 +252,7 @@ def test_elections():
     losses = rng.random((5, 300))
     losses[1] = losses[0] + 0.01  # never wins
     losses[4] = losses[3]  # the first of equals wins
-    share = judge.elect(losses, np.ones(300), np.arange(300), 200, 4, rng)
+    share = pool.elect(losses, np.ones(300), np.arange(300), 200, 4, rng)
     assert share.sum() == pytest.approx(1)
     assert share[1] == 0
     assert share[4] == 0
@@ -246,10 +264,10 @@ def test_rows_of_one_unit_vote_together():
     # but of two units one always outweighs the other.
     losses = np.array([[0.0] * 50 + [1.0] * 50, [1.0] * 50 + [0.0] * 50])
     mixed = np.vstack([losses, np.full((1, 100), 0.45)])
-    alone = judge.elect(
+    alone = pool.elect(
         mixed, np.ones(100), np.arange(100), 200, 4, np.random.default_rng(0)
     )
-    together = judge.elect(
+    together = pool.elect(
         mixed, np.ones(100), np.repeat([0, 1], 50), 200, 4, np.random.default_rng(0)
     )
     assert alone[2] > 0.4
@@ -318,9 +336,8 @@ def test_rare_classes_have_their_say():
     given = settings, scores, n_out, codes, 2, np.ones(1000), np.arange(1000)
     choice, _ = pool.judge(*given, rng)
     assert [setting.n_rounds for setting in choice.settings] == [1]
-    losses = np.empty((2, 1000))
-    for score, loss in zip(scores.astype(float), losses, strict=True):
-        judge.fit_factor(score, codes, np.ones(1000), 2, loss)
+    fitted = [pool.fit_factor(score, codes, np.ones(1000)) for score in scores]
+    losses = np.array([loss for _, loss in fitted])
     assert losses[0].mean() < losses[1].mean() - 0.02
     assert losses[0, codes == 1].mean() > losses[1, codes == 1].mean() + 0.5
 
@@ -396,20 +413,13 @@ def test_out_of_bag_scores_are_means_over_the_bags_without_a_row(n_classes):
         for bag in bags:
             if bag.size == setting.size:
                 seed = int(bag.seeds[setting.number])
-                run = setting.member.start(ground, bag.weight, seed)
-                run.advance(setting.n_rounds)
-                score[bag.weight == 0] += run.score[bag.weight == 0]
+                run = setting.member.run(ground, bag.weight, seed, [setting.n_rounds])
+                score[bag.weight == 0] += next(run)[1][bag.weight == 0]
         out = n_out[setting.size] > 0
         score[out] = setting.member.scores(score[out] / n_out[setting.size][out, None])
-        loss = np.empty(judging.sum())
-        factors.append(
-            judge.fit_factor(
-                score[judging], y[judging], weight[judging], n_classes, loss
-            )
-        )
-        part = np.zeros((out.sum(), n_classes))
-        judge.add_probabilities(score[out], factors[-1], share, part)
-        total[out] += part
+        found_factor, _ = pool.fit_factor(score[judging], y[judging], weight[judging])
+        factors.append(found_factor)
+        total[out] += share * pool.probabilities(score[out], found_factor)
         known[out] += share
     with np.errstate(invalid="ignore"):
         assert_allclose(found, total / known[:, None], rtol=1e-4)

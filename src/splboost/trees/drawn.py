@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from splboost._tools.compiling import inner_kernel, kernel
+from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.divide import leaf_of_rows, may_split, split_node
 from splboost.trees.grow import next_node, plan_root, put_on_frontier
@@ -34,8 +34,16 @@ from splboost.trees.workspace import (
 
 FEW = 32  # rows, up to which they are sorted
 
-# A feature's codes of a node's rows, the code of missing cells, and the rows' own data
-Cells = namedtuple("Cells", "codes missing rows row_class row_weight row_moment")
+# A feature's codes of a node's rows, the code of missing cells, the rows' own data, and
+# how they are summed. Kernels that get it count no references, which would take longer
+# than adding a row.
+Cells = namedtuple(
+    "Cells",
+    "codes missing rows row_class row_weight row_moment regression counter shift",
+)
+
+# An order of the features and one of rows, sums of bins, and numbers of bins
+Room = namedtuple("Room", "features order sums few_bins all_bins")
 
 
 @kernel
@@ -43,15 +51,21 @@ def advance_drawn(work, weight, target, leaf):
     """Grow a tree whose nodes look at drawn features; its number of nodes."""
     plan_root(work, weight, target)
     work.node[0, SLOT] = -1  # no histogram is kept
-    features = np.arange(work.n_bins.size)
+    room = Room(
+        np.arange(work.n_bins.size),
+        np.empty(FEW, dtype=np.int64),
+        np.empty(257 << work.shift, dtype=np.int64),
+        np.empty(257, dtype=np.int64),
+        np.arange(257),
+    )
     if may_split(work, ROOT):
-        look_at_drawn(work, ROOT, features)
+        look_at_drawn(work, ROOT, room)
     node = next_node(work)
     while node >= 0:
         split_node(work, node)
         for child in range(work.node[node, CHILD], work.node[node, CHILD] + 2):
             if may_split(work, child):
-                look_at_drawn(work, child, features)
+                look_at_drawn(work, child, room)
         node = next_node(work)
     leaf_of_rows(work, leaf)
     work.progress[STARTED] = 0
@@ -59,15 +73,14 @@ def advance_drawn(work, weight, target, leaf):
 
 
 @inner_kernel
-def look_at_drawn(work, node, features):
+def look_at_drawn(work, node, room):
     """Choose the split of a node; put the node on the frontier if there is one.
 
     Features are drawn until ``max_features`` were, and one of them can split.
     """
     gather(work, node)
+    features, order, sums, few_bins, all_bins = room
     d = features.size
-    sums = np.empty(257 << work.shift, dtype=np.int64)
-    all_bins, few_bins = np.arange(257), np.empty(257, dtype=np.int64)
     best, best_feature = 0.0, np.int64(-1)
     for k in range(d):
         if k >= work.max_features and best > 0:
@@ -78,11 +91,11 @@ def look_at_drawn(work, node, features):
         cells = cells_of(work, node, f)
         numbers = few_bins
         if work.random_cuts and work.kind[f] != CATEGORICAL:
-            size = sum_sides(work, cells, sums, few_bins)
+            size = sum_sides(cells, work.seed, sums, few_bins)
         elif cells.rows.size <= FEW:
-            size = sum_few(work, cells, sums, few_bins)
+            size = sum_few(cells, order, sums, few_bins)
         else:
-            numbers, size = all_bins, sum_all(work, cells, sums)
+            numbers, size = all_bins, sum_all(cells, sums)
         bins = sums, numbers, size
         gain = search_feature(work, node, FIRST_SIDE, f, bins, CLOSE * best)
         if is_better(gain, best):
@@ -100,27 +113,34 @@ def cells_of(work, node, f):
     row_moment = row_weight
     if work.criterion == LEAST_SQUARES:
         row_moment = work.row_moment[start:end]
-    missing = np.int64(work.n_bins[f])
-    rows = work.rows[start:end]
-    return Cells(work.codes[f], missing, rows, row_class, row_weight, row_moment)
+    return Cells(
+        work.codes[f],
+        np.int64(work.n_bins[f]),
+        work.rows[start:end],
+        row_class,
+        row_weight,
+        row_moment,
+        work.criterion == LEAST_SQUARES,
+        work.counter,
+        work.shift,
+    )
 
 
-@inner_kernel
-def sum_all(work, cells, sums):
+@lean_kernel(inner=True)
+def sum_all(cells, sums):
     """Sums of all bins of a feature over some rows; how many bins there are."""
-    sums[: (cells.missing + 1) << work.shift] = 0
+    clear(sums, (cells.missing + 1) << cells.shift)
     for i in range(cells.rows.size):
-        add_row(work, cells, i, np.int64(cells.codes[cells.rows[i]]), sums)
+        add_row(cells, i, np.int64(cells.codes[cells.rows[i]]), sums)
     return cells.missing
 
 
-@inner_kernel
-def sum_few(work, cells, sums, bins):
+@lean_kernel(inner=True)
+def sum_few(cells, order, sums, bins):
     """Sums of the bins that few rows meet, found by sorting, then of missing cells.
 
     ``bins`` gets the numbers of these bins; returns how many they are.
     """
-    order = np.empty(FEW, dtype=np.int64)
     for i in range(cells.rows.size):
         key = np.int64(cells.codes[cells.rows[i]]) * FEW + i
         j = i
@@ -128,19 +148,19 @@ def sum_few(work, cells, sums, bins):
             order[j] = order[j - 1]
             j -= 1
         order[j] = key
-    sums[: (cells.rows.size + 1) << work.shift] = 0
+    clear(sums, (cells.rows.size + 1) << cells.shift)
     size = -1
     for k in range(cells.rows.size):
         code, i = order[k] // FEW, order[k] % FEW
         if size < 0 or bins[size] != code:
             size += 1
             bins[size] = code
-        add_row(work, cells, i, size, sums)
+        add_row(cells, i, size, sums)
     return size if bins[size] == cells.missing else size + 1
 
 
-@inner_kernel
-def sum_sides(work, cells, sums, bins):
+@lean_kernel(inner=True)
+def sum_sides(cells, seed, sums, bins):
     """Sums on both sides of a random cut, as if they were bins, then of missing cells.
 
     They are numbered as the last bin on the left, and the first on the right. Returns
@@ -155,9 +175,9 @@ def sum_sides(work, cells, sums, bins):
     size = 0 if highest < 0 else 1 if lowest == highest else 2
     cut = highest
     if size == 2:
-        cut = lowest + random_below(work.seed, highest - lowest)
+        cut = lowest + random_below(seed, highest - lowest)
     low, high = lowest, highest
-    sums[: (size + 1) << work.shift] = 0
+    clear(sums, (size + 1) << cells.shift)
     for i in range(cells.rows.size):
         code = np.int64(cells.codes[cells.rows[i]])
         place = size if code == missing else np.int64(code > cut)
@@ -165,25 +185,32 @@ def sum_sides(work, cells, sums, bins):
             low = max(low, code)
         elif place == 1:
             high = min(high, code)
-        add_row(work, cells, i, place, sums)
+        add_row(cells, i, place, sums)
     bins[0], bins[1] = low, high
     return size
 
 
-@inner_kernel
-def add_row(work, cells, i, place, sums):
+@lean_kernel(inner=True)
+def clear(sums, size):
+    """Set the first sums to zero."""
+    for s in range(size):
+        sums[s] = 0
+
+
+@lean_kernel(inner=True)
+def add_row(cells, i, place, sums):
     """Add a row to the sums of a bin."""
-    b = place << work.shift
-    if work.criterion == LEAST_SQUARES:
+    b = place << cells.shift
+    if cells.regression:
         sums[b] += cells.row_weight[i]
         sums[b + 1] += cells.row_moment[i]
     else:
         sums[b + np.int64(cells.row_class[i])] += cells.row_weight[i]
-    if work.counter >= 0:
-        sums[b + work.counter] += 1
+    if cells.counter >= 0:
+        sums[b + cells.counter] += 1
 
 
-@inner_kernel
+@lean_kernel(inner=True)
 def random_below(seed, n):
     """Next random integer below n, by xorshift."""
     x = seed[0]

@@ -15,6 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import splboost.trees.grower as grower_module
+from helpers import parametrize_pairs
 from reference import (
     age_from_plateau,
     boost,
@@ -157,9 +158,7 @@ def assert_like_reference(n_classes, seed, setting, name=None, n_values=12, **op
     return model
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@two_and_three
-@pytest.mark.parametrize("name", [None, *PACES])
+@parametrize_pairs(name=[None, *PACES], n_classes=[2, 3], setting=SETTINGS)
 def test_is_the_reference(name, n_classes, setting):
     seed = 10 * SETTINGS.index(setting) + n_classes
     assert_like_reference(n_classes, seed, setting, name)
@@ -282,16 +281,6 @@ def test_subsampling_takes_the_error_on_all_rows():
     )
     everything = AdaBoostClassifier(cart(2), n_estimators=1).fit(X, y)
     assert model.estimator_errors_ != everything.estimator_errors_
-
-
-def test_subsampling_follows_the_random_state():
-    X, y = noisy_classes(100)
-    fits = [
-        SPLBoostClassifier(n_estimators=20, subsample=0.5, random_state=s).fit(X, y)
-        for s in (0, 0, 1)
-    ]
-    assert_same_model(fits[0], fits[1], X)
-    assert not np.array_equal(fits[0].estimator_weights_, fits[2].estimator_weights_)
 
 
 # -- sample weights -------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers import parametrize_pairs
 from reference import (
     age_from_plateau,
     gentle_boost,
@@ -135,10 +136,9 @@ def assert_equal(booster, expected, X, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@every_booster
-@pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("depth", [1, 2])
+@parametrize_pairs(
+    name=list(BOOSTERS), pace=list(PACES), n_classes=[2, 3], depth=[1, 2]
+)
 def test_equals_the_reference(name, pace, n_classes, depth):
     X, y = noisy_data(n_classes, seed=depth)
     booster, expected = fit_both(name, X, y, pace, depth)

@@ -15,7 +15,6 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -152,11 +151,10 @@ def test_votes_agree_where_classes_tie():
         )
 
 
-@pytest.mark.parametrize("learner", [None, CARTClassifier(max_depth=2), GaussianNB()])
 @two_and_three
-def test_stages(learner, n_classes):
+def test_stages(n_classes):
     X, y = data(n_classes)
-    model = SPLBoostClassifier(learner, n_estimators=12).fit(X, y)
+    model = stumps(n_estimators=12).fit(X, y)
     X_new = X[:40] + 0.1
     scores = list(model.staged_decision_function(X_new))
     labels = list(model.staged_predict(X_new))
@@ -536,16 +534,6 @@ def test_metadata_routing():
     assert len(seen) == 6
     assert all(part is not None for part in seen)
     np.testing.assert_array_equal(seen[-1], weight)
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-@two_and_three
-def test_calibration_on_top(method, n_classes):
-    X, y = data(n_classes)
-    model = CalibratedClassifierCV(stumps(), method=method, cv=3).fit(X, y)
-    share = model.predict_proba(X)
-    np.testing.assert_allclose(share.sum(axis=1), 1)
-    assert model.score(X, y) > 1.2 / n_classes
 
 
 # -- threads and processes ------------------------------------------------------------

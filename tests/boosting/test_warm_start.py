@@ -1,6 +1,5 @@
 """Fitting on where the last fit ended, which must be as good as a single fit."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -173,15 +172,6 @@ def test_is_a_single_fit_however_it_goes(seed, steps, share, n_classes, patience
     )
 
 
-def test_given_validation_data():
-    X, y = data()
-    val = {"X_val": X[:50] + 0.05, "y_val": y[:50]}
-    for options in ({}, {"n_iter_no_change": 12}, {"scoring": "roc_auc"}):
-        assert_like_a_single_fit(
-            SPLBoostClassifier, (5, 14, 40), X, y, data=val, **options
-        )
-
-
 def test_rounds_after_the_best_are_gone_on_from():
     """The model keeps the best round, and yet the next fit starts at the last."""
     X, y = data()
@@ -213,29 +203,6 @@ def test_streams_go_on(random_state):
     assert_same(model, single, X)
     if state is not None:  # it is left alone
         np.testing.assert_array_equal(random_state.get_state()[1], state)
-
-
-def test_from_a_pickle():
-    X, y = data()
-    options = {"subsample": 0.7, "random_state": 0}
-    model = SPLBoostClassifier(n_estimators=10, warm_start=True, **options).fit(X, y)
-    model = pickle.loads(pickle.dumps(model)).set_params(n_estimators=25).fit(X, y)
-    assert_same(model, SPLBoostClassifier(n_estimators=25, **options).fit(X, y), X)
-
-
-def test_a_checkpoint_can_be_fitted_on():
-    X, y = data()
-    options = {"subsample": 0.7, "random_state": 0}
-    seen = []
-    SPLBoostClassifier(
-        n_estimators=15, warm_start=True, callback=seen.append, **options
-    ).fit(X, y)
-    single = SPLBoostClassifier(n_estimators=25, **options).fit(X, y)
-    for t in (0, 8, 14):
-        model = seen[t].model
-        assert model.stop_reason_ == "not finished"
-        model.set_params(n_estimators=25, callback=None).fit(X, y)
-        assert_same(model, single, X)
 
 
 # -- when there is nothing to go on from ----------------------------------------------
@@ -371,25 +338,12 @@ def test_after_no_improvement():
     assert_same(model, single, X)
 
 
-def test_after_a_callback():
-    X, y = data()
-    options = {"subsample": 0.8, "random_state": 0}
-    model = SPLBoostClassifier(
-        n_estimators=30, warm_start=True, callback=lambda p: p.round == 7, **options
-    ).fit(X, y)
-    assert (model.stop_reason_, model.n_iter_) == ("callback", 7)
-    model.set_params(callback=None).fit(X, y)  # the same number: taken up again
-    assert_same(model, SPLBoostClassifier(n_estimators=30, **options).fit(X, y), X)
-
-
-@pytest.mark.parametrize(
-    "estimator", [None, CARTClassifier(max_features=2, max_depth=2)]
-)
-def test_after_an_interrupt_inside_a_round(monkeypatch, estimator):
+def test_after_an_interrupt_inside_a_round(monkeypatch):
     """The draws of the broken round are made again."""
     from splboost.boosting.steps import DiscreteStep
 
     X, y = data()
+    estimator = CARTClassifier(max_features=2, max_depth=2)
     options = {"subsample": 0.6, "random_state": 0, "estimator": estimator}
     single = SPLBoostClassifier(n_estimators=30, **options).fit(X, y)
     take, calls = DiscreteStep.take, []

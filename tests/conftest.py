@@ -11,6 +11,8 @@ from review_page import Visit
 from splboost._tools.compiling import notice
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
+# Threads of OpenMP wait busily for each other where there are fewer cores than threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A first call compiles, and slow machines are no failures.
 settings.register_profile("splboost", deadline=None)

@@ -40,7 +40,71 @@ FloatArray = NDArray[np.float64]
 SHOWN = 5  # classes that a warning names
 
 
-class SPLForestClassifier(ClassifierMixin, BaseEstimator):
+class BaggedForest(ClassifierMixin, BaseEstimator):
+    """What is common to classifiers by many bags: how they read and predict."""
+
+    classes_: NDArray[Any]
+    oob_decision_function_: FloatArray
+    feature_importances_: FloatArray
+    n_jobs: int | None
+    _mixture: Any
+    _calibration: Calibration
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class, that it is the label that would be given.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probability : array of shape (n_samples, n_classes)
+            Calibrated on out-of-bag scores, and hence on labels as they were given:
+            where a fifth of these are wrong, few probabilities are above 0.8.
+        """
+        check_is_fitted(self)
+        categorical = self._mixture.categorical_features
+        table = read_table(self, X, categorical, reset=False)
+        mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
+        return self._calibration.apply(mean)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(axis=1)]
+
+
+class SPLForestClassifier(BaggedForest):
     """Forests and self-paced boosters that choose their own settings.
 
     Random forests, extremely randomised trees, self-paced stumps and LogitBoost are
@@ -147,23 +211,11 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    classes_: NDArray[Any]
     settings_: Any
-    oob_decision_function_: FloatArray
     oob_score_: float
     label_quality_: FloatArray
     noise_rate_: float
     noise_rate_std_: float
-    feature_importances_: FloatArray
-    _mixture: Any
-    _calibration: Calibration
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     def fit(
         self,
@@ -347,52 +399,3 @@ class SPLForestClassifier(ClassifierMixin, BaseEstimator):
             units[there],
             draws,
         )
-
-    def _read(self, X: Any) -> Any:
-        check_is_fitted(self)
-        categorical = self._mixture.categorical_features
-        return read_table(self, X, categorical, reset=False)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class, that it is the label that would be given.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probability : array of shape (n_samples, n_classes)
-            Calibrated on out-of-bag scores, and hence on labels as they were given:
-            where a fifth of these are wrong, few probabilities are above 0.8.
-        """
-        table = self._read(X)
-        mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
-        return self._calibration.apply(mean)
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of the probabilities.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
-        probability = self.predict_proba(X)
-        return self.classes_[probability.argmax(axis=1)]

@@ -111,13 +111,36 @@ class Choice:
     count: FloatArray
 
 
+def _run(
+    ground: Ground,
+    member: Member,
+    rounds: Sequence[int],
+    bag: Bag,
+    seed: int,
+    stop: Stop,
+) -> tuple[list[Trees], NDArray[np.float32]]:
+    """A member on a bag: trees by stage, and the scores of the rows out of the bag
+    after each stage."""
+    out = np.flatnonzero(bag.weight == 0)
+    scores = np.zeros((len(rounds), out.size, ground.n_outputs), dtype=np.float32)
+    stages = []
+    if not stop.is_set:
+        run = member.run(ground, bag.weight, seed, rounds)
+        for own, (trees, score) in zip(scores, run, strict=True):
+            stages.append(trees)
+            own[:] = score[out]
+            if stop.is_set:
+                break
+    return stages, scores
+
+
 def _scout(
     ground: Ground, members: list[Member], bag: Bag, stop: Stop
 ) -> NDArray[np.float32]:
     """Scores of the rows out of a bag, by each member after each of its rounds."""
     return np.concatenate(
         [
-            _grow(ground, member, member.rounds, bag, int(seed), stop)[1]
+            _run(ground, member, member.rounds, bag, int(seed), stop)[1]
             for member, seed in zip(members, bag.seeds, strict=True)
         ]
     )
@@ -384,29 +407,6 @@ class Mixture:
         return total / total.sum() if total.sum() > 0 else total
 
 
-def _grow(
-    ground: Ground,
-    member: Member,
-    rounds: Sequence[int],
-    bag: Bag,
-    seed: int,
-    stop: Stop,
-) -> tuple[list[Trees], NDArray[np.float32]]:
-    """A member on a bag: trees by stage, and the scores of the rows out of the bag
-    after each stage."""
-    out = np.flatnonzero(bag.weight == 0)
-    scores = np.zeros((len(rounds), out.size, ground.n_outputs), dtype=np.float32)
-    stages = []
-    if not stop.is_set:
-        run = member.run(ground, bag.weight, seed, rounds)
-        for own, (trees, score) in zip(scores, run, strict=True):
-            stages.append(trees)
-            own[:] = score[out]
-            if stop.is_set:
-                break
-    return stages, scores
-
-
 def grow(
     ground: Ground,
     choice: Choice,
@@ -436,7 +436,7 @@ def grow(
                 pieces.append((ground, member, rounds, bag, seed))
                 of_piece.append((key, bag))
     results = work_through(
-        _grow, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="fits"
+        _run, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="fits"
     )
     n = ground.codes.size
     n_out = count_out(bags, n)

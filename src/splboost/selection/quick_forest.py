@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing, encode_labels
 from splboost._data.table import read_table
 from splboost._tools.threads import count_threads
 from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.belief import Calibration, calibrate
-
-FloatArray = NDArray[np.float64]
+from splboost.selection.belief import calibrate
+from splboost.selection.forest import BaggedForest
 
 MOST_BAGS, FEWEST_BAGS = 14, 5  # of each kind
 MANY_ROWS = 3000  # from which on there are fewer bags
@@ -25,7 +22,7 @@ MOST_LEAVES = 3000  # of a tree
 LEAST_LEAF = 3  # rows
 
 
-class QuickForest(ClassifierMixin, BaseEstimator):
+class QuickForest(BaggedForest):
     """Random and extremely randomised trees in equal parts, judged out of bag.
 
     What ``LabelAudit(quick=True)`` judges by, and what every audit by a forest asks for
@@ -70,19 +67,6 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    classes_: NDArray[Any]
-    oob_decision_function_: FloatArray
-    feature_importances_: FloatArray
-    _mixture: Any
-    _calibration: Calibration
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
         """Fit the trees.
@@ -139,33 +123,3 @@ class QuickForest(ClassifierMixin, BaseEstimator):
         self._calibration = calibrate(oob, codes, weight)
         self.oob_decision_function_ = self._calibration.apply(oob)
         self.feature_importances_ = self._mixture.importances(self.n_features_in_)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        table = read_table(self, X, self._mixture.categorical_features, reset=False)
-        mean = self._mixture.probability(table, X, count_threads(self.n_jobs))
-        return self._calibration.apply(mean)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        probability = self.predict_proba(X)
-        return self.classes_[probability.argmax(axis=1)]

@@ -19,7 +19,7 @@ TEXTS = {
 }
 SECONDS = 240  # most of it for compiling, where no test has done so before
 # Once on a new machine; and XGBoost, of each worker of a cluster
-CHATTER = "Matplotlib is building the font cache", "got rank"
+CHATTER = "Matplotlib is building the font cache", "got rank", "splboost: compiling"
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)

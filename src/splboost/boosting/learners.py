@@ -124,10 +124,10 @@ class Weak:
 
     @property
     def move(self) -> float:
-        """What votes add per unit of their code."""
-        return float(
-            self.output[-1, 0] if len(self.output) == 2 else -self.output[0, 1]
-        )
+        """What votes add per unit of their code, as the outputs have it."""
+        unit = coded(self.answers[:1], max(2, self.output.shape[1]))[0]
+        j = int(np.abs(unit).argmin())  # where it is 1 or -1
+        return float(self.output[0, j] / unit[j])
 
     def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
         """Summed weight of the samples that votes get wrong."""
@@ -181,8 +181,8 @@ class Learner(Protocol):
     def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
         """Fit to the samples of positive weight."""
 
-    def model(self, learners: list[Weak], moves: FloatArray) -> Model:
-        """A model of these, each times its move."""
+    def model(self, learners: list[Weak], counts: FloatArray) -> Model:
+        """A model of these; ``counts`` is 1, or 0 for one that stands in for none."""
 
     def read(self, table: Table, X: Any) -> Any:
         """Other rows, such as the validation data, prepared once."""
@@ -234,10 +234,10 @@ class TreeLearner:
         error = vote_in_leaves(grown.node, grown.total, self._n_classes, votes)
         return Weak(grown, leaf, votes, error)
 
-    def model(self, learners: list[Weak], moves: FloatArray) -> TreeModel:
+    def model(self, learners: list[Weak], counts: FloatArray) -> TreeModel:
         grown = [weak.fitted for weak in learners]
         trees = TreeEnsemble.from_grown(grown, self._n_classes, self.coding)
-        outputs = [w.output * move for w, move in zip(learners, moves, strict=True)]
+        outputs = [w.output * own for w, own in zip(learners, counts, strict=True)]
         return TreeModel(trees, np.concatenate(outputs), copy(self._estimator))
 
     def read(self, table: Table, X: Any) -> Rows:
@@ -377,12 +377,12 @@ class C45Learner:
     def _share(self, tree: Any, rows: Any) -> Weak:
         return Weak(tree, None, shares_of_rows(tree, rows))
 
-    def model(self, learners: list[Weak], moves: FloatArray) -> C45Model:
+    def model(self, learners: list[Weak], counts: FloatArray) -> C45Model:
         trees = self._grower.ensemble([weak.fitted for weak in learners])
         estimator = copy(self._estimator)
-        factors = moves * [weak.factor for weak in learners]
+        factors = counts * [weak.factor for weak in learners]
         if self._votes:  # outputs lie on the grid
-            factors = moves * [weak.move for weak in learners]
+            factors = counts * [weak.move for weak in learners]
         links = None if self._votes else [weak.link for weak in learners]
         return C45Model(trees, estimator, factors, links)
 
@@ -452,11 +452,11 @@ class EstimatorLearner:
             weak.error = weak.missed(weight, self._codes) / float(weight.sum())
         return weak
 
-    def model(self, learners: list[Weak], moves: FloatArray) -> EstimatorModel:
-        factors = moves * [weak.factor for weak in learners]
+    def model(self, learners: list[Weak], counts: FloatArray) -> EstimatorModel:
+        factors = counts * [weak.factor for weak in learners]
         links: list[Any] = [weak.link for weak in learners]
         if self._answers == VOTES:  # outputs lie on the grid
-            factors = moves * [weak.move for weak in learners]
+            factors = counts * [weak.move for weak in learners]
             links = [partial(coded, n_classes=self._classes.size)] * len(learners)
         return EstimatorModel(
             [weak.fitted for weak in learners],
@@ -503,11 +503,11 @@ class Learners:
     def model(self, rounds: list[Round]) -> Model:
         """What the rounds have learned."""
         taken = np.array([[weak is not None for weak in r.weak] for r in rounds])
-        moves = np.array([r.move for r in rounds])
+        counts = np.array([r.counts for r in rounds])
         models = [
             learner.model(
                 [r.weak[k] for r in rounds if r.weak[k] is not None],
-                moves[taken[:, k]],
+                counts[taken[:, k]],
             )
             if taken[:, k].any()
             else None

@@ -44,7 +44,7 @@ class Round(NamedTuple):
     Attributes
     ----------
     weak : list of Weak or None, for each class or one for all
-    move : 1, or 0 where they stand in for none
+    counts : 1, or 0 where they stand in for none
     coefficient : how far they went, in the scale that users know
     error : weighted error; None where learners do not vote, or there are several
     n_selected : samples of positive pace that they were fitted for
@@ -53,7 +53,7 @@ class Round(NamedTuple):
     """
 
     weak: list[Any]
-    move: float
+    counts: float
     coefficient: Any
     error: float | None
     n_selected: int
@@ -157,11 +157,11 @@ def boost(
             break
 
 
-def _round(state: Any, proposal: Any, move: float) -> Round:
+def _round(state: Any, proposal: Any, counts: float) -> Round:
     return Round(
         proposal.weak,
-        move,
-        proposal.coefficient if move else 0.0 * proposal.coefficient,
+        counts,
+        proposal.coefficient if counts else 0.0 * proposal.coefficient,
         proposal.error,
         proposal.n_selected,
         state.latent,

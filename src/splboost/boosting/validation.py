@@ -69,7 +69,7 @@ class Validation:
 
         ``make`` makes the fitted booster of the rounds so far.
         """
-        if last.move:
+        if last.counts:
             weak = self._learners.on_rows(last.weak, self._rows)
             self.state.follow(weak, last.time)
         self.history.append(self._judge(make))

@@ -34,7 +34,9 @@ def is_own_tree(estimator: Any) -> bool:
 
 def is_binned(estimator: Any) -> bool:
     """Whether it is grown from a binned table."""
-    return is_own_tree(estimator) and not isinstance(estimator, C45Classifier)
+    return is_own_tree(estimator) and isinstance(
+        estimator, CARTClassifier | CARTRegressor
+    )
 
 
 def categorical_features_of(booster: Any, estimator: Any) -> Any:

@@ -227,7 +227,7 @@ def _boosted(
             schedule = Schedule(n_rounds, n_warm)
             boost(learners, state, step, schedule, history, rng=draws)
         for each in history.rounds[n_before:]:
-            for k, weak in enumerate(each.weak if each.move else []):
+            for k, weak in enumerate(each.weak if each.counts else []):
                 if weak is None:
                     continue
                 output = weak.output

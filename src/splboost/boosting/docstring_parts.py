@@ -54,8 +54,7 @@ def _comforts(
         done.
     verbose : int, default=0
         1 shows a progress bar, where stderr is a terminal and rich is installed, else
-        prints a line to stderr for every tenth of the rounds; 2 does both. Either says
-        where kernels have to be compiled first.
+        prints a line to stderr for every tenth of the rounds; 2 does both.
 """
 
 

@@ -15,6 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import splboost.trees.grower as grower_module
+from boosters import quiet_fit
 from helpers import parametrize_pairs
 from reference import (
     age_from_plateau,
@@ -69,12 +70,6 @@ def noisy_classes(n, n_classes=2, seed=0, n_values=12, noise=0.2):
     cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
     y = np.searchsorted(cuts, score)
     return X, flip_labels(y, noise, random_state=seed)[0]
-
-
-def quiet_fit(model, *data, **weights):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(*data, **weights)
 
 
 def assert_same_model(one, other, X):

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import time
-import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,6 +16,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+from boosters import quiet_fit
 from helpers import parametrize_pairs
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost._tools.progress_bar import Bar
@@ -43,12 +43,6 @@ def data(n_classes=2, n=150, seed=0):
     score = X[:, 0] + X[:, 1]
     y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
     return X, flip_labels(y, 0.15, random_state=seed)[0]
-
-
-def quiet_fit(model, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(*args, **options)
 
 
 def assert_same(one, other, X):

@@ -1,7 +1,5 @@
 """Validation data, their score after each round, and stopping because of it."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from boosters import quiet_fit
 from helpers import mixed_data
 from splboost import (
     AdaBoostClassifier,
@@ -52,12 +51,6 @@ def data(n_classes=2, n=200, seed=0):
 def split_data(n_classes=2, n=200):
     X, y = data(n_classes, n + 100)
     return X[100:], y[100:], {"X_val": X[:100], "y_val": y[:100]}
-
-
-def quiet_fit(model, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(*args, **options)
 
 
 def assert_same_model(one, other, X):
@@ -502,11 +495,8 @@ def test_validation_without_any_weight():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_iter_no_change": 0}, "'n_iter_no_change'.*Got 0"),
         ({"n_iter_no_change": 2.5}, "'n_iter_no_change'.*Got 2.5"),
         ({"validation_fraction": 0.0}, "'validation_fraction'.*Got 0.0"),
-        ({"validation_fraction": 1.0}, "'validation_fraction'.*Got 1.0"),
-        ({"tol": -1.0}, "'tol'.*Got -1.0"),
         ({"scoring": "acuracy"}, "scoring='acuracy' is unknown; .*get_scorer_names"),
         ({"scoring": 3}, "'scoring'.*Got 3"),
     ],

@@ -26,6 +26,7 @@ from boosters import (
     assert_same,
     data,
     data_for,
+    fit_in_parts,
     make,
     quiet_fit,
     scores,
@@ -49,13 +50,6 @@ from splboost.pace import Hard, Linear
 each = pytest.mark.parametrize("name", BOOSTERS)
 each_paced = pytest.mark.parametrize("name", PACED)
 each_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
-
-
-def fit_in_parts(model, parts, *args, **options):
-    model.set_params(warm_start=True)
-    for n_estimators in parts:
-        quiet_fit(model.set_params(n_estimators=n_estimators), *args, **options)
-    return model
 
 
 @functools.cache

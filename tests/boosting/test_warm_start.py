@@ -1,7 +1,5 @@
 """Fitting on where the last fit ended, which must be as good as a single fit."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,19 +10,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+import boosters
+from boosters import fit_in_parts, quiet_fit
 from helpers import CATEGORICAL, grow_ensemble, mixed_data
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost._data.table import ArrayTable
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear
 from splboost.trees import CARTClassifier
-
-PER_ROUND = (
-    "estimator_weights_",
-    "estimator_errors_",
-    "n_selected_",
-    "latent_objective_",
-)
 
 
 def data(n_classes=2, n=150, seed=0, noise=0.15):
@@ -35,32 +28,9 @@ def data(n_classes=2, n=150, seed=0, noise=0.15):
     return X, flip_labels(y, noise, random_state=seed)[0]
 
 
-def quiet_fit(model, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(*args, **options)
-
-
-def fit_in_parts(model, parts, *args, **options):
-    model.set_params(warm_start=True)
-    for n_estimators in parts:
-        model.set_params(n_estimators=n_estimators)
-        quiet_fit(model, *args, **options)
-    return model
-
-
 def assert_same(one, other, X):
-    """Equal bit for bit in all that was learned and in all that is predicted."""
-    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
-    for name in (*PER_ROUND, "sample_pace_"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
-    assert one.n_iter_ == other.n_iter_ == len(one.estimators_)
+    boosters.assert_same(one, other, X)
     assert one.stop_reason_ == other.stop_reason_
-    assert hasattr(one, "validation_scores_") == hasattr(other, "validation_scores_")
-    if hasattr(one, "validation_scores_"):
-        np.testing.assert_array_equal(one.validation_scores_, other.validation_scores_)
-    if hasattr(one.estimators_[0], "feature_importances_"):
-        np.testing.assert_allclose(one.feature_importances_, other.feature_importances_)
 
 
 def assert_like_a_single_fit(Booster, parts, *args, X=None, **options):

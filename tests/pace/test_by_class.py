@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.metrics import average_precision_score, recall_score
 from sklearn.model_selection import GridSearchCV
 
+from boosters import quiet_fit
 from reference import age_from_plateau, boost, pace_loss, tree_learner
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import (
@@ -57,12 +58,6 @@ def cut(pace):
     """The loss from which nothing is believed."""
     age = pace.resolved_age
     return age**2 if isinstance(pace, Mixture) else age
-
-
-def quiet_fit(model, *data, **weights):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(*data, **weights)
 
 
 def warnings_of(model, *data, **weights):

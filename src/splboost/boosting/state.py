@@ -270,23 +270,35 @@ class State:
         """Set what is to be fitted at the present scores; unless paced, with v = 1."""
         by_kernel = self._kernel is not None and self.shift <= FAR_SHIFT
         whole = by_kernel and self._has_paces
+
+        def refresh_rows(rows: slice) -> Believed:
+            found = self._weigh(rows, by_kernel, paced and whole)
+            return found if whole else self._believe(rows, paced)
+
         block = BLOCK if whole else min(max(CELLS // self.n_outputs, FEWEST), MOST_ROWS)
+        if self.n_samples <= block:
+            found = refresh_rows(slice(0, self.n_samples))
+        else:
+            found = self._in_blocks(refresh_rows, block)
+        self.n_selected, lowest, highest, self.latent = found
+        self.one_class = lowest >= highest
+        if self._may_overflow:
+            np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
+
+    def _in_blocks(self, refresh_rows: Any, block: int) -> Believed:
+        """All rows, some at a time and in threads."""
         starts = range(0, self.n_samples, block)
         done = [Believed(0, 0, 0, 0.0)] * len(starts)
 
         def refresh_blocks(first: int, last: int) -> None:
             for k in range(first, last):
-                rows = slice(starts[k], min(starts[k] + block, self.n_samples))
-                found = self._weigh(rows, by_kernel, paced and whole)
-                done[k] = found if whole else self._believe(rows, paced)
+                end = min(starts[k] + block, self.n_samples)
+                done[k] = refresh_rows(slice(starts[k], end))
 
         work = block * WORK_PER_ROW * self.n_outputs
         run(refresh_blocks, share(len(starts), self.n_threads, work))
-        n_selected, lowests, highests, latents = zip(*done, strict=True)
-        self.n_selected, self.latent = sum(n_selected), sum(latents)
-        self.one_class = min(lowests) >= max(highests)
-        if self._may_overflow:
-            np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
+        n_selected, lowest, highest, latent = zip(*done, strict=True)
+        return Believed(sum(n_selected), min(lowest), max(highest), sum(latent))
 
     def _weigh(self, rows: slice, by_kernel: bool, paced: bool) -> Believed:
         """Write weights, targets and losses for each learner, and v if paced."""

@@ -490,6 +490,13 @@ def test_draws_that_no_learner_can_be_fitted_to(name, n_classes):
     assert max(Fussy.sizes) > 0.5 * y.size > 10 * min(Fussy.sizes)
 
 
+def test_a_class_of_next_to_no_weight_is_not_left_out():
+    X, y = data(2)
+    weight = np.where(y == 1, 1.0, 1e-14)
+    model = make("ada", n_estimators=1).set_params(estimator=Fussy(max_depth=1))
+    assert quiet_fit(model, X, y, weight).n_iter_ == 1
+
+
 # -- data -----------------------------------------------------------------------------
 
 

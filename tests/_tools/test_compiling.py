@@ -136,14 +136,16 @@ FITS = """
 
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(200, 6))
-    y = np.array(["a", "b"])[(X[:, 0] + 0.5 * rng.normal(size=200) > 0).astype(int)]
+    X = rng.normal(size=(400, 6))
+    y = np.array(["a", "b"])[(X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int)]
     frame = pd.DataFrame(X, columns=list("uvwxyz")).assign(z=pd.Categorical(y[::-1]))
+    weight = rng.random(400) + 0.1
+    weight.flags.writeable = False
     options = {"n_estimators": 5, "n_jobs": 2, "subsample": 0.7, "random_state": 0}
     for tree in None, CARTClassifier(max_depth=2), C45Classifier():
         model = splboost.SPLBoostClassifier(tree, **options)
         for data in X, X.astype(np.float32), np.asfortranarray(X), X[:, ::-2], frame:
-            model.fit(data, y, sample_weight=rng.random(200) + 0.1).predict(data)
+            model.fit(data, y, sample_weight=weight).predict(data)
             list(model.staged_predict(data))
     splboost.BrownBoostClassifier(**options).fit(X, y).predict_proba(X)
     splboost.LogitBoostClassifier(pace={"a": "hard", "b": None}, **options).fit(X, y)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -17,7 +17,6 @@ from multiprocessing import current_process
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
-from zlib import crc32
 
 from numba import njit
 from numba.core import event
@@ -33,6 +32,7 @@ try:
 except ImportError:  # on Windows each process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
+LONGEST_WAIT, BETWEEN_TRIES = 120.0, 0.05  # seconds
 COMPILING = "splboost: compiling, which takes up to a minute"
 STORED = "once on this machine; python -m splboost.warmup does it beforehand"
 NOT_STORED = "in each process; NUMBA_CACHE_DIR can name a folder to store it in"
@@ -53,48 +53,67 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     except RuntimeError:  # numba has found no folder
         notice.remedy = NOT_STORED
         return compiler()(function)
-    compile_now = getattr(compiled, "compile", None)
-    if compile_now is not None:  # there is none where numba is turned off
-
-        def compile_in_turn(signature: Any) -> Any:
-            with global_compiler_lock, _turn.taken():
-                return compile_now(signature)
-
-        compiled.compile = compile_in_turn  # type: ignore[method-assign, assignment]
+    if hasattr(compiled, "compile"):  # not where numba is turned off
+        _take_turns(compiled)
     return compiled
 
 
-class Turn:
-    """A lock of all processes with one cache, which may be taken again inside.
+def _take_turns(compiled: Any) -> None:
+    """Let a kernel that is not stored wait for another process that compiles it."""
+    compile_now, load = compiled.compile, compiled._cache.load_overload
 
-    Without such locks, or a folder for them, it does nothing.
+    def compile_in_turn(signature: Any) -> Any:
+        with global_compiler_lock, _turn.compiling():
+            return compile_now(signature)
+
+    def load_in_turn(signature: Any, context: Any) -> Any:
+        stored = load(signature, context)
+        if stored is None and _turn.take(compiled._cache.cache_path):
+            stored = load(signature, context)
+        return stored
+
+    compiled.compile, compiled._cache.load_overload = compile_in_turn, load_in_turn
+
+
+class Turn:
+    """A lock between processes with one cache; numba's own lock keeps threads apart.
+
+    It is held from the first kernel that is not stored until that is compiled, with all
+    that it calls. Without such locks each process compiles, and so it does if it has
+    waited for long.
     """
 
     def __init__(self) -> None:
-        self._is_taken = False
+        self._depth, self._file = 0, -1
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Wait for the processes before; numba's own lock keeps threads apart."""
-        if self._is_taken or fcntl is None:
-            yield
-            return
-        cache = os.path.abspath(os.environ.get("NUMBA_CACHE_DIR") or __file__)
-        name = f"splboost-{os.getuid()}-{crc32(os.fsencode(cache)):08x}.lock"
-        path = os.path.join(tempfile.gettempdir(), name)
-        file = -1
-        with suppress(OSError):
-            file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        self._is_taken = True
+    def compiling(self) -> Iterator[None]:
+        self._depth += 1
         try:
             yield
         finally:
-            self._is_taken = False
-            if file >= 0:
+            self._depth -= 1
+            if self._depth == 0 and self._file >= 0:
+                file, self._file = self._file, -1
                 with suppress(OSError):
                     fcntl.flock(file, fcntl.LOCK_UN)  # a forked child has the file, too
                 os.close(file)
+
+    def take(self, folder: str) -> bool:
+        """Wait for the process that has the lock; False if it is this one."""
+        if fcntl is None or self._file >= 0:
+            return False
+        end = time.monotonic() + LONGEST_WAIT
+        with suppress(OSError):
+            path = os.path.join(folder, "splboost.lock")
+            self._file = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+            while time.monotonic() < end:
+                try:
+                    fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(BETWEEN_TRIES)
+        return True
 
 
 class Notice(event.Listener):
@@ -117,6 +136,8 @@ class Notice(event.Listener):
 _turn = Turn()
 notice = Notice()
 event.register("numba:compile", notice)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_turn.__init__)  # type: ignore[misc]
 
 
 def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -18,7 +18,7 @@ from splboost.boosting.booster import BaseBooster
 from splboost.boosting.loop import ONE_CLASS
 from splboost.boosting.progress import Progress
 from splboost.boosting.samples import FitData, Samples
-from splboost.boosting.state import State, level_ties
+from splboost.boosting.state import State, check_memory, level_ties
 from splboost.boosting.weak_learner import MEANS
 from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
@@ -61,6 +61,11 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
 
     def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
         self.classes_, codes = encode_labels(self, y, weight)
+        k = self.classes_.size
+        if k > 2:  # a score of each class, and for each learner what it is fitted to
+            check_memory(
+                codes.size, k, 8 * codes.size * (k + 4 * (1 if self._is_joint else k))
+            )
         return codes
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:

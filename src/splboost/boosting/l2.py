@@ -340,7 +340,7 @@ class ResidualState(State):
         unit: float,
     ) -> None:
         self.y = (y - start) / unit
-        self.sample_weight = np.ascontiguousarray(sample_weight)
+        self.sample_weight = np.require(sample_weight, requirements=["C", "W"])
         self.n_samples = self.n_selected = y.size
         self.score = np.zeros((1, y.size))
         self.weight = np.empty((1, y.size))

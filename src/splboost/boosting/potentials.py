@@ -301,7 +301,7 @@ class PotentialState(State):
     ) -> None:
         self.potential = potential
         self.codes = codes
-        self.sample_weight = np.ascontiguousarray(sample_weight)
+        self.sample_weight = np.require(sample_weight, requirements=["C", "W"])
         self.n_threads = n_threads
         self.n_samples = self.n_selected = codes.size
         self.n_outputs = 1 if n_classes == 2 else n_classes

@@ -231,12 +231,11 @@ class State:
         self.working_set = working_set
         self.codes = codes
         self.n_classes = n_classes
-        self.sample_weight = np.ascontiguousarray(sample_weight)
+        self.sample_weight = np.require(sample_weight, requirements=["C", "W"])
         self.n_threads = n_threads
         self.n_samples = self.n_selected = n
         self.n_outputs = 1 if n_classes == 2 else n_classes
         n_sets = 1 if working_set.joint else self.n_outputs
-        check_memory(n, n_classes, 8 * n * (self.n_outputs + 4 * n_sets))
         self.score = np.zeros((self.n_outputs, n))
         self.work = np.empty((n_sets, 4 if targets else 3, n))
         self.weight, self.loss = self.work[:, WEIGHT], self.work[:, LOSS]

@@ -1,5 +1,6 @@
 """Warnings and errors of all boosters, and of weak learners that will not do."""
 
+import os
 import re
 import warnings
 
@@ -346,3 +347,18 @@ def test_categories_that_a_learner_cannot_read_are_named_at_predict():
     model.fit(X, [0, 0, 1, 1])
     with pytest.raises(ValueError, match="cannot read the categories of X in 'colour'"):
         model.predict(new)
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the memory is not known")
+@pytest.mark.parametrize(
+    "kind", [SPLBoostClassifier, RBoostClassifier, RobustBoostClassifier]
+)
+def test_scores_beyond_the_memory_are_refused(monkeypatch, kind):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    y = np.arange(400) % 20
+    with monkeypatch.context() as patch:
+        patch.setattr("os.sysconf", {"SC_PAGE_SIZE": 64, "SC_PHYS_PAGES": 1000}.get)
+        with pytest.raises(MemoryError, match="400 rows for each of 20 classes"):
+            kind().fit(X, y)
+        quiet_fit(kind(n_estimators=1), X, y > 9)
+    quiet_fit(kind(n_estimators=1), X, y)

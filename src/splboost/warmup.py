@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
@@ -83,7 +84,7 @@ def main() -> None:
             "one that can be written to."
         )
     notice.is_due = False  # it is what is asked for
-    logistic_terms(np.zeros(2), np.zeros(2))
+    logistic_terms(np.zeros(2), np.zeros(2, dtype=np.intp))
     cases = make_cases()
     with make_report(1, len(cases), "compiling") as report, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -96,4 +97,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    ArgumentParser("python -m splboost.warmup", description=main.__doc__).parse_args()
     main()

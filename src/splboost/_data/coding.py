@@ -49,8 +49,8 @@ def feature_blocks(
     matrix = table.float_matrix()
     if matrix is None or table.is_categorical.any():
         columns = {f: _float_column(table, coding[f], f) for f in features}
-    elif matrix.dtype == np.float64 and matrix.flags.c_contiguous:
-        yield 0, np.require(matrix, requirements="W")
+    elif matrix.dtype == np.float64 and matrix.flags.carray:  # aligned, writable, C
+        yield 0, matrix.astype(np.float64, copy=False)
         return
     else:
         columns = {f: matrix[:, f] for f in features}

@@ -233,15 +233,15 @@ def check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
 
 def weigh_classes(
     class_weight: Any, classes: NDArray[Any], codes: NDArray[np.integer], weight: Any
-) -> NDArray[np.float64]:
-    """Sample weights times the weights of their classes."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Sample weights times the weights of their classes, and these, or None."""
     of_class = weights_of_classes(class_weight, classes, codes, weight)
     if of_class is None:
-        return weight
+        return weight, None
     with np.errstate(over="ignore"):
         weight = weight * of_class[codes]
     _check_total(weight, "class_weight or sample_weight")
-    return weight
+    return weight, of_class
 
 
 def weights_of_classes(

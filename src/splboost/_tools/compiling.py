@@ -84,6 +84,10 @@ class Turn:
     """
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew, as in a forked child, which compiles nothing yet."""
         self._depth, self._file = 0, -1
 
     @contextmanager
@@ -137,7 +141,7 @@ _turn = Turn()
 notice = Notice()
 event.register("numba:compile", notice)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_turn.__init__)  # type: ignore[misc]
+    os.register_at_fork(after_in_child=_turn.forget)
 
 
 def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:

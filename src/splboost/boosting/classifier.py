@@ -135,11 +135,9 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             warn(message)
 
     def _pull(self, margin: FloatArray) -> FloatArray:
-        """What a sample counts for in a round by its margin, before any pace.
-
-        The slope of the loss, unless a step does not follow that.
-        """
-        return self._loss.weight(margin)
+        """What a sample counts for in a round by its margin, before any pace."""
+        weight, target = self._working_set.fit(margin, np.ones_like(margin))
+        return weight * target if self._answers == MEANS else weight
 
     # -------------------------------------------------------------------- predictions
 

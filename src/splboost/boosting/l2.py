@@ -358,7 +358,7 @@ class ResidualState(State):
         self.weight[0] = self.sample_weight
         self.n_selected = self.n_samples
         squared = Squared().value(self._unit * residual)
-        self.latent = float(self.sample_weight @ squared)
+        self.latent = float((self.sample_weight * squared).sum())
         if not self._curves.is_plain:
             if paced and self.scale is None:
                 self.scale = robust_deviation(residual, self.sample_weight)
@@ -366,18 +366,18 @@ class ResidualState(State):
             if self.scale:
                 with np.errstate(all="ignore"):
                     latent = self._curves.latent(self._loss(residual), self._one)
-                self.latent = float(self.sample_weight @ latent)
+                self.latent = float((self.sample_weight * latent).sum())
             if paced:
                 v = self._paces(residual)
                 self.weight[0] *= v
                 self.n_selected = int(np.count_nonzero(v))
         share = self.weight[0] / (self.weight[0].max() or 1.0)  # else sums overflow
-        size = math.sqrt(float(share @ residual**2) / (share.sum() or 1.0))
+        size = math.sqrt(float((share * residual**2).sum()) / (share.sum() or 1.0))
         self.scale_of_target = power_of_two(size)
         np.divide(residual, self.scale_of_target, out=self.target[0])
 
     def _loss(self, residual: FloatArray) -> FloatArray:
-        return 0.5 * (residual / (self.scale or 1.0)) ** 2
+        return Squared().value(residual / (self.scale or 1.0))
 
     def paces(self) -> FloatArray:
         if self._curves.is_plain:

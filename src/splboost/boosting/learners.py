@@ -42,6 +42,7 @@ from splboost.boosting.model import (
 from splboost.boosting.samples import Samples
 from splboost.boosting.weak_learner import (
     MEANS,
+    NEGLIGIBLE,
     SHARES,
     VOTES,
     answer,
@@ -53,13 +54,13 @@ from splboost.trees.c45.c45_estimator import C45Classifier
 from splboost.trees.c45.grower import C45Grower
 from splboost.trees.c45.multiway import shares_of_rows, votes_of_rows
 from splboost.trees.ensemble import Rows, TreeEnsemble
+from splboost.trees.grower import TreeGrower
 from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD
 
 FloatArray = NDArray[np.float64]
 
 GRID = 2.0**-43  # sums of its multiples are exact
-NEGLIGIBLE = 1e-12
 NO_LEAF = np.empty(0, dtype=np.int32)
 STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
 
@@ -205,8 +206,6 @@ class TreeLearner:
         n_threads: int,
         seed: int,
     ) -> None:
-        from splboost.trees.grower import TreeGrower
-
         self._estimator = estimator
         self._answers = answers
         self._n_classes = 0 if answers == MEANS else n_classes

@@ -122,12 +122,6 @@ class LogitBoostClassifier(BaseValueBooster):
     def _working_set(self) -> WorkingSet:  # type: ignore[override]
         return logit(float(self.z_max), keep_gradient=self.z_clip == "gradient")
 
-    def _pull(self, margin: FloatArray) -> FloatArray:
-        pull = self._loss.weight(margin)
-        if self.z_clip == "gradient":
-            return pull
-        return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
-
     def _make_step(self, weight: FloatArray) -> Any:
         # For more classes the factor is in how their scores combine.
         rate = self.learning_rate * (0.5 if self.classes_.size == 2 else 1.0)

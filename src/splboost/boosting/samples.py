@@ -17,7 +17,6 @@ from splboost._data.labels import (
     check_weights,
     encode_numbers,
     weigh_classes,
-    weights_of_classes,
 )
 from splboost._data.table import Table, read_table, refuse_rounded
 from splboost._tools.user_warnings import restate
@@ -161,8 +160,8 @@ def divide(
     classes, codes = getattr(booster, "classes_", None), samples.codes
     of_class, weight = None, samples.weight
     if classes is not None:
-        weighing = booster.class_weight, classes, codes, weight
-        of_class, weight = weights_of_classes(*weighing), weigh_classes(*weighing)
+        given_weight = booster.class_weight
+        weight, of_class = weigh_classes(given_weight, classes, codes, weight)
     weighed = samples.weighing(weight)
     used, validation = weight > 0, None
     if split_seed is not None:

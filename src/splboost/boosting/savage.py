@@ -228,12 +228,6 @@ class RBoostClassifier(BaseValueBooster):
     def _working_set(self) -> WorkingSet:  # type: ignore[override]
         return rboost(self.variant, float(self.z_max))
 
-    def _pull(self, margin: FloatArray) -> FloatArray:
-        pull = self._loss.weight(margin)
-        if self.variant != "fisher":
-            return pull
-        return pull * np.minimum(self.z_max * self._loss.probability(margin)[:, 1], 1)
-
     @property
     def _default_plateau(self) -> float:  # type: ignore[override]
         return 1.5 if self.variant in ("gentle", "mm") else 2.0

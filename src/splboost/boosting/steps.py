@@ -238,7 +238,7 @@ class DiscreteStep(Step):
         weak.vote(self.n_classes, on_grid(proposal.move))
         state.add(weak.leaf, weak.output)
         v = state.paces() if v is None else v
-        loss = float((state.sample_weight * v) @ state.losses())
+        loss = float((state.sample_weight * v * state.losses()).sum())
         state.add(weak.leaf, -weak.output)
         return v, loss
 

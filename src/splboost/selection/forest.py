@@ -19,7 +19,6 @@ from splboost._data.labels import (
     check_weights,
     encode_labels,
     weigh_classes,
-    weights_of_classes,
 )
 from splboost._data.table import read_table
 from splboost._tools.threads import count_threads
@@ -271,7 +270,7 @@ class SPLForestClassifier(BaggedForest):
         own_weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, own_weight)
         weighing = self.class_weight, self.classes_, codes, own_weight
-        of_class, weight = weights_of_classes(*weighing), weigh_classes(*weighing)
+        weight, of_class = weigh_classes(*weighing)
         units = np.arange(table.n_rows)
         if groups is not None:
             units = check_groups(groups, table.n_rows)

@@ -147,7 +147,8 @@ class BaseTreeClassifier(ClassifierMixin, BaseTree):
         table = read_table(self, X, self.categorical_features, reset=True)
         weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, weight)
-        weight = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        given, classes = self.class_weight, self.classes_
+        weight, _ = weigh_classes(given, classes, codes, weight)
         table, weight, codes = drop_weightless(table, weight, codes)
         return table, codes, weight
 

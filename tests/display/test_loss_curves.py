@@ -20,6 +20,7 @@ from splboost import (
     SavageBoostClassifier,
     SPLBoostClassifier,
 )
+from splboost.boosting.custom import MarginLossBooster
 from splboost.datasets import make_gaussians
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.losses import Savage
@@ -134,6 +135,19 @@ def test_weights_of_fisher_steps_are_clipped():
     pull = p**2 * (1 - p) ** 2 * np.minimum(1 / p, 3.0)
     booster = RBoostClassifier(variant="fisher", z_max=3.0)
     display = WeightDisplay.from_estimators([booster], margins=M)
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), pull / pull[M == 0])
+
+
+def test_weights_of_a_working_set_of_your_own():
+    class Newton(MarginLossBooster):
+        def margin_loss(self):
+            return Savage()
+
+        def working_set(self, margin, y):
+            return expit(margin) * expit(-margin), y / expit(margin)
+
+    display = WeightDisplay.from_estimators([Newton()], margins=M)
+    pull = expit(-M)
     np.testing.assert_allclose(display.lines_[0].get_ydata(), pull / pull[M == 0])
 
 

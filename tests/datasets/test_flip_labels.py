@@ -151,9 +151,9 @@ def test_rate_outside_the_unit_interval(rate):
         ([0, 1], {"mode": "exact"}, r"mode='exact'.*'count' or 'probability'"),
         ([1, 1, 1], {}, r"y holds the classes .* at least two"),
         ([], {}, r"y holds the classes .* at least two"),
-        ([1, "a"], {}, "y mixes strings and other labels"),
-        (np.array([1, "a"], dtype=object), {}, "y mixes strings and other labels"),
-        (np.eye(2), {}, r"y has shape \(2, 2\).*one label per sample"),
+        ([1, "a"], {}, "holds int and str"),
+        (np.array([1, "a"], dtype=object), {}, "holds int and str"),
+        (np.eye(2), {}, r"1d array, got an array of shape \(2, 2\)"),
     ],
 )
 def test_wrong_arguments(y, options, message):
@@ -174,7 +174,7 @@ def test_wrong_arguments(y, options, message):
     ],
 )
 def test_missing_labels(y):
-    with pytest.raises(ValueError, match=r"y\[2\] is .* missing label \(1 in all\)"):
+    with pytest.raises(ValueError, match=r"y contains NaN|Unknown label type.* float"):
         flip_labels(y, 0.1)
 
 

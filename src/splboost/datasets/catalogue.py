@@ -81,8 +81,8 @@ class UCIDataSet:
     title: str
     columns: tuple[str, ...]
     classes: Mapping[str, int] | Mapping[int, int]
-    sha256: str | None
     source: str
+    sha256: str | None = None
     licence: str = "CC BY 4.0"
     categorical: tuple[str, ...] = ()
     missing: int = 0
@@ -105,31 +105,24 @@ class UCIDataSet:
 
 def _read() -> dict[str, UCIDataSet]:
     text = files("splboost.datasets").joinpath("catalogue.toml").read_text("utf-8")
-    return {name: _entry(given) for name, given in tomllib.loads(text).items()}
+    entries = {}
+    for name, given in tomllib.loads(text).items():
+        fields = _as_fields(given)
+        for field_name, kind in (("paper", Figures), ("openml", OpenML)):
+            if field_name in fields:
+                fields[field_name] = kind(**fields[field_name])
+        entries[name] = UCIDataSet(**fields)
+    return entries
 
 
-def _entry(given: dict[str, Any]) -> UCIDataSet:
-    """An entry from its table, whose keys are strings also where they are numbers."""
-    given["columns"] = tuple(given["columns"])
-    given["categorical"] = tuple(given.get("categorical", ()))
-    given["classes"] = _numbered(given["classes"])
-    given.setdefault("sha256", None)
-    if "paper" in given:
-        given["paper"] = Figures(**given["paper"])
-    if "openml" in given:
-        copy = given["openml"]
-        copy["dropped"] = tuple(copy.get("dropped", ()))
-        copy["labels"] = _numbered(copy.get("labels", {}))
-        copy["words"] = {
-            column: _numbered(words) for column, words in copy.get("words", {}).items()
+def _as_fields(value: Any) -> Any:
+    """Lists as tuples, and keys as numbers where they are digits, as TOML has none."""
+    if isinstance(value, dict):
+        return {
+            int(key) if key.isdigit() else key: _as_fields(each)
+            for key, each in value.items()
         }
-        given["openml"] = OpenML(**copy)
-    return UCIDataSet(**given)
-
-
-def _numbered(table: dict[str, Any]) -> dict[Any, Any]:
-    """A table with numbers for keys where these are digits."""
-    return {int(key) if key.isdigit() else key: table[key] for key in table}
+    return tuple(value) if isinstance(value, list) else value
 
 
 UCI_CATALOGUE: dict[str, UCIDataSet] = _read()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from splboost._data.table import is_missing
+from splboost._data.labels import check_labels, read_target
 
 
 def flip_labels(
@@ -70,7 +70,11 @@ def flip_labels(
     """
     if mode not in ("count", "probability"):
         raise ValueError(f"mode={mode!r} is unknown; pass 'count' or 'probability'.")
-    labels = _check_labels(y)
+    labels = read_target(y)
+    check_labels(labels)
+    if isinstance(y, list | tuple) and labels.dtype.kind == "U":
+        # numpy turns a NaN or a number beside strings into a string
+        check_labels(np.array(y, dtype=object))
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -88,39 +92,13 @@ def flip_labels(
         flipped = rng.random_sample(len(codes)) < rates[codes]
     else:
         order = rng.permutation(len(codes))
-        groups = (
-            [(order[codes[order] == c], rates[c]) for c in range(len(classes))]
-            if isinstance(rate, Mapping)
-            else [(order, rate)]
-        )
+        groups = [(order, rates[0])]
+        if isinstance(rate, Mapping):
+            groups = [(order[codes[order] == c], r) for c, r in enumerate(rates)]
         flipped = np.zeros(len(codes), dtype=bool)
         for members, share in groups:
-            flipped[members[: round(float(share) * len(members))]] = True
+            flipped[members[: round(share * len(members))]] = True
     return np.where(flipped, classes[other_codes], labels), flipped
-
-
-def _check_labels(y: ArrayLike) -> NDArray[Any]:
-    # As object, because numpy turns a NaN or a number beside strings into a string.
-    raw = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
-    if raw.ndim != 1:
-        raise ValueError(
-            f"y has shape {raw.shape}; pass one label per sample, "
-            "that is shape (n_samples,)."
-        )
-    is_object = raw.dtype == object
-    absent = [is_missing(label) for label in raw] if is_object else raw != raw
-    missing = np.flatnonzero(absent)
-    if len(missing):
-        raise ValueError(
-            f"y[{missing[0]}] is {raw[missing[0]]!r}, a missing label "
-            f"({len(missing)} in all); drop these samples first."
-        )
-    if is_object and len({isinstance(label, str) for label in raw}) == 2:
-        raise ValueError(
-            "y mixes strings and other labels; pass labels of one type, "
-            "for example [str(label) for label in y]."
-        )
-    return np.asarray(y)
 
 
 def _rate_per_class(

@@ -13,7 +13,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +28,6 @@ from splboost._tools.whole_files import write_whole
 from splboost.datasets.catalogue import TARGET, UCI_CATALOGUE, OpenML, UCIDataSet
 
 FOLDER_VARIABLE = "SPLBOOST_DATA"
-_ROWS_AT_ONCE = 10_000
 _PathLike: TypeAlias = str | os.PathLike[str]
 
 
@@ -181,7 +180,9 @@ def load_checked(
     own, copy = folder / f"{name}.csv.gz", folder / f"{name}.openml.csv.gz"
     if not own.exists() and not copy.exists():
         if not download or entry.openml is None:
-            raise FileNotFoundError(_how_to_get(name, entry, folder))
+            raise FileNotFoundError(
+                f"{name} is not in {folder}. {_remedy(name, entry)}"
+            )
         return _download(name, entry, entry.openml, library, folder)
     path = own if own.exists() else copy
     contents = unpacked(path)
@@ -194,30 +195,20 @@ def load_checked(
             )
         X, y = _read_frame(library, contents, entry)
     except ValueError as error:
-        remedy = (
-            "Delete it, and load_uci, or --download, fetches it from OpenML."
-            if entry.openml
-            else f"Make it anew: {_by_hand(name, entry)}"
-        )
         raise ValueError(
-            f"{path} is not the {name} of the catalogue: {error}. {remedy}"
+            f"{path} is not the {name} of the catalogue: {error}. Delete it. "
+            f"{_remedy(name, entry)}"
         ) from error
     return X, y, exact
 
 
-def _how_to_get(name: str, entry: UCIDataSet, folder: Path) -> str:
+def _remedy(name: str, entry: UCIDataSet) -> str:
     if entry.openml:
-        return f"{name} is not in {folder}; download=True fetches it from OpenML."
+        return "With download=True, or --download, it is fetched from OpenML."
     return (
-        f"{name} is not in {folder} and cannot be downloaded: {_by_hand(name, entry)}"
-    )
-
-
-def _by_hand(name: str, entry: UCIDataSet) -> str:
-    return (
-        f"{entry.by_hand}; write it into that folder as {name}.csv.gz with pandas' "
-        f"to_csv(index=False), columns named as in UCI_CATALOGUE[{name!r}].columns, "
-        "then target, and missing values empty."
+        f"It cannot be downloaded: {entry.by_hand}; write it into that "
+        f"folder as {name}.csv.gz with pandas' to_csv(index=False), columns named "
+        f"as in UCI_CATALOGUE[{name!r}].columns, then target, and missing values empty."
     )
 
 
@@ -346,77 +337,50 @@ def _fetch_csv(entry: UCIDataSet, copy: OpenML, scratch: Path) -> bytes:
         raise ValueError(f"it has {len(kept)} columns and not {len(entry.columns)}")
     data = np.roll(bunch.data, -copy.first_are_last, axis=0)
     target = np.roll(bunch.target.astype(str), -copy.first_are_last)
-    columns = []
+    columns: list[Any] = []
     coding: dict[str, str] = {}
     for name, j in zip(entry.columns, kept, strict=True):
-        values = data[:, j]
-        theirs = bunch.categories.get(bunch.feature_names[j])
-        if theirs is None and name not in entry.categorical:
-            columns.append(_numbers(values))
+        categories = bunch.categories.get(bunch.feature_names[j])
+        if categories is None and name not in entry.categorical:
+            columns.append(_numbers(data[:, j]))
             continue
-        codes, words = _coded(values, theirs)
+        words = _words(data[:, j], categories)
         if name in copy.words:
-            coding = _match(codes, words, copy.words[name], f"values of {name}")
-        columns.append(_texts(codes, [coding.get(word, word) for word in words]))
+            coding = _match(words, copy.words[name], f"values of {name}")
+        columns.append([coding.get(word, word) for word in words])
     labels = copy.labels or {count: str(k) for k, count in entry.classes.items()}
-    classes, codes = np.unique(target, return_inverse=True)
-    coding = _match(codes, classes.tolist(), labels, "classes")
-    columns.append(_texts(codes, [coding[label] for label in classes.tolist()]))
-    return _written([*entry.columns, TARGET], columns)
-
-
-def _coded(
-    values: NDArray[Any], categories: list[str] | None
-) -> tuple[NDArray[np.intp], list[str]]:
-    """For each row the place of its word, or -1, and the words."""
-    missing = np.isnan(values)
-    if categories is None:
-        distinct = np.unique(values[~missing])
-        categories = [repr(value) for value in distinct.tolist()]
-        values = np.searchsorted(distinct, values)
-    return np.where(missing, -1, values).astype(np.intp), categories
-
-
-def _match(
-    codes: NDArray[np.intp],
-    theirs: Sequence[str],
-    ours: Mapping[int, str],
-    what: str,
-) -> dict[str, str]:
-    """Our words for theirs, known by how often they occur."""
-    counts = np.bincount(codes[codes >= 0], minlength=len(theirs)).tolist()
-    found = {word: n for word, n in zip(theirs, counts, strict=True) if n > 0}
-    if sorted(found.values()) != sorted(ours):
-        raise ValueError(
-            f"the {what} are in {sorted(found.values())} rows and not in {sorted(ours)}"
-        )
-    return {word: ours[n] for word, n in found.items()}
-
-
-def _texts(codes: NDArray[np.intp], words: list[str]) -> NDArray[Any]:
-    """The word of each row, which is empty for code -1."""
-    return np.array([*words, ""], dtype=object)[codes]
+    coding = _match(target, labels, "classes")
+    columns.append([coding[label] for label in target])
+    contents = io.StringIO()
+    writer: Any = csv.writer(contents, lineterminator="\n")
+    writer.writerow([*entry.columns, TARGET])
+    writer.writerows(zip(*columns, strict=True))
+    return contents.getvalue().encode()
 
 
 def _numbers(values: NDArray[np.float64]) -> NDArray[Any]:
     """As pandas writes them: integers where all are whole, else floats or nothing."""
     if (values == np.round(values)).all():
         return values.astype(np.int64)
-    missing = np.isnan(values)
-    if missing.any():
-        values = values.astype(object)
-        values[missing] = None
-    return values
+    return np.where(np.isnan(values), None, values)  # type: ignore[call-overload]
 
 
-def _written(header: list[str], columns: list[NDArray[Any]]) -> bytes:
-    """Columns as CSV, made of a few rows at once to save memory."""
-    contents = io.StringIO()
-    writer: Any = csv.writer(contents, lineterminator="\n")
-    writer.writerow(header)
-    for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        writer.writerows(
-            zip(*(column[rows].tolist() for column in columns), strict=True)
+def _words(values: NDArray[Any], categories: list[str] | None) -> NDArray[Any]:
+    """The word of each row, which is empty where it is missing."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    words = [
+        "" if np.isnan(value) else categories[int(value)] if categories else repr(value)
+        for value in distinct.tolist()
+    ]
+    return np.array(words, dtype=object)[codes]
+
+
+def _match(words: NDArray[Any], ours: Mapping[int, str], what: str) -> dict[str, str]:
+    """Our words for theirs, known by how often they occur."""
+    theirs, counts = np.unique(words[words != ""], return_counts=True)
+    if sorted(counts.tolist()) != sorted(ours):
+        raise ValueError(
+            f"the {what} are in {sorted(counts.tolist())} rows and not in "
+            f"{sorted(ours)}"
         )
-    return contents.getvalue().encode()
+    return {word: ours[n] for word, n in zip(theirs, counts.tolist(), strict=True)}

@@ -574,10 +574,9 @@ def test_given_probabilities_are_of_the_rows_that_their_index_says(
     frame = pd.DataFrame(chances, index=index)
     rows = {
         "X": gaussians.X if has_table else None,
-        "y": pd.Series(gaussians.given, index=index if name == "y" else None),
+        "y": gaussians.given,
     }
-    if name == "X":
-        rows["X"] = pd.DataFrame(gaussians.X, index=index)
+    rows[name] = (pd.DataFrame if name == "X" else pd.Series)(rows[name], index=index)
     found = quick().fit(**rows, pred_probs=frame)
     by_place = quick().fit(**rows, pred_probs=chances)
     assert_array_equal(found.belief_, by_place.belief_)
@@ -593,6 +592,25 @@ def test_given_probabilities_are_of_the_rows_that_their_index_says(
         with pytest.raises(ValueError, match=mend):
             quick().fit(**rows, pred_probs=other)
     quick().fit(gaussians.X, gaussians.given, pred_probs=shuffled)  # nothing to compare
+
+
+@pytest.mark.parametrize("name", ["y", "groups", "trusted", "original", "ids"])
+def test_all_that_is_said_of_rows_has_their_index(gaussians, tmp_path, name):
+    X = pd.DataFrame(gaussians.X)
+    shuffled = X.sample(frac=1, random_state=0).index
+    numbers = np.arange(200)
+    values = {"groups": numbers // 2, "trusted": numbers < 3}
+    other = pd.Series(values.get(name, gaussians.given), index=shuffled)
+    mend = rf"{name} has the index .*, and X has \[0, 1.*give {name}\.reindex\(X\.index"
+    if name == "ids":
+        audit = quick().fit(X, gaussians.given)
+        with pytest.raises(ValueError, match=mend):
+            audit.write_page(tmp_path / "page.html", ids=other)
+    else:
+        given = {"y": gaussians.given, name: other}
+        with pytest.raises(ValueError, match=mend):
+            find_label_issues(X, **given, quick=True)
+        find_label_issues(gaussians.X, **given, quick=True)  # nothing to compare
 
 
 @pytest.mark.parametrize("sureness", [0.3, 3.0])

@@ -15,7 +15,6 @@ made one by one that differ as seldom are rarely wrong.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -118,7 +117,6 @@ def read_probabilities(
     pred_probs: Any,
     classes: NDArray[Any],
     codes: NDArray[np.integer],
-    beside: Mapping[str, Any],
 ) -> FloatArray:
     """Probabilities that the user gave, calibrated; columns of a frame by their names.
 
@@ -126,7 +124,6 @@ def read_probabilities(
     ----------
     pred_probs : array-like or frame
     classes, codes : the labels
-    beside : arguments that have the same rows, by their names
     """
     given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
@@ -135,7 +132,6 @@ def read_probabilities(
             f"{codes.size} rows and each of the {classes.size} classes, in the order "
             f"{classes.tolist()}."
         )
-    _check_index(pred_probs, beside)
     if np.isnan(given).any() or given.min() < 0:
         raise ValueError(
             "pred_probs has missing or negative entries; give probabilities."
@@ -167,26 +163,26 @@ def _in_order(pred_probs: Any, classes: NDArray[Any]) -> Any:
     )
 
 
-def _check_index(pred_probs: Any, beside: Mapping[str, Any]) -> None:
-    """Refuse a pandas frame whose index has other rows, or has them in another order.
+def check_same_rows(**arguments: Any) -> None:
+    """Refuse data of pandas that have other rows, or have them in another order.
 
-    It is compared with the first of the other arguments that has an index.
+    By their index, which is that of the first argument with one. How many rows there
+    are is checked elsewhere.
     """
     indices = {
         name: data.index
-        for name, data in {**beside, "pred_probs": pred_probs}.items()
+        for name, data in arguments.items()
         if hasattr(getattr(data, "index", None), "equals")  # a list has such a method
     }
-    name = next(iter(indices), "pred_probs")
-    if "pred_probs" in indices and not indices[name].equals(indices["pred_probs"]):
-        found, wanted = (
-            reprlib.repr(indices[each].tolist()) for each in ("pred_probs", name)
-        )
-        raise ValueError(
-            f"pred_probs has the index {found}, and {name} has {wanted}; give "
-            f"pred_probs.reindex({name}.index), or pred_probs.set_axis({name}.index) "
-            "if they are the same one by one."
-        )
+    for name, other in indices.items():
+        first, index = next(iter(indices.items()))
+        if other.size == index.size and not other.equals(index):
+            found, wanted = (reprlib.repr(each.tolist()) for each in (other, index))
+            raise ValueError(
+                f"{name} has the index {found}, and {first} has {wanted}; give "
+                f"{name}.reindex({first}.index), or {name}.set_axis({first}.index) if "
+                "they are the same one by one."
+            )
 
 
 # --------------------------------------------------------------------------- equal rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -23,6 +24,7 @@ from splboost._data.labels import (
 from splboost._data.table import Table, read_table
 from splboost._tools.user_warnings import keeping_advice
 from splboost.audit.evidence import (
+    check_same_rows,
     encode_original,
     find_contradictions,
     join_copies,
@@ -178,6 +180,8 @@ class LabelAudit(BaseEstimator):
     ) -> Self:
         """Judge all labels.
 
+        Rows go by position. Data of pandas must have one index, in the same order.
+
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features), or None
@@ -191,12 +195,11 @@ class LabelAudit(BaseEstimator):
         pred_probs : array-like or frame of shape (n_samples, n_classes), default=None
             Probabilities of the classes, by models that have not seen the row; no model
             is fitted then, and there are no reasons. In sorted order of the classes, or
-            a frame whose columns are named after them; a pandas frame must have the
-            index of X, or else of y. They are first calibrated to the labels, so it
-            does no harm if all are too sure or not sure enough. What counts is where
-            they are surer than elsewhere: if a judge says 0.9 of every row, nobody
-            knows which of its contradictions are its own mistakes, and few labels are
-            suspect. ``top`` lists the worst all the same.
+            a frame whose columns are named after them. They are first calibrated to
+            the labels, so it does no harm if all are too sure or not sure enough. What
+            counts is where they are surer than elsewhere: if a judge says 0.9 of every
+            row, nobody knows which of its contradictions are its own mistakes, and few
+            labels are suspect. ``top`` lists the worst all the same.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, for instance of one person, do not judge each other. Nor
             do copies of a row, unless equal rows often have different labels, and so
@@ -227,6 +230,8 @@ class LabelAudit(BaseEstimator):
             )
         if X is None and pred_probs is None:
             raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
+        beside = {"groups": groups, "trusted": trusted, "original": original}
+        check_same_rows(X=X, y=y, pred_probs=pred_probs, **beside)
         rng = check_random_state(self.random_state)
         for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -244,8 +249,7 @@ class LabelAudit(BaseEstimator):
             groups = check_groups(groups, n_rows)
         self.estimator_: Any = None
         if pred_probs is not None:
-            beside = {"X": X, "y": y}
-            belief = read_probabilities(pred_probs, self.classes_, codes, beside)
+            belief = read_probabilities(pred_probs, self.classes_, codes)
         else:
             judge, seed = self.estimator, rng.randint(2**31 - 1)
             if judge is None:
@@ -413,7 +417,8 @@ class LabelAudit(BaseEstimator):
             asked.dtype.kind in "iu" and asked.min() >= 0 and asked.max() < codes.size
         ):
             raise ValueError(
-                f"rows={rows!r} must be numbers of rows, from 0 to {codes.size - 1}."
+                f"rows={reprlib.repr(rows)} must be numbers of rows, from 0 to "
+                f"{codes.size - 1}."
             )
         if table is None:
             return [Explanation(row, None, []) for row in asked.tolist()]
@@ -460,7 +465,8 @@ class LabelAudit(BaseEstimator):
             What people call the rows.
         """
         check_is_fitted(self)
-        table, _, codes = self._data
+        table, X, codes = self._data
+        check_same_rows(X=X, ids=ids)
         n_features = 0 if table is None else table.n_features
         numbered = [f"x{j}" for j in range(n_features)]
         features = [*map(str, getattr(self, "feature_names_in_", numbered))]

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import bisect
-from scipy.special import expit, log_softmax, logit, softmax
+from scipy.special import expit, logit, softmax
 
 from splboost._tools.maths import MOST, choose, clip, exp, log1p
 
@@ -277,10 +277,7 @@ class Logistic(MarginLoss):
         """Minus the logarithm of the label's probability, for any number of classes."""
         if score.ndim == 1:
             return super().doubt(score, codes)
-        rows = np.arange(codes.size)
-        if self.coupled:
-            return -log_softmax(score, axis=1)[rows, codes]
-        return -np.log(self.probability(score)[rows, codes])
+        return self.at_odds(self._odds(score, codes))
 
     def probability_at(self, doubt: float, n_classes: int) -> float:
         return math.exp(-doubt)

@@ -89,10 +89,9 @@ class Weak:
     factor: float = 1.0
 
     def vote(self, n_classes: int, move: float) -> None:
-        """Let votes add a multiple of the grid."""
-        self.factor = move
-        self.link = partial(coded, n_classes=n_classes)
-        self.output = move * self.link(self.answers)
+        """Let votes add a move, rounded to the grid so that sums are exact."""
+        self.factor = math.trunc(move / GRID) * GRID
+        self.output = self.factor * coded(self.answers, n_classes)
 
     def set_output(self, link: Any) -> float:
         """Make outputs of the answers; the largest."""
@@ -146,11 +145,6 @@ class Weak:
             self.answers = self.answers[:0].copy()
         else:
             self.leaf = NO_LEAF
-
-
-def on_grid(value: float) -> float:
-    """A number rounded towards 0 to a multiple of the grid."""
-    return math.trunc(value / GRID) * GRID
 
 
 @kernel

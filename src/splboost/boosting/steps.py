@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.learners import Learners, Weak, drop_negligible, on_grid
+from splboost.boosting.learners import Learners, Weak, drop_negligible
 from splboost.boosting.loop import CONVERGED, NO_EDGE, PERFECT, Round
 from splboost.boosting.model import coded
 from splboost.boosting.state import State
@@ -169,10 +169,9 @@ class DiscreteStep(Step):
         proposal = self._fit(learner, state, state.weight[0], rows, state.n_selected)
         if paced and self.n_alternations and proposal.has_edge:
             proposal = self._alternate(learner, state, rows, proposal)
-        # Moves are multiples of the grid, so that sums are exact.
-        move = on_grid(self.learning_rate * proposal.move)
-        proposal.weak[0].vote(self.n_classes, move)  # type: ignore[union-attr]
-        return proposal._replace(move=move)
+        weak: Any = proposal.weak[0]
+        weak.vote(self.n_classes, self.learning_rate * proposal.move)
+        return proposal
 
     def _fit(
         self, learner: Any, state: State, weight: FloatArray, rows: Rows, n: int
@@ -194,7 +193,8 @@ class DiscreteStep(Step):
     def take(self, state: State, proposal: Proposal) -> None:
         """Move the scores, and with them the margin that weights start from."""
         super().take(state, proposal)
-        state.advance((self.n_classes - 1) * proposal.move)
+        weak: Any = proposal.weak[0]
+        state.advance((self.n_classes - 1) * weak.factor)
 
     def ends_after(self, state: State, rounds: list[Round]) -> str | None:
         """Whether the last learner makes no error: the next would be like it."""
@@ -235,7 +235,7 @@ class DiscreteStep(Step):
         With ``v`` given, the loss is weighted by that instead.
         """
         weak: Any = proposal.weak[0]
-        weak.vote(self.n_classes, on_grid(proposal.move))
+        weak.vote(self.n_classes, proposal.move)
         state.add(weak.leaf, weak.output)
         v = state.paces() if v is None else v
         loss = float((state.sample_weight * v * state.losses()).sum())

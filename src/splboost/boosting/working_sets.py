@@ -136,14 +136,11 @@ class SymmetricLogit(WorkingSet):
         """Half the log-odds of each class; probabilities are a softmax."""
         highest = score.max(axis=1, keepdims=True)
         power = np.exp(score - highest)
-        others = power.sum(axis=1, keepdims=True) - power
-        # Where a class is all there is, the sum of the others has no digits left.
-        few = others < 1e-3 * power
-        if few.any():
-            rows, columns = np.nonzero(few)
-            exact = power[rows]
-            exact[np.arange(rows.size), columns] = 0.0
-            others[rows, columns] = np.maximum(exact.sum(axis=1), 1e-300)
+        # The sum of the classes before and after: the sum of all less a class that is
+        # nearly all there is would have no digits left.
+        others = np.full_like(power, 1e-300)
+        others[:, 1:] += power[:, :-1].cumsum(axis=1)
+        others[:, :-1] += power[:, :0:-1].cumsum(axis=1)[:, ::-1]
         return 0.5 * (score - highest - np.log(others))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,8 @@ from splboost.trees.outline import Outline
 
 FONT_SIZE = 9.0
 LINE = 1.2  # height of a line of text, in font sizes
-PADDING, GAP, LEVEL_GAP, MARGIN = 5.0, 12.0, 34.0, 10.0  # in points, at that size
+WIDER = 1.06  # letters are a few percent wider at some resolutions
+PADDING, GAP, LEVEL_GAP, MARGIN = 5.0, 12.0, 34.0, 6.0  # in points, at that size
 BAR = 26.0  # height above the children of the bar that joins them
 QUESTION_CHARACTERS, ANSWER_CHARACTERS = 24, 20  # longest lines
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -93,8 +93,12 @@ def plot_tree(
         digits=digits,
         most_categories=MOST_CATEGORIES,
     )
-    boxes = _make_boxes(root, max_depth)
-    width, height = (length + 2 * MARGIN for length in _place(boxes))
+    boxes, width = _make_boxes(root, max_depth)
+    n_lines = np.zeros(1 + max(box.level for box in boxes))
+    np.maximum.at(n_lines, [b.level for b in boxes], [len(b.lines) for b in boxes])
+    heights = n_lines * LINE * FONT_SIZE + 2 * PADDING + LEVEL_GAP
+    tops = -MARGIN - np.cumsum([0, *heights])
+    height = MARGIN - LEVEL_GAP - float(tops[-1])
     if ax is None:
         inch = max(72.0, width / MOST_INCHES, height / MOST_INCHES)
         if max(width, height) > READABLE_INCHES * inch:
@@ -107,9 +111,7 @@ def plot_tree(
         ax = figure.add_axes((0, 0, 1, 1))
     scale = _fit(ax, width, height)
     for box in boxes:
-        _draw_box(ax, box, scale)
-        for child in box.children:
-            _draw_branch(ax, box, child, scale)
+        _draw(ax, box, tops, scale)
     return ax
 
 
@@ -131,70 +133,74 @@ def _check_tree(tree: Any) -> None:
 # ---------------------------------------------------------------------- what to draw
 
 
-@dataclass(eq=False)
+@dataclass
 class _Box:
     """A node of the picture; lengths are points.
 
     Attributes
     ----------
+    lines : its text
     answer : what leads here
+    level : number of questions above it
+    x : its centre
     fill : colour of a leaf; None where the node asks
-    width, height : of the box; the width also has room for the answer above it
-    column : width of what is drawn here and below, which nothing else overlaps
-    left : left edge of that column
-    x, top : centre and upper edge of the box; heights below the root are negative
+    is_cut : whether there are further questions below, which are not drawn
     """
 
-    outline: Outline
+    lines: list[str]
     answer: str
     level: int
     is_cut: bool = False
-    lines: list[str] = field(default_factory=list)
+    x: float = 0.0
     fill: tuple[float, float, float] | None = None
     children: list[_Box] = field(default_factory=list)
-    width: float = 0.0
-    height: float = 0.0
-    column: float = 0.0
-    left: float = 0.0
-    x: float = 0.0
-    top: float = 0.0
 
 
-def _make_boxes(root: Outline, max_depth: int | None) -> list[_Box]:
-    """Boxes as large as their text, level by level."""
-    from matplotlib import rcParams
-    from matplotlib.backends.backend_agg import RendererAgg
-    from matplotlib.font_manager import FontProperties
-
-    dpi, font = rcParams["figure.dpi"], FontProperties(size=FONT_SIZE)
-    renderer = RendererAgg(1, 1, dpi)  # letters are a few percent wider at some dpi
-
-    def width(text: str) -> float:
-        pixels, *_ = renderer.get_text_width_height_descent(text, font, False)
-        return float(pixels) * 72 / dpi
-
+def _make_boxes(root: Outline, max_depth: int | None) -> tuple[list[_Box], float]:
+    """Boxes, parents before their children, and the width of the picture."""
     means = [node.mean for node in root.nodes() if node.mean is not None]
     low, high = min(means, default=0.0), max(means, default=0.0)
-    boxes = [_Box(root, "", 0)]
-    for box in boxes:
-        node = box.outline
-        box.is_cut = node.question is not None and box.level == max_depth
+    boxes: list[_Box] = []
+
+    def add(node: Outline, answer: str, level: int, left: float) -> float:
+        """Add a node and all below it, from the left on; returns the right edge."""
+        box = _Box([node.prediction, *node.note.split(", ")], answer, level)
+        boxes.append(box)
+        n_boxes, right = len(boxes), left
+        box.is_cut = node.question is not None and level == max_depth
+        if box.is_cut:
+            n_leaves = sum(each.question is None for each in node.nodes())
+            box.lines.append(f"… {n_leaves} leaves")
         if node.question is None or box.is_cut:
             box.fill = _colour(node, low, high)
-            box.lines = [node.prediction, *node.note.split(", ")]
-            if box.is_cut:
-                n_leaves = sum(each.question is None for each in node.nodes())
-                box.lines.append(f"… {n_leaves} leaves")
         else:
             box.lines = _wrap(node.question)
-            box.children = [
-                _Box(child, shorten(answer, ANSWER_CHARACTERS), box.level + 1)
-                for answer, child in node.branches
-            ]
-            boxes.extend(box.children)
-        box.width = max(max(map(width, box.lines)) + 2 * PADDING, width(box.answer))
-        box.height = len(box.lines) * LINE * FONT_SIZE + 2 * PADDING
-    return boxes
+            for words, child in node.branches:
+                k, words = len(boxes), shorten(words, ANSWER_CHARACTERS)
+                right = add(child, words, level + 1, right)
+                box.children.append(boxes[k])
+        width = _width([*box.lines, answer])
+        spare = max(0.0, width - (right - left))
+        for below in boxes[n_boxes:]:
+            below.x += spare / 2
+        right += spare
+        ends = box.children[:1] + box.children[-1:]
+        middle = sum(child.x for child in ends) / 2 if ends else left
+        box.x = min(max(middle, left + width / 2), right - width / 2)
+        return right
+
+    return boxes, add(root, "", 0, MARGIN) + MARGIN
+
+
+def _width(texts: list[str]) -> float:
+    """Width of a box with these lines, and the gap beside it."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    measure = text_to_path.get_text_width_height_descent
+    font = FontProperties(size=FONT_SIZE)
+    widest = max(measure(text, font, False)[0] for text in texts)
+    return WIDER * widest + 2 * PADDING + GAP
 
 
 def _colour(node: Outline, low: float, high: float) -> tuple[float, float, float]:
@@ -216,43 +222,13 @@ def _wrap(question: str) -> list[str]:
     return [line.replace(NO_BREAK, " ") for line in lines]
 
 
-def _place(boxes: list[_Box]) -> tuple[float, float]:
-    """Place boxes, the columns of children side by side below their parent.
-
-    Returns the width and the height of the whole, whose upper left corner is (0, 0).
-    """
-
-    def width_below(box: _Box) -> float:
-        return sum(child.column + GAP for child in box.children) - GAP
-
-    for box in reversed(boxes):  # children before their parents
-        box.column = max(box.width, width_below(box))
-    for box in boxes:
-        left = box.left + (box.column - width_below(box)) / 2
-        for child in box.children:
-            child.left = left
-            left += child.column + GAP
-    for box in reversed(boxes):
-        ends = box.children[:1] + box.children[-1:]
-        middle = sum(child.x for child in ends) / 2 if ends else box.left
-        first, last = box.left + box.width / 2, box.left + box.column - box.width / 2
-        box.x = min(max(middle, first), last)
-    top = 0.0
-    for _, level in groupby(boxes, key=lambda box: box.level):
-        row = list(level)
-        for box in row:
-            box.top = top
-        top -= max(box.height for box in row) + LEVEL_GAP
-    return boxes[0].column, -top - LEVEL_GAP
-
-
 # --------------------------------------------------------------------------- drawing
 
 
 def _fit(ax: Any, width: float, height: float) -> float:
     """Make data units points, or fewer where the tree is too large; returns the scale.
 
-    The tree is centred at the top of the axes.
+    The tree is at the top of the axes, and in the middle.
     """
     ax.set_axis_off()
     figure = ax.figure.figure  # the whole, where the axes are in a part of one
@@ -261,52 +237,31 @@ def _fit(ax: Any, width: float, height: float) -> float:
     across, down = (72 / figure.dpi * length for length in extent.size)
     scale = min(across / width, down / height, 1.0)
     spare = across / scale - width
-    ax.set_xlim(-MARGIN - spare / 2, width - MARGIN + spare / 2)
-    ax.set_ylim(MARGIN - down / scale, MARGIN)
+    ax.set_xlim(-spare / 2, width + spare / 2)
+    ax.set_ylim(-down / scale, 0)
     return scale
 
 
-def _draw_box(ax: Any, box: _Box, scale: float) -> None:
-    ax.text(
-        box.x,
-        box.top - box.height / 2,
-        "\n".join(box.lines),
-        ha="center",
-        va="center",
-        color=INK,
-        fontsize=FONT_SIZE * scale,
-        linespacing=LINE,
-        parse_math=False,
-        bbox={
-            "boxstyle": f"round,pad={PADDING / FONT_SIZE},rounding_size=0.3",
-            "facecolor": "white" if box.fill is None else box.fill,
-            "edgecolor": FAINT,
-            "linestyle": "--" if box.is_cut else "-",
-            "linewidth": 0.8 * scale,
-        },
-        zorder=3,
-    )
-
-
-def _draw_branch(ax: Any, parent: _Box, child: _Box, scale: float) -> None:
-    """A line down to a bar, along it, and down to the child; the answer above it."""
-    start, bar = parent.top - parent.height / 2, child.top + BAR
-    ax.plot(
-        [parent.x, parent.x, child.x, child.x],
-        [start, bar, bar, child.top],
-        color=FAINT,
-        linewidth=scale,
-        zorder=1,
-    )
-    ax.text(
-        child.x,
-        child.top + BAR / 2,
-        child.answer,
-        ha="center",
-        va="center",
-        color=INK,
-        fontsize=FONT_SIZE * scale,
-        parse_math=False,
-        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0},
-        zorder=2,
-    )
+def _draw(ax: Any, box: _Box, tops: Any, scale: float) -> None:
+    """A box, and a line to each of its children, with the answer."""
+    x, (top, below) = box.x, tops[box.level : box.level + 2]
+    style = {"ha": "center", "color": INK, "fontsize": FONT_SIZE * scale}
+    style |= {"linespacing": LINE, "parse_math": False}
+    frame = {
+        "boxstyle": f"round,pad={PADDING / FONT_SIZE},rounding_size=0.3",
+        "facecolor": "white" if box.fill is None else box.fill,
+        "edgecolor": FAINT,
+        "linestyle": "--" if box.is_cut else "-",
+        "linewidth": 0.8 * scale,
+    }
+    text = "\n".join(box.lines)
+    ax.text(x, top - PADDING, text, va="top", bbox=frame, zorder=3, **style)
+    frame = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
+    for child in box.children:
+        line = (
+            [x, x, child.x, child.x],
+            [top - PADDING, below + BAR, below + BAR, below],
+        )
+        ax.plot(*line, color=FAINT, linewidth=scale, zorder=1)
+        place = child.x, below + BAR / 2
+        ax.text(*place, child.answer, va="center", bbox=frame, zorder=2, **style)

@@ -39,7 +39,7 @@ from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.boosting.weak_learner import MEANS
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import is_paced
-from splboost.pace.scaled import DEFAULT_PLATEAU
+from splboost.pace.regularisers import DEFAULT_PLATEAU
 
 FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13

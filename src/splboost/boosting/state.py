@@ -35,7 +35,7 @@ from splboost.boosting.working_sets import WorkingSet
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import ClassCurves
-from splboost.pace.scaled import UNPACED
+from splboost.pace.regularisers import UNPACED
 
 FloatArray = NDArray[np.float64]
 

@@ -63,18 +63,17 @@ def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
-    remedy = _kinds_by_variant(booster)
     instead = "CARTRegressor" if answers == MEANS else "CARTClassifier"
     if answers == MEANS and not is_regressor(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a regressor, and this booster fits "
             f"numbers; give a scikit-learn regressor or splboost.trees.{instead}."
-            f"{remedy}"
+            f"{_kinds_by_variant(booster)}"
         )
     if answers != MEANS and not is_classifier(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a classifier; give a scikit-learn "
-            f"classifier or one of splboost.trees.{remedy}"
+            f"classifier or one of splboost.trees.{_kinds_by_variant(booster)}"
         )
     if answers == SHARES and not hasattr(estimator, "predict_proba"):
         raise TypeError(
@@ -87,12 +86,8 @@ def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
             "fit, which boosting needs; choose another weak learner, for instance "
             f"splboost.trees.{instead}."
         )
-    if is_own_tree(estimator):
-        _check_own_tree(booster, estimator)
-
-
-def _check_own_tree(booster: Any, estimator: Any) -> None:
-    """Refuse parameters of a tree that make no sense inside a booster."""
+    if not is_own_tree(estimator):
+        return
     estimator._validate_params()
     if getattr(estimator, "class_weight", None) is not None:
         raise ValueError(

@@ -17,7 +17,7 @@ from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tin
 from splboost.losses import Exponential, Logistic, MarginLoss, Savage, Savage2
 from splboost.pace import Hard, Pace, resolve_pace
 from splboost.pace.by_class import paces_of_classes
-from splboost.pace.scaled import Scaled
+from splboost.pace.regularisers import Scaled
 
 FloatArray = NDArray[np.float64]
 Function = Callable[[FloatArray], FloatArray]

@@ -35,7 +35,7 @@ from splboost.losses import (
 )
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import ClassCurves, given_paces, paces_of_classes
-from splboost.pace.scaled import Scaled
+from splboost.pace.regularisers import Scaled
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -39,13 +39,13 @@ from splboost.pace.base import Curves, Pace
 from splboost.pace.by_class import resolve_pace
 from splboost.pace.checks import check_pace
 from splboost.pace.regularisers import (
+    DEFAULT_PLATEAU,
     Hard,
     Linear,
     Logarithmic,
     Mixture,
     Polynomial,
 )
-from splboost.pace.scaled import DEFAULT_PLATEAU
 
 __all__ = [
     "DEFAULT_PLATEAU",

@@ -12,13 +12,15 @@ from sklearn.base import clone
 from splboost._tools.user_warnings import restate
 from splboost.pace.base import FloatArray, Formula, Link, Pace
 from splboost.pace.regularisers import (
+    DEFAULT_PLATEAU,
+    PLAIN,
     Hard,
     Linear,
     Logarithmic,
     Mixture,
     Polynomial,
+    Scaled,
 )
-from splboost.pace.scaled import DEFAULT_PLATEAU, PLAIN, Scaled
 
 RARE, VERY_RARE = 0.7, 0.5  # of an equal share
 FAR_ABOVE, TIMES_ABOVE, TIMES_ABOVE_IF_VERY_RARE = 0.1, 10.0, 3.0

@@ -17,7 +17,7 @@ from splboost.boosting.parameters import check_parameters
 from splboost.boosting.validation import find_scorer
 from splboost.boosting.weak_learner import is_own_tree
 from splboost.pace import Hard, Pace, resolve_pace
-from splboost.pace.scaled import Scaled
+from splboost.pace.regularisers import Scaled
 
 PLATEAUS = 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, math.inf
 PAPER_AGES = tuple(1 + 0.5 * k for k in range(11))

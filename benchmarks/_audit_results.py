@@ -23,7 +23,7 @@ from _long_data import GROUPS
 from _long_page import level_name
 
 from splboost.display.style import CLASS_COLOURS, FAINT, tint
-from splboost.paper.plots import make_figure, tidy
+from splboost.paper.figures import make_figure, tidy
 
 FIGURES = [name for name in Measures._fields if name not in ("bins", "cuts")]
 AS_THEY_ARE, ALL_RIGHT = "labels as they are", "right labels"

@@ -45,7 +45,7 @@ from _long_page import (
 )
 from _report import format_table
 
-from splboost.paper.plots import draw_critical_differences
+from splboost.paper.figures import draw_critical_differences
 from splboost.paper.statistics import distance_from_best, ranks
 
 FIRST_SEED = 5  # defaults were chosen with those before

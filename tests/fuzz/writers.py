@@ -16,7 +16,7 @@ import pandas as pd
 from fuzz.commands import TARGET, apply, audit, decide, invoke, make_rows, save, text_of
 from splboost.audit.label_audit import LabelAudit
 from splboost.datasets import UCI_CATALOGUE, load_uci
-from splboost.paper.options import make_protocol
+from splboost.paper.commands import make_protocol
 from splboost.paper.report import Material, write_report
 from splboost.paper.results import open_store
 from splboost.paper.runner import plan

@@ -16,8 +16,8 @@ pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
 from splboost import cli
-from splboost.paper import commands, methods, options, results, runner
-from splboost.paper.protocol import PAPER, PRESETS, Protocol
+from splboost.paper import commands, results, runner
+from splboost.paper.protocol import METHODS, PAPER, PRESETS, Protocol
 
 TINY = Protocol(
     ("ringnorm", "twonorm"), (0, 20), repeats=1, rounds=3, folds=2, ages=(2.0,),
@@ -31,7 +31,7 @@ def elsewhere(monkeypatch, tmp_path, tmp_path_factory):
     """A folder of its own, no data, and presets that take no time."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path_factory.mktemp("no data")))
-    monkeypatch.setattr(options, "PRESETS", {**PRESETS, "quick": TINY})
+    monkeypatch.setattr(commands, "PRESETS", {**PRESETS, "quick": TINY})
 
 
 @pytest.fixture
@@ -152,12 +152,12 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
     (first, store, options), some, every, cluster, deep = asked
     assert deep[0] == replace(TINY, depths=(1, 3))
     assert first == TINY and str(store) == "splboost-paper/results.sqlite"
-    assert options["methods"] == PAPER and options["n_jobs"] == -1
+    assert options["methods"] == list(PAPER) and options["n_jobs"] == -1
     assert not options["retry"] and not options["download"]
     assert some[2]["methods"] == ["AdaBoost", "SPL hard"]
     assert some[0] == replace(TINY, sets=("pima",))
     assert every[0] == PRESETS["full"] and every[2]["n_jobs"] == 3
-    assert every[2]["methods"] == list(methods.METHODS)
+    assert every[2]["methods"] == list(METHODS)
     assert cluster[2]["dask"] == "tcp://x:1"
     assert cluster[2]["retry"] and cluster[2]["download"]
 
@@ -165,13 +165,13 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "--sets", "iris"], "'--sets': 'iris' is unknown; give some of adult"),
-        (["run", "--noise", "0,200"], "'--noise': '200' is no percentage"),
-        (["run", "--depths", "0"], "'--depths': '0' is no depth of a tree"),
-        (["run", "--noise", "some"], "'some' is no percentage; give whole numbers"),
-        (["run", "--methods", "XGBoost"], "'--methods': 'XGBoost' is unknown"),
+        (["run", "--sets", "iris"], "sets='iris' is unknown; the data sets are adult"),
+        (["run", "--noise", "0,200"], "noise=200 cannot be; give whole percentages"),
+        (["run", "--depths", "0"], "depths=0 cannot be; give depths of trees"),
+        (["run", "--noise", "some"], "noise=some cannot be; give whole numbers"),
+        (["run", "--methods", "XGBoost"], "methods='XGBoost' is unknown; give all, or"),
         (["run", "--preset", "slow"], "'slow' is none of quick, standard, full"),
-        (["run", "--jobs", "0"], "0 is too few; give 1 or more, or -1 for all"),
+        (["run", "--jobs", "0"], "jobs=0 is too few; give 1 or more, or -1 for all"),
         (["run", "--repeats", "0"], "'--repeats'"),
         (["run", "--sets", ","], "sets: none is given; give one at least"),
         (["--figure", "6"], "'--figure'"),
@@ -196,7 +196,7 @@ def test_other_mistakes_are_sentences(tmp_path, pictures, monkeypatch):
     assert "give the preset and the options of the run" in said
     other = replace(TINY, depths=(2,))
     monkeypatch.setattr(commands, "PRESETS", {"deep": other, "tiny": TINY})
-    said = call("paper", "report", "--store", "s.sqlite", "--depths", 2, code=1)
+    said = call("paper", "report", "--preset", "deep", "--store", "s.sqlite", code=1)
     assert "but 2 with --preset tiny; give that." in said
 
 
@@ -204,8 +204,7 @@ def test_a_preset_with_more_results_is_told_of(monkeypatch):
     """Some methods have the same settings in several presets."""
     deep = replace(TINY, depths=(2,), sets=("twonorm",))
     presets = {"quick": TINY, "deep": deep}
-    for module in (commands, options):
-        monkeypatch.setattr(module, "PRESETS", presets)
+    monkeypatch.setattr(commands, "PRESETS", presets)
     whole = ("--methods", "LogitBoost,AdaBoost (whole trees)", "--jobs", "1")
     call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *whole)
     said = call("paper", "export", "--store", "s.sqlite", "--preset", "deep")

@@ -15,9 +15,14 @@ pytest.importorskip("matplotlib", reason="pictures need the extra plot")
 from matplotlib.collections import PathCollection
 
 from splboost.boosting.potentials import RobustPotential
-from splboost.paper import figures, gaussians, long_servedio
-from splboost.paper.figures import draw_errors, draw_figure, draw_gaussians, draw_top
-from splboost.paper.plots import draw_critical_differences
+from splboost.paper import figures, synthetic
+from splboost.paper.figures import (
+    draw_critical_differences,
+    draw_errors,
+    draw_figure,
+    draw_gaussians,
+    draw_top,
+)
 from splboost.paper.protocol import PAPER, RIVALS
 from splboost.paper.statistics import Comparison, Outcomes
 
@@ -70,27 +75,27 @@ def test_figure_2_has_the_plateaus_of_the_latent_losses():
 
 
 def test_weights_are_those_of_one_more_round():
-    sample = gaussians.Sample.draw(3)
+    sample = synthetic.draw_sample(3)
     assert sample.is_wrong[sample.y == 0].sum() == 15
-    ada = gaussians.fit("AdaBoost", sample)
+    ada = synthetic.fit("AdaBoost", sample)
     expected = np.exp(-ada.margin)
     np.testing.assert_allclose(ada.weight, expected / expected.mean())
     assert (ada.margin > 0).mean() == ada.booster.score(sample.X, sample.y)
-    robust = gaussians.fit("RobustBoost", sample)
+    robust = synthetic.fit("RobustBoost", sample)
     potential = RobustPotential(robust.booster.epsilon)
     expected = potential.weight(robust.margin, robust.booster.times_[-1])
     np.testing.assert_allclose(robust.weight, expected / expected.mean())
-    spl = gaussians.fit("SPLBoost, λ = 2.0", sample)
+    spl = synthetic.fit("SPLBoost, λ = 2.0", sample)
     pace = spl.booster.sample_pace_
     np.testing.assert_array_equal(spl.is_given_up, pace == 0)
     assert 10 < spl.is_given_up[sample.is_wrong].sum() <= 30
     # What is fitted well weighs next to nothing too, but is not given up
-    savage = gaussians.fit("SavageBoost", gaussians.Sample.draw(0))
-    next_to_nothing = savage.weight < gaussians.NEXT_TO_NOTHING
+    savage = synthetic.fit("SavageBoost", synthetic.draw_sample(0))
+    next_to_nothing = savage.weight < synthetic.NEXT_TO_NOTHING
     assert next_to_nothing.sum() > 20
     assert not savage.is_given_up[next_to_nothing & (savage.margin > 0)].any()
     with pytest.raises(ValueError, match="'NoBoost'"):
-        gaussians.fit("NoBoost", sample)
+        synthetic.fit("NoBoost", sample)
 
 
 class Path:
@@ -111,15 +116,15 @@ def test_goal_and_rounds_are_chosen_together(monkeypatch):
     def find(X, y, *, booster, **options):
         return Path(found.get(getattr(booster, "epsilon", None), [0.5] * 3))
 
-    monkeypatch.setattr(gaussians, "spl_path", find)
-    sample = gaussians.Sample.draw(0)
-    chosen = gaussians._chosen("RobustBoost", sample, None)
+    monkeypatch.setattr(synthetic, "spl_path", find)
+    sample = synthetic.draw_sample(0)
+    chosen = synthetic._choose_booster("RobustBoost", sample, None)
     # Of equal scores the fewest rounds, then the higher goal
     assert (chosen.epsilon, chosen.n_estimators) == (0.2, 2)
-    chosen = gaussians._chosen("RobustBoost", sample, 3)
+    chosen = synthetic._choose_booster("RobustBoost", sample, 3)
     assert (chosen.epsilon, chosen.n_estimators) == (0.3, 3)
-    assert gaussians._chosen("AdaBoost", sample, None).n_estimators == 1
-    assert gaussians._chosen("AdaBoost", sample, 7).n_estimators == 7
+    assert synthetic._choose_booster("AdaBoost", sample, None).n_estimators == 1
+    assert synthetic._choose_booster("AdaBoost", sample, 7).n_estimators == 7
 
 
 def test_figure_3_shows_every_sample():
@@ -128,11 +133,11 @@ def test_figure_3_shows_every_sample():
     assert names[0] == "(a) original data"
     assert names[1:] == [
         f"({letter}) {name}"
-        for letter, name in zip("bcdefghi", gaussians.BOOSTERS, strict=True)
+        for letter, name in zip("bcdefghi", synthetic.BOOSTERS, strict=True)
     ]
-    sample = gaussians.Sample.draw(0)
+    sample = synthetic.draw_sample(0)
     for name, axes in zip(names[1:], figure.axes[1:], strict=True):
-        fitted = gaussians.fit(name[4:], sample)
+        fitted = synthetic.fit(name[4:], sample)
         marks = [c for c in axes.collections if isinstance(c, PathCollection)]
         counts = [len(c.get_offsets()) for c in marks]
         plus, wrong_plus, cross, wrong_cross, circles = counts
@@ -226,47 +231,33 @@ def test_bars_join_what_does_not_differ():
 
 # ------------------------------------------------------------------ Long and Servedio
 
+# Errors of one draw, by another implementation, in NumPy and written before this one
+KNOWN = {
+    "AdaBoost": 0.281,
+    "LogitBoost (gradient kept)": 0.264,
+    "LogitBoost, response clipped": 0.001,
+    "SavageBoost": 0.001,
+    "RBoost": 0.000,
+    "RobustBoost, one-sided": 0.003,
+    "RobustBoost, two-sided": 0.000,
+    "SPL hard, λ = 2": 0.173,
+    "SPL hard, λ = 2.5": 0.007,
+    "SPL hard, λ = 3": 0.018,
+    "SPL hard, λ = 4": 0.281,
+}
 
-@pytest.fixture(scope="module")
-def measured():
-    return long_servedio.measure(2)
 
-
-def test_long_servedio_defeats_convex_boosters(measured):
-    summary = long_servedio.summarise(measured)
-    assert list(summary.index) == list(long_servedio.KNOWN)
-    error = summary["error"]
+def test_long_servedio_defeats_convex_boosters():
+    measured = synthetic.measure_long_servedio(3)
+    assert set(measured["method"]) == set(KNOWN)
+    mean = measured.groupby("method")[["error", "penaliser"]].mean()
+    for name, known in KNOWN.items():
+        margin = 0.05 if known < 0.1 else 0.1  # draws differ
+        assert mean.loc[name, "error"] == pytest.approx(known, abs=margin)
     for name in ("AdaBoost", "LogitBoost (gradient kept)"):
-        assert error[name] > 0.2
-        assert summary.loc[name, "penaliser"] > 0.4
+        assert mean.loc[name, "penaliser"] > 0.4
     for name in ("LogitBoost, response clipped", "SavageBoost", "RBoost"):
-        assert error[name] < 0.02
-    for name in ("RobustBoost, one-sided", "RobustBoost, two-sided"):
-        assert error[name] < 0.05  # with a fixed goal it is stuck in some draws
-    assert error["SPL hard, λ = 2.5"] < 0.05
-    assert (summary[["large margin", "puller"]] == 0).all(axis=None)
-
-
-def test_known_figures_agree_if_they_are_among_the_draws():
-    rows = [(0, "RBoost", 0.01), (1, "RBoost", 0.03), (2, "RBoost", 0.02)]
-    rows += [(d, "AdaBoost", 0.275 + d / 100) for d in range(3)]
-    table = pd.DataFrame(rows, columns=["draw", "method", "error"])
-    table[list(long_servedio.KINDS)] = 0.0
-    summary = long_servedio.summarise(table)
-    assert summary["standard_error"].tolist() == pytest.approx([0.01 / np.sqrt(3)] * 2)
-    assert summary["agrees"].tolist() == [False, True]
-    assert summary.loc["RBoost", ["least", "most"]].tolist() == [0.01, 0.03]
-
-
-def test_picture_of_long_servedio(measured):
-    (axes,) = long_servedio.draw_long_servedio(measured).axes
-    draws, means, known = axes.collections
-    assert len(draws.get_offsets()) == len(measured)
-    summary = long_servedio.summarise(measured)
-    np.testing.assert_allclose(means.get_offsets()[:, 0], 100 * summary["error"])
-    np.testing.assert_allclose(known.get_offsets()[:, 0], 100 * summary["known"])
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == list(summary.index)
+        assert mean.loc[name, "error"] < 0.02
 
 
 def test_without_matplotlib_one_sentence_says_what_to_do(monkeypatch):

@@ -13,9 +13,16 @@ from sklearn.model_selection import StratifiedKFold
 from splboost import SPLBoostClassifier
 from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.pace import Hard
-from splboost.paper import draw, methods, results, runner
+from splboost.paper import draw, results, runner
 from splboost.paper import protocol as names
-from splboost.paper.protocol import LARGE_AGES, PRESETS, Protocol
+from splboost.paper.protocol import (
+    EXTRAS,
+    LARGE_AGES,
+    METHODS,
+    PAPER,
+    PRESETS,
+    Protocol,
+)
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 needs_data = pytest.mark.skipif(
@@ -186,33 +193,33 @@ def test_sets_are_read_as_numbers():
 
 
 def test_methods_are_those_of_the_paper_in_its_order():
-    assert names.PAPER == (
+    assert PAPER == (
         "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost", "SPL hard",
         "SPL linear", "SPL lower convex", "SPL upper convex",
     )  # fmt: skip
-    assert tuple(methods.METHODS)[9:] == (
+    assert tuple(METHODS)[9:] == (
         "SPLForest", "SPL hard (plateau)", "SPL linear (plateau)",
         "SPL lower convex (plateau)", "SPL upper convex (plateau)",
         "SPL hard until convergence", "LogitBoost (gradient kept)",
         "RobustBoost (two-sided)", "RobustBoost (three θ)", "AdaBoost (whole trees)",
         "SPL hard (whole trees)", "AdaBoost (CART)", "SPL hard (CART)",
     )  # fmt: skip
-    assert tuple(methods.METHODS)[9:] == names.EXTRAS
-    pair = [methods.METHODS[m].booster for m in ("RobustBoost", names.TWO_SIDED)]
+    assert tuple(METHODS)[9:] == EXTRAS
+    pair = [METHODS[m].booster for m in ("RobustBoost", names.TWO_SIDED)]
     assert [booster.variant for booster in pair] == ["one-sided", "two-sided"]
-    both = [methods.METHODS[m].booster for m in ("LogitBoost", names.GRADIENT_KEPT)]
+    both = [METHODS[m].booster for m in ("LogitBoost", names.GRADIENT_KEPT)]
     assert [booster.z_clip for booster in both] == ["response", "gradient"]
     for name in names.WITH_CART:
-        own, plain = methods.METHODS[name], methods.METHODS[name[: -len(" (CART)")]]
+        own, plain = METHODS[name], METHODS[name[: -len(" (CART)")]]
         assert type(own.booster) is type(plain.booster)
-        assert own.booster.estimator is methods.METHODS["SavageBoost"].booster.estimator
+        assert own.booster.estimator is METHODS["SavageBoost"].booster.estimator
         assert own.one_hot and own.settings == plain.settings
-    assert methods.METHODS["SPL hard until convergence"].booster.inner_steps > 1
-    assert methods.METHODS["SPL hard"].booster.inner_steps == 1
+    assert METHODS["SPL hard until convergence"].booster.inner_steps > 1
+    assert METHODS["SPL hard"].booster.inner_steps == 1
 
 
 def test_weak_learners_and_regularisers_are_those_of_the_paper():
-    made = {name: methods.METHODS[name] for name in names.PAPER}
+    made = {name: METHODS[name] for name in PAPER}
     for name, method in made.items():
         tree = method.booster.estimator
         expected = {
@@ -235,12 +242,12 @@ def test_weak_learners_and_regularisers_are_those_of_the_paper():
         ((chosen, pace),) = made[name].paces(replace(TINY, ages=(2.0,)))
         assert chosen == {"age": 2.0}
         np.testing.assert_allclose(pace.weight(loss), weight)
-        own = methods.METHODS[f"{name} (plateau)"].paces(replace(TINY, plateaus=(2.0,)))
+        own = METHODS[f"{name} (plateau)"].paces(replace(TINY, plateaus=(2.0,)))
         assert type(own[0][1]) is type(pace) and own[0][1].plateau == 2.0
 
 
 def test_grids_are_those_that_are_chosen_from():
-    grids = {name: methods.METHODS[name].grids(TINY) for name in methods.METHODS}
+    grids = {name: METHODS[name].grids(TINY) for name in METHODS}
     assert grids["AdaBoost"] == grids["SPLForest"] == {}
     assert set(grids["SPL hard"]["age"]) == set(TINY.ages)
     assert set(grids["SPL hard (plateau)"]["plateau"]) == set(TINY.plateaus)
@@ -249,18 +256,16 @@ def test_grids_are_those_that_are_chosen_from():
     assert set(grids[names.THREE_THETAS]["theta"]) == {0, 0.2, 1}
     assert set(grids[names.THREE_THETAS]["epsilon"]) == set(TINY.epsilons)
     # Of equals the first is chosen: the highest goal
-    goals = [
-        each["epsilon"] for each in methods.METHODS["RobustBoost"].parameters(TINY)
-    ]
+    goals = [each["epsilon"] for each in METHODS["RobustBoost"].parameters(TINY)]
     assert goals == sorted(TINY.epsilons, reverse=True) and len(goals) > 1
     full = Protocol(depths=(3,))
-    n_fits = [methods.METHODS[m].count_fits(full) - 1 for m in names.PAPER]
+    n_fits = [METHODS[m].count_fits(full) - 1 for m in PAPER]
     assert n_fits == [5, 5, 5, 5, 45, 55, 55, 55, 55]
 
 
 def candidate(*accuracy, depth=1):
     chosen = {"depth": depth, "accuracy": accuracy[0]}
-    return methods.Candidate(None, chosen, np.array(accuracy))
+    return names.Candidate(None, chosen, np.array(accuracy))
 
 
 def test_of_equals_the_fewest_rounds_are_chosen():
@@ -270,22 +275,22 @@ def test_of_equals_the_fewest_rounds_are_chosen():
         candidate(0.4, 0.7, 0.8, 0.5),
         candidate(*[np.nan] * 4),
     ]
-    best, n_rounds, accuracy = methods.choose(candidates)
+    best, n_rounds, accuracy = names.choose(candidates)
     assert (best, n_rounds) == (candidates[1], 3)
     assert accuracy == pytest.approx(0.8)
-    best, n_rounds, _ = methods.choose([candidate(0.1, 0.5), candidate(0.2, 0.6)])
+    best, n_rounds, _ = names.choose([candidate(0.1, 0.5), candidate(0.2, 0.6)])
     assert (best.chosen["accuracy"], n_rounds) == (0.2, 2)
     # then the least deep, then the first
     deep, flat = candidate(0.2, 0.6, depth=3), candidate(0.3, 0.6, depth=1)
     other = candidate(0.4, 0.6, depth=1)
-    assert methods.choose([deep, flat])[0] is flat
-    assert methods.choose([deep, other, flat])[0] is other
+    assert names.choose([deep, flat])[0] is flat
+    assert names.choose([deep, other, flat])[0] is other
 
 
-@pytest.mark.parametrize("name", [n for n in methods.METHODS if n != names.FOREST])
+@pytest.mark.parametrize("name", [n for n in METHODS if n != names.FOREST])
 def test_methods_choose_and_fit_again(name):
     case = draw.draw(gaussians(), noise=20, seed=0, n_folds=2)
-    method, protocol = methods.METHODS[name], replace(TINY, folds=2)
+    method, protocol = METHODS[name], replace(TINY, folds=2)
     fitted = method.fit(case, protocol)
     assert np.mean(fitted.model.predict(case.X_test) == case.y_test) > 0.6
     assert 1 <= fitted.n_estimators == fitted.model.n_estimators <= TINY.rounds
@@ -306,7 +311,7 @@ def test_the_choice_is_that_of_cross_validation_by_hand(seed, is_paced):
     """
     case = draw.draw(gaussians(), noise=20, seed=seed, n_folds=3)
     protocol = replace(TINY, depths=(1,), rounds=30, ages=(1.5, 2.0, 3.0))
-    fitted = methods.METHODS["SPL hard"].fit(case, protocol)
+    fitted = METHODS["SPL hard"].fit(case, protocol)
     errors = {}
     for age in protocol.ages:
         booster = SPLBoostClassifier(
@@ -383,17 +388,17 @@ def test_categories_are_measured_as_the_method_wants_them():
     y = np.isin(X[:, 1], [0, 2, 4]) ^ (rng.random(300) < 0.2)
     data = draw.DataSet("made up", X, y.astype(int), (0, 6), draw.GENERATED)
     case = draw.draw(data, noise=20, seed=0, n_folds=3)
-    hand = methods.METHODS["LogitBoost"].fit(case.one_hot(), TINY)
+    hand = METHODS["LogitBoost"].fit(case.one_hot(), TINY)
     expected = np.mean(hand.model.predict(case.one_hot().X_test) != case.y_test)
     own = results.Cell("settings", "twonorm", 20, 0, "LogitBoost")
     here = results.current_version()
     outcome = results.Outcome(**runner.measure(own, data, TINY, here))
     assert (outcome.error, outcome.n_estimators) == (expected, hand.n_estimators)
-    native = methods.METHODS["LogitBoost"].fit(case, TINY)
+    native = METHODS["LogitBoost"].fit(case, TINY)
     assert native.n_estimators != hand.n_estimators
     assert outcome.n_train == 210 and outcome.fit_seconds > 0
     assert json.loads(outcome.chosen) == hand.chosen
     with pytest.raises(RuntimeError, match="but the run splboost 99; install the same"):
         runner.measure(own, data, TINY, "splboost 99")
-    tree = methods.METHODS["AdaBoost"].fit(case, TINY).model.estimators_[0]
+    tree = METHODS["AdaBoost"].fit(case, TINY).model.estimators_[0]
     assert tree.to_text().count("class") == 6  # a leaf for each category

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.tables import compare_with_data, describe_table_one
+from splboost.paper.draw import compare_with_data, describe_table_one
 
 DATA = os.environ.get("SPLBOOST_DATA")
 

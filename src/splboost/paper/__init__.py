@@ -1,8 +1,8 @@
 """The experiments of the SPLBoost paper (pip install 'splboost[paper]').
 
-`protocol` says what is compared, `draw` makes the data of a case, and `methods` has the
-boosters and how their parameters are chosen. `runner` measures what is missing and
-keeps it in a `store`, which `results` reads; the command line is ``splboost paper``.
+`protocol` says what is compared and how parameters are chosen, `draw` makes the data of
+a case. `runner` measures what is missing and keeps it in a `store`, which `results`
+reads; the command line is ``splboost paper``.
 
 Results of the protocol are a pandas frame with a row for each finished cell: ``data``,
 ``noise`` (percent), ``repeat``, ``method``, ``error``, ``cv_error`` and what else was

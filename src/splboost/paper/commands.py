@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,29 +19,9 @@ from splboost._tools.progress_bar import counted
 from splboost._tools.whole_files import check_replaceable, replacing
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
+from splboost.paper.draw import describe_table_one
 from splboost.paper.figures import ALONE, draw_figure, draw_gaussians
-from splboost.paper.options import (
-    FIGURES,
-    FOLDER,
-    DaskOption,
-    DepthsOption,
-    DownloadOption,
-    FigureOption,
-    FolderOption,
-    ForceOption,
-    JobsOption,
-    MethodsOption,
-    NoiseOption,
-    PresetOption,
-    RepeatsOption,
-    RetryOption,
-    SetsOption,
-    StoreOption,
-    VersionOption,
-    make_protocol,
-    pick_methods,
-)
-from splboost.paper.protocol import PRESETS, Protocol
+from splboost.paper.protocol import METHODS, PAPER, PRESETS, Protocol
 from splboost.paper.report import is_report, provenance, write_report
 from splboost.paper.results import (
     count_sources,
@@ -53,9 +33,11 @@ from splboost.paper.results import (
 )
 from splboost.paper.runner import Interrupted, Summary, run
 from splboost.paper.store import make_folder
-from splboost.paper.tables import describe_table_one
 
+FOLDER = Path("splboost-paper")
+FIGURES = range(1, 6)
 STORE, PAGE = "results.sqlite", "report.html"
+ALL = "all"  # methods
 PNG = b"\x89PNG\r\n\x1a\n"
 MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
 OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
@@ -65,7 +47,130 @@ app = typer.Typer(
     help="The experiments of the SPLBoost paper.", invoke_without_command=True
 )
 
-# -------------------------------------------------------------------------- commands
+# -------------------------------------------------------------------------- options
+
+PresetOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        help="quick (minutes), standard (10 repeats), or full (50, all sets alike).",
+    ),
+]
+SetsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sets", help="Data sets instead of the preset's, such as pima,blood."
+    ),
+]
+NoiseOption = Annotated[
+    str | None, typer.Option("--noise", help="Percentages of wrong labels: 0,20.")
+]
+RepeatsOption = Annotated[
+    int | None, typer.Option("--repeats", min=1, help="Draws of each set and noise.")
+]
+DepthsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--depths",
+        help="Depths of trees to choose from instead of the preset's, such as 1,2,3.",
+    ),
+]
+MethodsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--methods",
+        help="Such as AdaBoost,SPL hard; a run has the paper's nine; all has more.",
+    ),
+]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", help="Processes; -1 is one for each core.")
+]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", help="The results (results.sqlite in --folder)."),
+]
+FolderOption = Annotated[
+    Path, typer.Option("--folder", help="Where figures, report and results go.")
+]
+DaskOption = Annotated[
+    str | None,
+    typer.Option("--dask", help="Scheduler of a cluster, as tcp://host:8786."),
+]
+RetryOption = Annotated[
+    bool, typer.Option("--retry", help="Try again what failed before.")
+]
+DownloadOption = Annotated[
+    bool, typer.Option("--download", help="Fetch absent data sets from OpenML.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace files that this command did not write.")
+]
+FigureOption = Annotated[
+    int | None,
+    typer.Option(
+        "--figure",
+        min=FIGURES[0],
+        max=FIGURES[-1],
+        help="This figure alone; 4 and 5 are drawn from results.",
+    ),
+]
+VersionOption = Annotated[
+    str | None,
+    typer.Option("--version", help="Of the results, if not the present one."),
+]
+
+
+def make_protocol(
+    preset: str,
+    sets: str | None,
+    noise: str | None,
+    repeats: int | None,
+    depths: str | None,
+) -> Protocol:
+    """A preset, but for what is given."""
+    if preset not in PRESETS:
+        raise typer.BadParameter(f"{preset!r} is none of {', '.join(PRESETS)}.")
+    chosen: dict[str, Any] = {} if repeats is None else {"repeats": repeats}
+    if sets is not None:
+        chosen["sets"] = tuple(dict.fromkeys(_names(sets, UCI_CATALOGUE)))
+    for name, text in (("noise", noise), ("depths", depths)):
+        if text is not None:
+            parts = _split(text)
+            if wrong := [part for part in parts if not part.isdecimal()]:
+                raise typer.BadParameter(
+                    f"{name}={wrong[0]} cannot be; give whole numbers with commas "
+                    "between them."
+                )
+            chosen[name] = tuple(sorted(set(map(int, parts))))
+    try:
+        return replace(PRESETS[preset], **chosen)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def pick_methods(text: str | None) -> list[str]:
+    """The methods of that name, in the order of the tables."""
+    names = _names(text, (*METHODS, ALL)) or list(PAPER)
+    for name in names:
+        if name not in METHODS and name != ALL:
+            raise typer.BadParameter(
+                f"methods={name!r} is unknown; give {ALL}, or some of "
+                f"{', '.join(METHODS)}, with commas between them."
+            )
+    return list(METHODS) if ALL in names else [m for m in METHODS if m in names]
+
+
+def _names(text: str | None, known: Iterable[str]) -> list[str]:
+    """Names with commas between them, spelt as they are known, whatever their case."""
+    spelt = {name.casefold(): name for name in known}
+    return [spelt.get(name.casefold(), name) for name in _split(text)]
+
+
+def _split(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+# ------------------------------------------------------------------------- commands
 
 
 @app.callback()
@@ -235,6 +340,10 @@ def _measure(
     download: bool,
 ) -> Summary:
     """Run a protocol, and say what it has come to."""
+    if jobs < 1 and jobs != -1:
+        raise typer.BadParameter(
+            f"jobs={jobs} is too few; give 1 or more, or -1 for all."
+        )
     named = os.environ.get(FOLDER_VARIABLE)
     if named and not download and not data_folder(None).is_dir():
         raise ValueError(

@@ -7,8 +7,10 @@ noise, and labels that are wrong at a lower level are so at a higher one.
 
 from __future__ import annotations
 
+import os
 import zlib
 from dataclasses import dataclass, replace
+from textwrap import fill
 from typing import Any
 
 import narwhals as nw
@@ -163,3 +165,92 @@ def draw(data: DataSet, *, noise: int, seed: int, n_folds: int) -> Draw:
         list(folds.split(train, y)),
         seed,
     )
+
+
+# ------------------------------------------------------------------------------ Table I
+
+ABSENT, UNREADABLE = "absent", "broken"
+EXACT, COUNTED = "the catalogue's", "same counts"
+STATES = ABSENT, UNREADABLE, EXACT, COUNTED  # of the data of a set
+
+
+def compare_with_data(
+    data_home: str | os.PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Figures of Table I and of the data, for each of its 17 sets.
+
+    ``data`` says what there is: the catalogue's file, one with the same counts, such as
+    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority`` (the
+    share of the largest class, in percent) were counted, and are None where there are
+    no data; those with ``paper_`` in front are the paper's. ``difference`` says why the
+    two differ. Nothing is downloaded.
+    """
+    rows = []
+    for name, entry in UCI_CATALOGUE.items():
+        if entry.paper is None:
+            continue
+        row: dict[str, Any] = dict.fromkeys(("rows", "columns", "majority"))
+        row |= {f"paper_{each}": getattr(entry.paper, each) for each in row}
+        row |= {"name": name, "difference": entry.difference}
+        try:
+            X, y, exact = load_checked(name, data_home, download=False)
+        except FileNotFoundError:
+            row["data"] = ABSENT
+        except (OSError, ValueError):
+            row["data"] = UNREADABLE
+        else:
+            largest = np.unique(y, return_counts=True)[1].max()
+            row["data"] = EXACT if exact else COUNTED
+            row["rows"], row["columns"] = X.shape
+            row["majority"] = float(100 * largest / len(y))
+        rows.append(row)
+    return rows
+
+
+def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
+    """Table I of the paper beside the data, as text.
+
+    Examples
+    --------
+    >>> from splboost.paper.draw import describe_table_one
+    >>> print(describe_table_one("no such folder"))
+    Table I of the SPLBoost paper, and the data in no such folder
+    <BLANKLINE>
+                                rows      columns    majority, %
+                        paper   data  paper  data    paper  data
+    adult               48842 absent     14     -     75.9     - *
+    ...
+    """
+    rows = compare_with_data(data_home)
+    lines = [
+        f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
+        "",
+        f"{'rows':>32}{'columns':>13}{'majority, %':>15}",
+        f"{'paper':>25}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
+    ]
+    for row in rows:
+        n, columns, majority = row["rows"], row["columns"], row["majority"]
+        if n is None:
+            n, columns, majority = row["data"], "-", "-"
+        else:
+            majority = f"{majority:.1f}"
+        lines.append(
+            f"{row['name']:16}{row['paper_rows']:9}{n:>7}{row['paper_columns']:7}"
+            f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
+            f"{' *' if row['difference'] else ''}"
+        )
+    for row in rows:
+        if row["difference"]:
+            text = f"* {row['name']}: {row['difference']}"
+            lines += ["", fill(text, width=79, subsequent_indent="  ")]
+    named = {what: [r["name"] for r in rows if r["data"] == what] for what in STATES}
+    if others := named[COUNTED]:
+        text = f"Counted in other files than the catalogue's: {', '.join(others)}."
+        lines += ["", fill(text, width=79)]
+    if absent := named[ABSENT]:
+        lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
+        if {"ringnorm", "twonorm"} & set(absent):
+            lines += ["splboost paper makes its own ringnorm and twonorm."]
+    if named[UNREADABLE]:
+        lines += ["", "Broken files: load_uci says what is wrong with them."]
+    return "\n".join(lines)

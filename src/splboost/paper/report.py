@@ -1,7 +1,7 @@
 """One page with all results of the paper's experiments.
 
-``SECTIONS`` says what stands on it, `tables` and `markup` how it is written, and
-report.css how it looks. The page needs no network.
+``SECTIONS`` says what stands on it, `tables` how it is written, and report.css how it
+looks. The page needs no network.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pandas as pd
 from splboost._tools.progress_bar import counted, make_report
 from splboost._tools.whole_files import has_mark, write_whole
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper import gaussians, long_servedio, tables
+from splboost.paper import synthetic, tables
 from splboost.paper.claims import (
     FAILS,
     HISTORY,
@@ -35,10 +35,11 @@ from splboost.paper.claims import (
     judge_claims,
     judge_weights,
 )
+from splboost.paper.draw import describe_table_one
 from splboost.paper.figures import draw_figure, draw_gaussians
-from splboost.paper.markup import Markup, element, paragraph, picture
 from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
 from splboost.paper.statistics import Outcomes, check_results, complete_repeats
+from splboost.paper.tables import Markup, element, paragraph, picture
 
 TITLE = "The SPLBoost paper, run again"
 PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
@@ -173,7 +174,7 @@ class Material:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        return judge_claims(self.results, gaussians.measure())
+        return judge_claims(self.results, synthetic.measure_gaussians())
 
     @property
     def summary(self) -> str:
@@ -215,7 +216,6 @@ def figures(material: Material) -> list[Markup]:
     results = material.results
     return [
         picture(
-            "weights",
             lambda: draw_figure(1),
             "Figure 1. What a sample weighs, by its margin. (a) SPLBoost with linear "
             "weighting at λ = 2 to 6, beside other boosters. (b) Four regularisers.",
@@ -224,14 +224,12 @@ def figures(material: Material) -> list[Markup]:
             "are those called lower and upper convex.",
         ),
         picture(
-            "losses",
             lambda: draw_figure(2),
             "Figure 2. Losses by the margin, and the latent losses of SPLBoost. (a) "
             "With linear weighting at λ = 2 to 6. (b) Four regularisers, lower convex "
             "being the polynomial t = 1.3, and upper convex t = 4.",
         ),
         picture(
-            "gaussians",
             lambda: draw_figure(3),
             "Figure 3. Two Gaussians with 15% wrong labels; the area of a marker is in "
             "proportion to the weight of the sample after at most 60 rounds, up to "
@@ -242,20 +240,17 @@ def figures(material: Material) -> list[Markup]:
             "it gives weight to; where that is soon, two λ may come to the same.",
         ),
         picture(
-            "chosen",
             lambda: draw_gaussians(rounds=None),
             "Figure 3, with the rounds of each booster chosen by 5-fold "
             "cross-validation, up to 200.",
         ),
         picture(
-            "errors",
             lambda: draw_figure(4, results),
             "Figure 4. Test error against the share of wrong training labels, on the "
             "sets that all methods have finished a repeat of. Means over such repeats, "
             "with standard errors; methods are drawn a little apart.",
         ),
         picture(
-            "top",
             lambda: draw_figure(5, results),
             "Figure 5. Share of cases, a data set at a level of noise each, in which a "
             "method is among the best n; equals share a place, so that two who are "
@@ -285,7 +280,7 @@ def numbers(material: Material) -> list[Markup]:
     for verdict in material.verdicts:
         if verdict.table is not None:
             parts += [element("h3", verdict.claim), tables.frame_table(verdict.table)]
-    chosen = judge_weights(gaussians.measure(rounds=None))
+    chosen = judge_weights(synthetic.measure_gaussians(rounds=None))
     assert chosen.table is not None
     parts += [
         paragraph(
@@ -320,8 +315,6 @@ def numbers(material: Material) -> list[Markup]:
 
 def long_and_servedio(material: Material) -> list[Markup]:
     """The extra."""
-    measured = long_servedio.measure()
-    summary = long_servedio.summarise(measured)
     return [
         paragraph(
             "The problem of Long and Servedio defeats boosters that follow the slope "
@@ -329,19 +322,12 @@ def long_and_servedio(material: Material) -> list[Markup]:
             "kept: with a tenth of the labels wrong they err on about half of the "
             "samples called penalisers, and on no others. A LogitBoost that clips its "
             "response follows it no more, and escapes. Stumps, 800 samples, test error "
-            "of right labels."
+            "of right labels; means of ten draws."
         ),
-        picture(
-            "servedio",
-            lambda: long_servedio.draw_long_servedio(measured),
-            f"Errors of {measured['draw'].nunique()} draws, their mean, and the figure "
-            "of another implementation for a draw of its own.",
-        ),
-        tables.long_servedio_table(summary),
+        tables.long_servedio_table(synthetic.measure_long_servedio()),
         paragraph(
-            "The other implementation has one draw; its figure agrees if it is among "
-            "those of our draws. RobustBoost has the lowest goal that it reaches; with "
-            "a lower one it gets stuck, and errs as AdaBoost does.",
+            "RobustBoost has the lowest goal that it reaches; with a lower one it gets "
+            "stuck, and errs as AdaBoost does.",
             class_="note",
         ),
     ]
@@ -349,11 +335,7 @@ def long_and_servedio(material: Material) -> list[Markup]:
 
 def first_table(material: Material) -> list[Markup]:
     """Table I beside the data."""
-    text = (
-        "Table I of the paper, beside the data as they are here. Sets without figures "
-        "were not found, or cannot be read."
-    )
-    return [paragraph(text), tables.table_one(material.data_home)]
+    return [element("pre", describe_table_one(material.data_home))]
 
 
 def how(material: Material) -> list[Markup]:

@@ -21,8 +21,7 @@ import pandas as pd
 from splboost._data.table import MOST_EXACT
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.draw import source_of
-from splboost.paper.methods import METHODS
-from splboost.paper.protocol import Protocol
+from splboost.paper.protocol import METHODS, Protocol
 from splboost.paper.store import Store
 
 DEFINITION = 1  # one more whenever the same settings give other draws

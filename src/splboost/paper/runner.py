@@ -47,8 +47,7 @@ from splboost._tools.progress_bar import TimeLeft, make_report
 from splboost._tools.user_warnings import warn
 from splboost.datasets import UCI_CATALOGUE, make_gaussians
 from splboost.paper.draw import TRAIN_SHARE, DataSet, Draw, draw, read_set
-from splboost.paper.methods import METHODS
-from splboost.paper.protocol import PAPER, Protocol
+from splboost.paper.protocol import METHODS, PAPER, Protocol
 from splboost.paper.results import (
     Cell,
     Outcome,
@@ -115,7 +114,7 @@ def run(
     store : path
         A file of SQLite, made where there is none.
     methods : sequence of str
-        Of ``splboost.paper.methods.METHODS``; by default the nine of the paper.
+        Of ``splboost.paper.protocol.METHODS``; by default the nine of the paper.
     n_jobs : int, default=-1
         Processes, each with one thread; -1 is one for each core.
     dask : str, default=None

@@ -1,12 +1,13 @@
-"""The tables of the report, the comparisons with them, and Table I also as text."""
+"""HTML of the report: elements, pictures, tables, and the comparisons with them."""
 
 from __future__ import annotations
 
+import io
 import json
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from textwrap import fill
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,11 @@ import pandas as pd
 
 from splboost._tools.progress_bar import counted
 from splboost.datasets import UCI_CATALOGUE
-from splboost.datasets.uci import data_folder, load_checked
-from splboost.paper.markup import Markup, element, paragraph, picture, table, table_of
-from splboost.paper.methods import METHODS
-from splboost.paper.plots import draw_critical_differences
+from splboost.paper.figures import draw_critical_differences
 from splboost.paper.protocol import (
     FOREST,
     GRADIENT_KEPT,
+    METHODS,
     ONE_STEP,
     PAPER,
     THREE_THETAS,
@@ -42,6 +41,80 @@ from splboost.paper.statistics import (
     signed_rank,
     wins_ties_losses,
 )
+
+# ----------------------------------------------------------------------------- elements
+
+
+class Markup(str):
+    """Text that is HTML, and is not to be escaped."""
+
+
+def element(tag: str, *children: Any, **attributes: str) -> Markup:
+    """An element; ``class_`` is spelt so because of Python's own.
+
+    Examples
+    --------
+    >>> from splboost.paper.tables import element
+    >>> element("p", "a < b ", element("em", "always"), class_="note")
+    '<p class="note">a &lt; b <em>always</em></p>'
+    """
+    texts = [f' {k.rstrip("_")}="{escape(value)}"' for k, value in attributes.items()]
+    inside = "".join(
+        child if isinstance(child, Markup) else escape(str(child), quote=False)
+        for child in children
+    )
+    return Markup(f"<{tag}{''.join(texts)}>{inside}</{tag}>")
+
+
+def paragraph(*text: Any, **attributes: str) -> Markup:
+    return element("p", *text, **attributes)
+
+
+def table(
+    header: Iterable[Any], rows: Iterable[Iterable[Any]], *, class_: str = "plain"
+) -> Markup:
+    """A table in a box of its own, which scrolls where it is too wide.
+
+    The first column is words, the others are numbers.
+    """
+
+    def line(tag: str, cells: Iterable[Any]) -> Markup:
+        first, *others = cells
+        words = element(tag, first, class_="words")
+        return element("tr", words, *(element(tag, cell) for cell in others))
+
+    head = element("thead", line("th", header))
+    body = element("tbody", *(line("td", row) for row in rows))
+    whole = element("table", head, body, class_=class_)
+    return element("div", whole, class_="wide", tabindex="0")
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """A table whose rows name their columns."""
+    return table(rows[0], [row.values() for row in rows])
+
+
+def picture(draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
+    """A figure with its caption; where it cannot be drawn, a sentence why."""
+    import matplotlib as mpl
+
+    try:
+        figure = draw()
+    except ValueError as why:
+        title = caption.partition(".")[0]
+        return paragraph(f"{title} is not drawn: {why}", class_="note")
+    stream = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "splboost"}):  # names of parts without chance
+        metadata = {"Date": None, "Creator": None}
+        figure.savefig(stream, format="svg", transparent=True, metadata=metadata)
+    source = f"data:image/svg+xml;base64,{b64encode(stream.getvalue()).decode()}"
+    size = f"max-width: {96 * figure.get_figwidth():.0f}px"
+    image = f'<img src="{source}" alt="{escape(caption)}" style="{size}">'
+    box = element("div", Markup(image), class_="wide", tabindex="0")
+    return element("figure", box, element("figcaption", f"{caption} {note}".strip()))
+
+
+# ------------------------------------------------------------------------------- tables
 
 NOTHING = "–"
 TESTS = "Wilcoxon's p", "Holm's p", "p as if cases were independent"
@@ -242,128 +315,20 @@ def cost_table(results: pd.DataFrame) -> Markup:
     return table(["method", "cells", "fits", "processor hours", "a fit (ms)"], rows)
 
 
-def long_servedio_table(summary: pd.DataFrame) -> Markup:
+def long_servedio_table(measured: pd.DataFrame) -> Markup:
+    """Mean errors over the draws, with standard errors and range."""
     rows = []
-    for name, row in summary.iterrows():
-        spread = element("small", f" ±{percent(row['standard_error'])}")
+    for name, own in measured.groupby("method", sort=False):
+        error = own["error"]
+        spread = element("small", f" ±{percent(error.sem())}")
         cells = {
             "method": name,
-            "test error (%)": Markup(percent(row["error"]) + spread),
-            "of the draws": f"{percent(row['least'])} to {percent(row['most'])}",
-            "error on penalisers (%)": percent(row["penaliser"]),
-            "another implementation (%)": percent(row["known"]),
-            "agrees": "yes" if row["agrees"] else "no",
+            "test error (%)": Markup(percent(error.mean()) + spread),
+            "of the draws": f"{percent(error.min())} to {percent(error.max())}",
+            "error on penalisers (%)": percent(own["penaliser"].mean()),
         }
         rows.append(cells)
     return table_of(rows)
-
-
-# ------------------------------------------------------------------------------ Table I
-
-ABSENT, UNREADABLE = "absent", "broken"
-EXACT, COUNTED = "the catalogue's", "same counts"
-STATES = ABSENT, UNREADABLE, EXACT, COUNTED  # of the data of a set
-
-
-def compare_with_data(
-    data_home: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
-    """Figures of Table I and of the data, for each of its 17 sets.
-
-    ``data`` says what there is: the catalogue's file, one with the same counts, such as
-    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority`` (the
-    share of the largest class, in percent) were counted, and are None where there are
-    no data; those with ``paper_`` in front are the paper's. ``difference`` says why the
-    two differ. Nothing is downloaded.
-    """
-    rows = []
-    for name, entry in UCI_CATALOGUE.items():
-        if entry.paper is None:
-            continue
-        row: dict[str, Any] = dict.fromkeys(("rows", "columns", "majority"))
-        row |= {f"paper_{each}": getattr(entry.paper, each) for each in row}
-        row |= {"name": name, "difference": entry.difference}
-        try:
-            X, y, exact = load_checked(name, data_home, download=False)
-        except FileNotFoundError:
-            row["data"] = ABSENT
-        except (OSError, ValueError):
-            row["data"] = UNREADABLE
-        else:
-            largest = np.unique(y, return_counts=True)[1].max()
-            row["data"] = EXACT if exact else COUNTED
-            row["rows"], row["columns"] = X.shape
-            row["majority"] = float(100 * largest / len(y))
-        rows.append(row)
-    return rows
-
-
-def table_one(data_home: str | os.PathLike[str] | None = None) -> Markup:
-    """Table I of the paper beside the data."""
-    rows = []
-    for row in compare_with_data(data_home):
-        here = [row["rows"], row["columns"], row["majority"]]
-        n_rows, n_columns, share = (NOTHING if n is None else n for n in here)
-        share = share if share == NOTHING else f"{share:.1f}"
-        why = element("span", row["difference"], class_="prose")
-        rows.append(
-            [
-                *(row["name"], row["paper_rows"], n_rows, row["paper_columns"]),
-                *(n_columns, row["paper_majority"], share, why),
-            ]
-        )
-    why = element("span", "why they differ", class_="prose")
-    header = ["set", "rows, paper", "data", "features, paper", "data"]
-    return table([*header, "majority (%), paper", "data", why], rows)
-
-
-def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
-    """Table I of the paper beside the data, as text.
-
-    Examples
-    --------
-    >>> from splboost.paper.tables import describe_table_one
-    >>> print(describe_table_one("no such folder"))
-    Table I of the SPLBoost paper, and the data in no such folder
-    <BLANKLINE>
-                                rows      columns    majority, %
-                        paper   data  paper  data    paper  data
-    adult               48842 absent     14     -     75.9     - *
-    ...
-    """
-    rows = compare_with_data(data_home)
-    lines = [
-        f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
-        "",
-        f"{'rows':>32}{'columns':>13}{'majority, %':>15}",
-        f"{'paper':>25}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
-    ]
-    for row in rows:
-        n, columns, majority = row["rows"], row["columns"], row["majority"]
-        if n is None:
-            n, columns, majority = row["data"], "-", "-"
-        else:
-            majority = f"{majority:.1f}"
-        lines.append(
-            f"{row['name']:16}{row['paper_rows']:9}{n:>7}{row['paper_columns']:7}"
-            f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
-            f"{' *' if row['difference'] else ''}"
-        )
-    for row in rows:
-        if row["difference"]:
-            text = f"* {row['name']}: {row['difference']}"
-            lines += ["", fill(text, width=79, subsequent_indent="  ")]
-    named = {what: [r["name"] for r in rows if r["data"] == what] for what in STATES}
-    if others := named[COUNTED]:
-        text = f"Counted in other files than the catalogue's: {', '.join(others)}."
-        lines += ["", fill(text, width=79)]
-    if absent := named[ABSENT]:
-        lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
-        if {"ringnorm", "twonorm"} & set(absent):
-            lines += ["splboost paper makes its own ringnorm and twonorm."]
-    if named[UNREADABLE]:
-        lines += ["", "Broken files: load_uci says what is wrong with them."]
-    return "\n".join(lines)
 
 
 # ---------------------------------------------------------------------- the comparisons
@@ -449,7 +414,6 @@ def compare(results: pd.DataFrame) -> list[Markup]:
                 f"{ALPHA:.0%}."
             ),
             picture(
-                "ranks",
                 lambda: draw_critical_differences(comparison),
                 "Mean ranks over data sets, the best on the left. Bars join what "
                 "Nemenyi's test cannot tell apart.",

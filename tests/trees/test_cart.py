@@ -25,7 +25,7 @@ from helpers import (
 )
 from splboost.trees import CARTClassifier, CARTRegressor
 from splboost.trees.estimators import count_features
-from splboost.trees.grow import advance
+from splboost.trees.grower import advance
 
 every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
 

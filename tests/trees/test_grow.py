@@ -29,7 +29,7 @@ from helpers import (
 from reference import apply_tree, fit_tree, predict_tree
 from splboost._data.table import ArrayTable
 from splboost.trees import grower as grower_module
-from splboost.trees import split, workspace
+from splboost.trees import split
 from splboost.trees.drawn import advance_drawn
 from splboost.trees.workspace import (
     BIN,
@@ -37,7 +37,6 @@ from splboost.trees.workspace import (
     FEATURE,
     MISSING_LEFT,
     N_CHANGED,
-    TreeOptions,
 )
 
 KINDS = {  # name: number of classes (0: regression), criterion
@@ -358,7 +357,7 @@ def make_fresh(grower, y):
         grower.binned,
         grower.work.y,
         grower.work.n_classes,
-        TreeOptions(
+        grower_module.TreeOptions(
             criterion="entropy" if grower.work.criterion else "gini",
             max_depth=grower.work.max_depth,
         ),
@@ -427,7 +426,7 @@ def test_histograms_running_out_do_not_matter(
     X, y = mixed_data(3000, n_classes)
     options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
     roomy = make_grower(X, y, n_classes, **options)
-    monkeypatch.setattr(workspace, "MAX_HISTOGRAM_BYTES", 0)
+    monkeypatch.setattr(grower_module, "MAX_HISTOGRAM_BYTES", 0)
     cramped = make_grower(X, y, n_classes, **options)
     assert len(cramped.work.hist) == 3 < len(roomy.work.hist)
     weight, target = np.ones(len(y)), np.asarray(y, dtype=float)
@@ -456,12 +455,12 @@ PATHS = str(TESTS), str(TESTS.parent)
 WITHOUT_COMPILATION = """
 import numpy as np
 from test_grow import trees_as_json
-from splboost.trees import CARTClassifier, grow
+from splboost.trees import CARTClassifier, grower
 
 print(trees_as_json(max_features=4))
 print(trees_as_json(max_features=2, random_cuts=True))
 print(trees_as_json())
-for grow.SMALL_NODE in (20, 0):
+for grower.SMALL_NODE in (20, 0):
     print(trees_as_json())
 
 # More classes than fit into a byte, which would take long to compile.
@@ -622,7 +621,9 @@ def test_stored_bins_agree_with_thresholds():
     grower = make_grower(X, y, 2)
     grown = grower.grow(np.ones(len(y)))
     inner = grown.node[:, CHILD] >= 0
-    for row, (_, threshold) in zip(grown.node[inner], grown.number[inner], strict=True):
+    for row, (_, threshold, _) in zip(
+        grown.node[inner], grown.number[inner], strict=True
+    ):
         x, codes = X[:, row[FEATURE]], grower.binned.codes[row[FEATURE]]
         known = ~np.isnan(x)
         assert ((x <= threshold) == (codes <= row[BIN]))[known].all()

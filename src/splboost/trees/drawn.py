@@ -16,20 +16,26 @@ import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
 from splboost.trees.binning import CATEGORICAL
-from splboost.trees.divide import leaf_of_rows, may_split, split_node
-from splboost.trees.grow import next_node, plan_root, put_on_frontier
+from splboost.trees.nodes import (
+    gather,
+    leaf_of_rows,
+    may_split,
+    next_node,
+    plan_root,
+    split_node,
+)
 from splboost.trees.split import CLOSE, MIN_GAIN, is_better, search_feature, set_split
 from splboost.trees.workspace import (
     CHILD,
     END,
     FIRST_SIDE,
     LEAST_SQUARES,
+    N_FRONTIER,
     N_NODES,
     ROOT,
     SLOT,
     START,
     STARTED,
-    gather,
 )
 
 FEW = 32  # rows, up to which they are sorted
@@ -43,7 +49,7 @@ Cells = namedtuple(
 )
 
 # An order of the features and one of rows, sums of bins, and numbers of bins
-Room = namedtuple("Room", "features order sums few_bins all_bins")
+Room = namedtuple("Room", "features order sums few_bins")
 
 
 @kernel
@@ -56,7 +62,6 @@ def advance_drawn(work, weight, target, leaf):
         np.empty(FEW, dtype=np.int64),
         np.empty(257 << work.shift, dtype=np.int64),
         np.empty(257, dtype=np.int64),
-        np.arange(257),
     )
     if may_split(work, ROOT):
         look_at_drawn(work, ROOT, room)
@@ -79,7 +84,7 @@ def look_at_drawn(work, node, room):
     Features are drawn until ``max_features`` were, and one of them can split.
     """
     gather(work, node)
-    features, order, sums, few_bins, all_bins = room
+    features, order, sums, few_bins = room
     d = features.size
     best, best_feature = 0.0, np.int64(-1)
     for k in range(d):
@@ -95,14 +100,15 @@ def look_at_drawn(work, node, room):
         elif cells.rows.size <= FEW:
             size = sum_few(cells, order, sums, few_bins)
         else:
-            numbers, size = all_bins, sum_all(cells, sums)
+            numbers, size = work.numbers, sum_all(cells, sums)
         bins = sums, numbers, size
         gain = search_feature(work, node, FIRST_SIDE, f, bins, CLOSE * best)
         if is_better(gain, best):
             best, best_feature = gain, f
     if best > MIN_GAIN:
         set_split(work, node, FIRST_SIDE, best_feature, best)
-        put_on_frontier(work, node)
+        work.frontier[work.progress[N_FRONTIER]] = node
+        work.progress[N_FRONTIER] += 1
 
 
 @inner_kernel

@@ -27,9 +27,8 @@ from splboost._tools.threads import count_threads
 from splboost.trees.base import BaseTree, BaseTreeClassifier
 from splboost.trees.binning import bin_table
 from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.grower import TreeGrower
+from splboost.trees.grower import TreeGrower, TreeOptions
 from splboost.trees.outline import Outline, Wording, outline_two_way
-from splboost.trees.workspace import TreeOptions
 
 
 class BaseCART(BaseTree):

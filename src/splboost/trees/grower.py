@@ -1,19 +1,92 @@
-"""Tree after tree over one binned table: what a booster's loop calls."""
+"""Growing trees over one binned table: what a booster's loop calls.
+
+``advance`` is the whole algorithm in one kernel. It keeps a frontier of nodes whose
+best split is known, takes the next one, divides its rows, and looks for the best splits
+of the two children. That search (``search``) is independent between features. When it
+is long enough to be worth threads, ``advance`` writes down what is to be searched,
+returns to Python, which runs ``search`` on blocks of features, and is called again to
+go on. Features never share a sum, so the tree does not depend on the number of threads.
+``advance_stump`` is what remains of it for a single split, and ``advance_drawn`` (in
+drawn.py) grows trees whose nodes look at drawn features: a fit compiles one of them.
+
+Depth-first growth takes the smaller child first, so few histograms are alive at a time;
+best-first growth (``max_leaf_nodes``) takes the node whose split removes most impurity.
+"""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost._tools import threads
+from splboost._tools.compiling import Reference, inner_kernel, kernel
+from splboost._tools.interrupts import Uninterrupted
 from splboost.trees.binning import Binned
 from splboost.trees.drawn import advance_drawn
 from splboost.trees.ensemble import GrownTree
-from splboost.trees.grow import advance, advance_stump
-from splboost.trees.search import search
-from splboost.trees.workspace import N_NODES, TreeOptions, as_reference, make_work
+from splboost.trees.nodes import (
+    gather,
+    leaf_of_rows,
+    may_split,
+    next_node,
+    plan_root,
+    split_node,
+)
+from splboost.trees.small import SMALL_NODE, grow_small
+from splboost.trees.split import choose, search
+from splboost.trees.workspace import (
+    BUILD,
+    CHILD,
+    END,
+    ENTROPY,
+    FEATURE,
+    FIRST_FREE_SLOT,
+    FIRST_SIDE,
+    GAIN,
+    GINI,
+    LEAST_SQUARES,
+    N_FREE,
+    N_FRONTIER,
+    N_NODES,
+    N_PLANNED,
+    NODE,
+    NOTHING,
+    ROOT,
+    ROOT_SLOT,
+    SCRATCH_SLOT,
+    SET_BYTES,
+    SLOT,
+    START,
+    STARTED,
+    SUBTRACT,
+    UNLIMITED,
+    WANTED,
+    WAY,
+    Work,
+)
+
+# Number of the criterion, and how many times the least squares of two classes it is
+CRITERIA = {"gini": (GINI, 2.0), "entropy": (ENTROPY, 1.0)}
+MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """What kind of tree: the constructor arguments of the tree estimators, resolved."""
+
+    criterion: str = "gini"
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: int | None = None
+    random_cuts: bool = False
 
 
 class TreeGrower:
@@ -60,9 +133,12 @@ class TreeGrower:
         self.work = make_work(binned, classes, n_classes, options, n_threads)
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n_rows, dtype=np.int32)
-        self.memory = as_reference(self.work)
+        self.memory: Any = self.work  # without compilation the tuple will do
+        if hasattr(_refer, "py_func"):
+            with Uninterrupted():
+                self.memory = _refer(self.work)
         self._advance = advance_stump if options.max_depth == 1 else advance
-        if options.draws(binned.n_bins.size):
+        if options.random_cuts or self.work.max_features < binned.n_bins.size:
             self._advance = advance_drawn
         self._has_categories = any(c is not None for c in binned.categories)
 
@@ -89,11 +165,7 @@ class TreeGrower:
         while not size:
             self._search_in_threads()
             size = self._advance(self.memory, weight, target, self.leaf)
-        return self.last_tree()
-
-    def last_tree(self) -> GrownTree:
-        """The tree that was grown last, by ``grow`` or by a kernel on ``memory``."""
-        work, size = self.work, int(self.work.progress[N_NODES])
+        work = self.work
         return GrownTree(
             work.node[:size].copy(),
             work.number[:size].copy(),
@@ -112,3 +184,221 @@ class TreeGrower:
             search,
             [(self.memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )
+
+
+def make_work(
+    binned: Binned,
+    y: NDArray[Any],
+    n_classes: int,
+    options: TreeOptions,
+    n_threads: int,
+) -> Work:
+    """Allocate what trees of this kind over this table need."""
+    d, n = binned.codes.shape
+    regression, slots = n_classes == 0, n_classes or 2
+    max_features = int(min(options.max_features or d, d))
+    counting = options.min_samples_leaf > 1
+    shift = int(np.ceil(np.log2(slots + counting)))
+    max_depth = -1 if options.max_depth is None else int(min(options.max_depth, n))
+    max_leaves = int(options.max_leaf_nodes or UNLIMITED)
+    n_leaves = min(max(n // options.min_samples_leaf, 1), max_leaves)
+    if max_depth >= 0:
+        n_leaves = min(n_leaves, 1 << min(max_depth, 60))
+    n_nodes = 2 * n_leaves - 1
+    n_cells = int(binned.offset[-1]) << shift
+    # Histograms that are alive at a time, as memory allows. Best first, any leaf may
+    # still be split; depth first, the smaller child comes first.
+    n_alive = n_leaves + 2
+    if max_leaves == UNLIMITED:
+        n_alive = min(max_depth if max_depth >= 0 else 64, int(np.log2(n + 1))) + 3
+    n_alive = min(n_alive + 2, MAX_HISTOGRAM_BYTES // (8 * n_cells + 1))
+    n_slots = max(FIRST_FREE_SLOT, n_alive)
+    drawn = options.random_cuts or max_features < d
+    if max_depth == 1 or drawn:
+        n_slots = 1
+    divided = n if max_depth != 1 or drawn or counting else 0
+    criterion, factor = CRITERIA.get(options.criterion, (LEAST_SQUARES, 1.0))
+    return Work(
+        codes=binned.codes,
+        n_bins=binned.n_bins,
+        kind=binned.kind,
+        offset=binned.offset,
+        points=binned.points,
+        y=y,
+        criterion=criterion,
+        factor=factor,
+        n_classes=slots,
+        shift=shift,
+        counter=slots if counting else -1,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+        min_rows=int(options.min_samples_leaf),
+        min_share=float(options.min_weight_fraction_leaf),
+        max_features=max_features,
+        random_cuts=options.random_cuts,
+        threaded_work=threads.THREADED_WORK if n_threads > 1 else UNLIMITED,
+        weight=np.zeros(n, dtype=np.int64),
+        moment=np.zeros(n if regression else 0, dtype=np.int64),
+        rows=np.empty(divided, dtype=np.int32),
+        spare=np.empty(n, dtype=np.int32),
+        row_weight=np.empty(n, dtype=np.int64),
+        row_moment=np.empty(divided if regression else 0, dtype=np.int64),
+        row_class=np.empty(n, dtype=y.dtype),
+        hist=np.zeros((n_slots, n_cells), dtype=np.int64),
+        free=np.empty(max(n_slots - FIRST_FREE_SLOT, 0), dtype=np.int64),
+        node=np.empty((n_nodes, 9), dtype=np.int64),
+        number=np.empty((n_nodes, 3)),
+        total=np.zeros((n_nodes, 1 << shift), dtype=np.int64),
+        bins=np.zeros((n_nodes, SET_BYTES), dtype=np.uint8),
+        frontier=np.empty(n_leaves + 1, dtype=np.int64),
+        plan=np.empty((2, 3), dtype=np.int64),
+        progress=np.zeros(7, dtype=np.int64),
+        scale=np.zeros(1),
+        min_weight=np.zeros(1),
+        gain=np.zeros((2, d)),
+        found=np.zeros((2, d, 3), dtype=np.int64),
+        left_set=np.zeros((2, d, SET_BYTES), dtype=np.uint8),
+        sides=np.empty(256, dtype=np.uint8),
+        numbers=np.arange(257),
+        seed=np.ones(1, dtype=np.uint64),
+    )
+
+
+@structref.register
+class WorkType(types.StructRef):
+    """What kernels know of ``Work``."""
+
+
+class WorkReference(Reference):
+    """``Work`` as kernels get it."""
+
+
+structref.define_proxy(WorkReference, WorkType, list(Work._fields))
+
+
+@kernel
+def _refer(work):
+    return WorkReference(*work)
+
+
+# ------------------------------------------------------------------------- the kernels
+
+
+@kernel
+def advance(work, weight, target, leaf):
+    """Grow until done, or until a search is left to the caller.
+
+    Returns the number of nodes, or 0 if the tree is not done yet. In the end ``leaf``
+    holds the node of every row.
+    """
+    if not work.progress[STARTED]:
+        plan_root(work, weight, target)
+    else:
+        choose_planned(work)
+    while True:
+        if work.plan[0, NODE] < 0:
+            node = next_node(work)
+            if node < 0:
+                break
+            split_node(work, node)
+            plan_children(work, node)
+        if work.plan[0, NODE] >= 0:
+            if work.progress[N_PLANNED] * work.n_bins.size >= work.threaded_work:
+                return 0
+            search(work, 0, work.n_bins.size)
+            choose_planned(work)
+    leaf_of_rows(work, leaf)
+    work.progress[STARTED] = 0
+    return work.progress[N_NODES]
+
+
+@kernel
+def advance_stump(work, weight, target, leaf):
+    """The same for trees of one split."""
+    if not work.progress[STARTED]:
+        plan_root(work, weight, target)
+        if work.progress[N_PLANNED] * work.n_bins.size >= work.threaded_work:
+            return 0
+        search(work, 0, work.n_bins.size)
+    choose(work, ROOT, FIRST_SIDE)
+    leaf[:] = 0
+    if work.number[0, GAIN] > 0:
+        split_node(work, ROOT)
+        codes, sides = work.codes[work.node[0, FEATURE]], work.sides
+        for i in range(leaf.size):
+            leaf[i] = 1 + np.int32(sides[codes[i]])
+    work.progress[STARTED] = 0
+    return work.progress[N_NODES]
+
+
+@inner_kernel
+def choose_planned(work):
+    """Take the best feature of each searched node; put the node on the frontier."""
+    p = work.progress
+    # The larger child first, so that depth-first growth takes the smaller one next.
+    for side in (1, 0):
+        node = work.plan[side, NODE]
+        if node < 0:
+            continue
+        if work.plan[side, WANTED]:
+            choose(work, node, side)
+        if work.plan[side, WANTED] and work.number[node, GAIN] > 0:
+            work.frontier[p[N_FRONTIER]] = node
+            p[N_FRONTIER] += 1
+            if ROOT_SLOT < work.node[node, SLOT] < FIRST_FREE_SLOT:
+                work.node[node, SLOT] = -1
+        else:
+            release(work, node)
+    work.plan[:, NODE] = -1
+
+
+@inner_kernel
+def plan_children(work, node):
+    """Decide how the children are searched, or that they are leaves."""
+    p, plan, nodes, free = work.progress, work.plan, work.node, work.free
+    left = nodes[node, CHILD]
+    larger_right = nodes[left, END] - nodes[left, START] <= (
+        nodes[left + 1, END] - nodes[left + 1, START]
+    )
+    for side in range(2):  # the smaller child, then the larger one
+        child = left + (side if larger_right else 1 - side)
+        wanted = may_split(work, child)
+        small = nodes[child, END] - nodes[child, START] <= SMALL_NODE
+        if wanted and small and work.max_leaves == UNLIMITED:  # depth first
+            grow_small(work, child)
+            wanted = 0
+        plan[side, NODE], plan[side, WANTED] = child, wanted
+        nodes[child, SLOT] = SCRATCH_SLOT + side
+        plan[side, WAY] = BUILD if wanted else NOTHING
+    own_slot = nodes[node, SLOT]
+    needed = 2 if own_slot == ROOT_SLOT else 1  # the next tree needs the root's
+    if plan[1, WANTED] and own_slot >= 0 and p[N_FREE] >= needed:
+        plan[0, WAY], plan[1, WAY] = BUILD, SUBTRACT
+        p[N_FREE] -= needed
+        nodes[plan[0, NODE], SLOT] = free[p[N_FREE] + needed - 1]
+        if own_slot == ROOT_SLOT:
+            own_slot = free[p[N_FREE]]
+            # By hand: errors that an assignment could raise take a second to compile.
+            for cell in range(work.hist.shape[1]):
+                work.hist[own_slot, cell] = work.hist[ROOT_SLOT, cell]
+        nodes[plan[1, NODE], SLOT] = own_slot
+        nodes[node, SLOT] = -1
+    release(work, node)
+    p[N_PLANNED] = 0
+    for side in range(2):
+        if plan[side, WAY] == BUILD:
+            child = plan[side, NODE]
+            gather(work, child)
+            p[N_PLANNED] += nodes[child, END] - nodes[child, START]
+    if plan[0, WAY] == plan[1, WAY] == NOTHING:
+        plan[:, NODE] = -1
+
+
+@inner_kernel
+def release(work, node):
+    """Give back the histogram that a node keeps, if any."""
+    slot = work.node[node, SLOT]
+    if slot >= FIRST_FREE_SLOT:
+        work.free[work.progress[N_FREE]] = slot
+        work.progress[N_FREE] += 1
+    work.node[node, SLOT] = -1

@@ -18,14 +18,13 @@ import numpy as np
 
 from splboost._tools.compiling import inner_kernel
 from splboost.trees.binning import CATEGORICAL
-from splboost.trees.divide import may_split, split_node
+from splboost.trees.nodes import gather, may_split, split_node
 from splboost.trees.split import (
     CLOSE,
     TIE,
     TIE_FLOOR,
     choose,
     entropy_removed,
-    factor_of_squares,
     most_entropy,
     search_feature,
 )
@@ -44,8 +43,6 @@ from splboost.trees.workspace import (
     NONE_MISSING,
     SLOT,
     START,
-    fill_sides,
-    gather,
 )
 
 SMALL_NODE = 256  # rows; what is below such nodes is grown so
@@ -109,7 +106,6 @@ def grow_sorted(work, root, columns):
     """Grow all below a node whose split is known, from its sorted columns."""
     order, codes, start = columns.order, columns.codes, columns.start
     size = order.shape[1]
-    sides = np.empty(256, dtype=np.uint8)
     side_of = np.empty(codes.shape[1], dtype=np.uint8)
     spare = np.empty(size, dtype=np.uint16)
     stack = np.empty(size + 1, dtype=np.int64)
@@ -127,10 +123,9 @@ def grow_sorted(work, root, columns):
         if not (wanted[0] or wanted[1]):
             continue
         gather(work, node)
-        fill_sides(work, node, sides)
         column, rows = codes[work.node[node, FEATURE]], order[0]
         for k in range(lo, hi):
-            side_of[rows[k]] = sides[column[rows[k]]]
+            side_of[rows[k]] = work.sides[column[rows[k]]]
         divide_sorted(order, lo, hi, side_of, spare)
         for k in range(2):
             if wanted[k]:
@@ -184,7 +179,7 @@ def scan_sorted(work, node, columns, f, least):
     total, min_rows, min_weight = work.total[node], work.min_rows, work.min_weight[0]
     two = work.criterion != LEAST_SQUARES
     most = most_entropy(total) if work.criterion == ENTROPY else 0.0
-    factor, squares = factor_of_squares(work), most if most > 0 else 1.0
+    squares = most if most > 0 else 1.0
     one, f = np.uint64(1), np.uint64(f)
     lo = np.uint64(work.node[node, START] - start)
     hi = np.uint64(work.node[node, END] - start)
@@ -197,7 +192,7 @@ def scan_sorted(work, node, columns, f, least):
         missing_weight += sums[order[f, known], 0]
         missing_moment += sums[order[f, known], 1]
     n_missing = hi - known
-    best, bar, best_place, best_left = 0.0, max(TIE_FLOOR, least / factor), lo, 0
+    best, bar, best_place, best_left = 0.0, max(TIE_FLOOR, least / work.factor), lo, 0
     for to_left in range(2 if n_missing > 0 else 1):
         left_weight = missing_weight if to_left else 0
         left_moment = missing_moment if to_left else 0
@@ -235,7 +230,7 @@ def scan_sorted(work, node, columns, f, least):
         found[LOW] = codes[f, order[f, best_place]]
         found[HIGH] = codes[f, order[f, after]] if after < known else -1
         found[MISSING] = best_left if n_missing > 0 else NONE_MISSING
-    return factor * best
+    return work.factor * best
 
 
 @inner_kernel

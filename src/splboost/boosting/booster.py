@@ -160,10 +160,10 @@ class BaseBooster(BaseEstimator):
             stopping = EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
         source = GIVEN if given.are_given() else HELD_OUT if stopping else None
         samples = read_samples(self, X, y, sample_weight)
-        kind = Kind.of(self, source)
+        kind = Kind.of(self, source) if self.warm_start else None
 
         earlier, split_seed = self._continuation if self.warm_start else None, None
-        if earlier is not None:
+        if kind is not None and earlier is not None:
             earlier.check(kind, self.n_estimators)
             earlier = earlier.without_stopgap()
             if earlier.is_at_end(self.n_estimators, self.subsample, stopping):

@@ -40,7 +40,8 @@ class Fitting:
 
     Parameters
     ----------
-    kind : Kind
+    kind : Kind or None
+        None where no later fit is to go on from this one.
     data : FitData
     learners : Learners
     make_state : callable
@@ -52,7 +53,7 @@ class Fitting:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: Kind | None,
         data: FitData,
         learners: Any,
         make_state: Callable[..., Any],
@@ -60,7 +61,7 @@ class Fitting:
         *,
         split_seed: int | None,
     ) -> None:
-        self.kind = kind
+        self.kind: Any = kind
         self.data = data
         self.learners = learners
         self.draws = draws
@@ -70,7 +71,7 @@ class Fitting:
         self._make_state = make_state
         self.state_in_doubt = False  # after an interrupt, which may have split a move
         self.validation: Validation | None = None
-        self._last_mark: Any = None
+        self._interrupted_at: Any = None
         self._model: Model | None = None  # of the fits before, and how long it is
         self._n_before = 0
 
@@ -108,12 +109,11 @@ class Fitting:
                     rng=self.draws,
                     on_round=watch,
                 )
-            self._last_mark = self.mark()
         except KeyboardInterrupt:
             if watch is None or not watch.keeps_interrupted():
                 raise
             self.history.stop_reason = INTERRUPTED
-            self._last_mark = watch.mark
+            self._interrupted_at = watch.mark
 
     def mark(self) -> Mark:
         """Where the fit stands."""
@@ -155,7 +155,7 @@ class Fitting:
         Without a mark, from the end.
         """
         reason = self.history.stop_reason if mark is None else NOT_FINISHED
-        mark = self._last_mark if mark is None else mark
+        mark = mark or self._interrupted_at or self.mark()
         scores = self.validation_scores() or []
         rounds = self.history.rounds[: mark.n_rounds]
         return Continuation(

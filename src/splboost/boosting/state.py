@@ -32,7 +32,6 @@ from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import MOST, clip, exp
 from splboost._tools.threads import run, share
 from splboost.boosting.working_sets import WorkingSet
-from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import ClassCurves
 from splboost.pace.regularisers import UNPACED
@@ -368,21 +367,18 @@ class State:
             with np.errstate(all="ignore"):
                 for start in range(0, self.n_samples, CHUNK):
                     rows = slice(start, start + CHUNK)
-                    doubt = self.loss_function.doubt(self._seen(rows), self.codes[rows])
-                    v[rows] = self._curves.weight(doubt, self.codes[rows])
+                    codes = self.codes[rows]
+                    doubt = self.working_set.loss.doubt(self._seen(rows), codes)
+                    v[rows] = self._curves.weight(doubt, codes)
         return v
 
     def losses(self) -> FloatArray:
         """The loss of every sample at its own margin."""
-        return self.loss_function.value(self._margin())
+        return self.working_set.loss.value(self._margin())
 
     def plain_weight(self) -> FloatArray:
         """Weights with v = 1, up to a common factor."""
-        return self.loss_function.weight(self._margin() - self.shift)
-
-    @property
-    def loss_function(self) -> MarginLoss:
-        return self.working_set.loss
+        return self.working_set.loss.weight(self._margin() - self.shift)
 
     def _seen(self, rows: slice) -> FloatArray:
         """F of two classes, or a score of each class."""

@@ -112,7 +112,9 @@ def paces_of_classes(
         _check_labels(pace, list(priors))
         given = {label: _resolve_for(label, pace[label]) for label in priors}
     else:
-        given = dict.fromkeys(priors, _copy(resolve_pace(pace)))
+        own = resolve_pace(pace)
+        # A copy: what the user changes later does not change a fitted model.
+        given = dict.fromkeys(priors, None if own is None else clone(own))
     k = len(priors)
     in_units = {
         key: None if own is None else own.for_loss(k, link, default_plateau)
@@ -125,14 +127,10 @@ def paces_of_classes(
     }
 
 
-def _copy(pace: Pace | None) -> Pace | None:
-    """What the user changes later does not change a fitted model."""
-    return None if pace is None else clone(pace)
-
-
 def _resolve_for(label: Any, pace: Any) -> Pace | None:
     try:
-        return _copy(resolve_pace(pace))
+        own = resolve_pace(pace)
+        return None if own is None else clone(own)
     except (TypeError, ValueError) as why:
         raise restate(why, f"pace of class {label!r}: {why}") from None
 
@@ -231,7 +229,12 @@ class ClassCurves:
         }
         each = [curves[id(pace)] for pace in active]
         self.is_plain = all(pace is None for pace in active)
-        self.formula = _common_formula([own.formula for own in each])
+        self.formula = None
+        known = [own.formula for own in each if own.formula is not None]
+        if len(known) == len(each) and len({formula[:2] for formula in known}) == 1:
+            ages = np.array([formula.age for formula in known])
+            shapes = np.array([formula.shape for formula in known])
+            self.formula = Formula(*known[0][:2], ages, shapes)
         self._each = each if len(distinct) > 1 else each[:1]
 
     def weight(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
@@ -241,15 +244,6 @@ class ClassCurves:
     def latent(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
         """The latent loss of each sample; ``codes`` are the class numbers."""
         return _by_class([own.latent for own in self._each], loss, codes)
-
-
-def _common_formula(each: list[Formula | None]) -> Formula | None:
-    known = [formula for formula in each if formula is not None]
-    if len(known) < len(each) or len({formula[:2] for formula in known}) > 1:
-        return None
-    ages = np.array([formula.age for formula in known])
-    shapes = np.array([formula.shape for formula in known])
-    return Formula(*known[0][:2], ages, shapes)
 
 
 def _by_class(

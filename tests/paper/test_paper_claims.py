@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from paper_results import CHARACTERS, SETS, make_results, without
-from splboost.paper import claims, synthetic
+from splboost.paper import claims, gaussians
 from splboost.paper.claims import FAILS, HOLDS, OPEN, PARTLY, VERDICTS
 from splboost.paper.protocol import NOISE, PLATEAU_SPL, RIVALS, SPL, UNTIL_CONVERGENCE
 
 
 def weights(spl, rivals):
     """Shares of wrong labels given up, by age and by rival."""
-    shares = dict(zip(synthetic.SPLBOOST, spl, strict=True)) | rivals
+    shares = dict(zip(gaussians.SPLBOOST, spl, strict=True)) | rivals
     rows = [
         {
             "draw": draw,
@@ -26,7 +26,7 @@ def weights(spl, rivals):
             "error": 0.1,
         }
         for draw in range(3)
-        for name in synthetic.BOOSTERS
+        for name in gaussians.BOOSTERS
     ]
     return pd.DataFrame(rows)
 
@@ -237,7 +237,7 @@ def test_whether_wrong_labels_lose_their_weight(spl, rivals, verdict):
 def test_weights_that_vary_too_much_are_left_open():
     """At no age more than half of the wrong labels by two standard errors."""
     varying = weights((0.57, 0.57, 0.57), {})
-    own = varying["method"].isin(synthetic.SPLBOOST)
+    own = varying["method"].isin(gaussians.SPLBOOST)
     varying.loc[own, "wrong_given_up"] += 0.1 * (varying.loc[own, "draw"] - 1)
     assert claims.judge_weights(varying).verdict == OPEN
     varying.loc[own, "wrong_given_up"] += 0.1

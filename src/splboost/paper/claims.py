@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from splboost._tools.progress_bar import counted
-from splboost.paper import synthetic
+from splboost.paper import gaussians
 from splboost.paper.protocol import (
     NOISE,
     ONE_STEP,
@@ -103,7 +103,7 @@ def judge_claims(
         The table of results, complete or not.
     weights : frame, default=None
         What boosters do with wrong labels on the Gaussians, as
-        `splboost.paper.synthetic.measure_gaussians` returns it; None measures ten
+        `splboost.paper.gaussians.measure` returns it; None measures ten
         draws.
 
     Returns
@@ -114,10 +114,10 @@ def judge_claims(
     --------
     >>> import pandas as pd
     >>> from splboost.paper.claims import judge_claims
-    >>> from splboost.paper.synthetic import measure_gaussians
+    >>> from splboost.paper.gaussians import measure
     >>> columns = ["data", "noise", "repeat", "method", "error", "cv_error"]
     >>> nothing = pd.DataFrame(columns=columns)
-    >>> verdicts = judge_claims(nothing, measure_gaussians(1))
+    >>> verdicts = judge_claims(nothing, measure(1))
     >>> [verdict.verdict for verdict in verdicts[:2]]
     ['cannot be said yet', 'cannot be said yet']
     """
@@ -128,7 +128,7 @@ def judge_claims(
         judge_regularisers(results, SPL, "λ on the paper's grid"),
         judge_regularisers(results, PLATEAU_SPL, "plateaus on one grid"),
         judge_inner_steps(results),
-        judge_weights(synthetic.measure_gaussians() if weights is None else weights),
+        judge_weights(gaussians.measure() if weights is None else weights),
     ]
 
 
@@ -332,7 +332,7 @@ def judge_weights(weights: pd.DataFrame) -> Verdict:
     claim = "Wrong labels get no weight in SPLBoost, but they do in other boosters."
     rule = (
         "On draws of the Gaussians, a sample is given up if it is on the wrong side "
-        f"and weighs less than {synthetic.NEXT_TO_NOTHING:g} of the mean. Holds: at "
+        f"and weighs less than {gaussians.NEXT_TO_NOTHING:g} of the mean. Holds: at "
         f"each of the three ages SPLBoost gives up more than {MANY:.0%} of the wrong "
         f"labels, and each other booster less than {FEW:.0%}, in the mean over the "
         "draws and by two standard errors. Partly: SPLBoost does at one age at least. "
@@ -347,9 +347,9 @@ def judge_weights(weights: pd.DataFrame) -> Verdict:
     table = table.join(by_method[["rounds", "error"]].mean())
     share = table["wrong_given_up"]
     own, others = (
-        share[share.index.isin(names)] for names in (synthetic.SPLBOOST, RIVALS)
+        share[share.index.isin(names)] for names in (gaussians.SPLBOOST, RIVALS)
     )
-    if len(own) < len(synthetic.SPLBOOST) or len(others) < len(RIVALS):
+    if len(own) < len(gaussians.SPLBOOST) or len(others) < len(RIVALS):
         lack = "Not all boosters were measured on the Gaussians."
         return Verdict(claim, rule, OPEN, (lack,), table)
     right = table.loc[own.index, "right_given_up"].max()

@@ -21,14 +21,13 @@ from splboost.datasets import UCI_CATALOGUE, gaussians_log_odds
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.pace import Hard, Linear, Polynomial
-from splboost.paper import synthetic
+from splboost.paper import gaussians
 from splboost.paper.protocol import PAPER, SPL
 from splboost.paper.statistics import (
     BEST_SPL,
     CHOSEN_SPL,
     Comparison,
     Outcomes,
-    cliques,
 )
 
 # --------------------------------------------------------------- what pictures share
@@ -160,7 +159,7 @@ HOLLOW = {"facecolors": "none", "linewidths": 1}
 MARKS = (1, "+", "s", BLUE), (0, "x", "o", BRICK)
 
 
-def draw_gaussians(*, rounds: int | None = synthetic.ROUNDS, seed: int = 0) -> Any:
+def draw_gaussians(*, rounds: int | None = gaussians.ROUNDS, seed: int = 0) -> Any:
     """Draw the training samples as large as they weigh, and the decision boundaries.
 
     Areas of markers are in proportion to weights, but neither vanish nor cover others.
@@ -176,7 +175,7 @@ def draw_gaussians(*, rounds: int | None = synthetic.ROUNDS, seed: int = 0) -> A
     -------
     matplotlib Figure
     """
-    sample = synthetic.draw_sample(seed)
+    sample = gaussians.draw_sample(seed)
     figure = make_figure(*SIZE_OF_GAUSSIANS, h_pad=0.1)
     panels = figure.subplots(3, 3, sharex=True, sharey=True).ravel()
     low, high = sample.X.min(axis=0) - 0.7, sample.X.max(axis=0) + 0.7
@@ -187,9 +186,9 @@ def draw_gaussians(*, rounds: int | None = synthetic.ROUNDS, seed: int = 0) -> A
     _mark(panels[0], sample, alike, alike == 0)
     _title(panels[0], "(a) original data", f"{sample.is_wrong.sum()} wrong labels")
     for letter, axes, name in zip(
-        "bcdefghi", panels[1:], synthetic.BOOSTERS, strict=True
+        "bcdefghi", panels[1:], gaussians.BOOSTERS, strict=True
     ):
-        fitted = synthetic.fit(name, sample, rounds=rounds)
+        fitted = gaussians.fit(name, sample, rounds=rounds)
         sign = np.sign(fitted.booster.decision_function(points)).reshape(GRID, GRID)
         colours = [tint(BRICK, REGION), tint(BLUE, REGION)]
         axes.contourf(*grid, sign, levels=[-2, 0, 2], colors=colours)
@@ -213,17 +212,17 @@ def _title(axes: Any, name: str, summary: str) -> None:
     axes.annotate(summary, (0.5, 1), (0, 5), ha="center", fontsize=8, **where)
 
 
-def _summary(fitted: synthetic.Fit, sample: synthetic.Sample, seed: int) -> str:
+def _summary(fitted: gaussians.Fit, sample: gaussians.Sample, seed: int) -> str:
     wrong = int(fitted.is_given_up[sample.is_wrong].sum())
     right = int(fitted.is_given_up[~sample.is_wrong].sum())
-    error = synthetic.error_on_new(fitted.booster, seed)
+    error = gaussians.error_on_new(fitted.booster, seed)
     rounds = counted(fitted.booster.n_iter_, "round")
     return f"{rounds}, error {error:.1%}, drops {wrong} wrong, {right} right"
 
 
 def _mark(
     axes: Any,
-    sample: synthetic.Sample,
+    sample: gaussians.Sample,
     weight: NDArray[np.float64],
     is_given_up: NDArray[np.bool_],
 ) -> None:
@@ -423,15 +422,14 @@ def draw_top(results: pd.DataFrame) -> Any:
 
 # ------------------------------------------------------------------------- mean ranks
 
-WIDTH = 9.0  # inches
-ROW = 0.24  # inches for each line of names
-BAR_GAP = 0.45  # rows between two bars
-HEAD = 2.6  # rows above the axis
-LEADER = "#777777"
+ROW = 0.28  # inches for each method
 
 
 def draw_critical_differences(*comparisons: Comparison) -> Any:
-    """Draw mean ranks, and which of them differ, one comparison below the other.
+    """Draw mean ranks, one comparison below the other, the best method on top.
+
+    Bars reach half a critical difference to either side: by Nemenyi's test methods
+    differ if their bars do not overlap.
 
     Parameters
     ----------
@@ -452,52 +450,24 @@ def draw_critical_differences(*comparisons: Comparison) -> Any:
     >>> figure.axes[0].get_title()
     'Errors (2 data sets)'
     """
-    rows = [HEAD + 2.2 + len(c.mean_ranks) / 2 + BAR_GAP * 4 for c in comparisons]
-    figure = make_figure(WIDTH, ROW * sum(rows))
+    rows = [len(comparison.mean_ranks) + 3 for comparison in comparisons]
+    figure = make_figure(9.0, ROW * sum(rows))
     panels = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows)
     for axes, comparison in zip(panels[:, 0], comparisons, strict=True):
-        _draw(axes, comparison)
+        ordered = comparison.mean_ranks.sort_values(kind="stable")
+        places, reach = range(len(ordered)), comparison.critical_difference / 2
+        axes.errorbar(ordered, places, xerr=reach, fmt="o", color=BLUE, capsize=3)
+        axes.axvline(ordered.iloc[0] + reach, color=FAINT, linewidth=0.8)
+        axes.set_yticks(
+            places, [f"{name}  {rank:.2f}" for name, rank in ordered.items()]
+        )
+        axes.invert_yaxis()
+        axes.set_xlabel(f"critical difference {2 * reach:.2f}", fontsize=8)
+        axes.set_title(
+            f"{comparison.title} ({comparison.n_sets} data sets)", fontsize=10
+        )
+        tidy(axes)
     return figure
-
-
-def _draw(axes: Any, comparison: Comparison) -> None:
-    """One scale of ranks, the best on the left; a bar joins what does not differ."""
-    ordered = comparison.mean_ranks.sort_values(kind="stable")
-    k = len(ordered)
-    bars = cliques(ordered, comparison.critical_difference)
-    below = 0.6 + BAR_GAP * len(bars)  # rows between the axis and the first name
-    n_left = math.ceil(k / 2)
-    axes.set_xlim(1 - 0.35 * (k - 1), k + 0.35 * (k - 1))
-    axes.set_ylim(below + n_left, -HEAD)
-    axes.axis("off")
-
-    axes.plot([1, k], [0, 0], color=INK, linewidth=1)
-    for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, -0.25], color=INK, linewidth=1)
-        axes.text(rank, -0.4, str(rank), ha="center", va="bottom", fontsize=8)
-
-    for place, (name, rank) in enumerate(ordered.items()):
-        is_left = place < n_left
-        row = below + (place if is_left else k - 1 - place)
-        edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
-        axes.plot([rank, rank, edge], [0, row, row], color=LEADER, linewidth=0.8)
-        label = f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}"
-        side = "right" if is_left else "left"
-        nudge = -0.01 * (k - 1) if is_left else 0.01 * (k - 1)
-        axes.text(edge + nudge, row, label, ha=side, va="center", fontsize=9)
-
-    for n, bar in enumerate(bars):
-        row = 0.5 + BAR_GAP * n
-        ends = ordered[bar[0]] - 0.03, ordered[bar[-1]] + 0.03
-        axes.plot(ends, [row, row], color=INK, linewidth=3.5, solid_capstyle="butt")
-
-    ruler = 1.0, 1.0 + comparison.critical_difference
-    axes.plot(ruler, [-1.8, -1.8], color=INK, linewidth=1)
-    for end in ruler:
-        axes.plot([end, end], [-1.95, -1.65], color=INK, linewidth=1)
-    label = f"  critical difference {comparison.critical_difference:.2f}"
-    axes.text(ruler[1], -1.8, label, ha="left", va="center", fontsize=8)
-    axes.set_title(f"{comparison.title} ({comparison.n_sets} data sets)", fontsize=10)
 
 
 # -------------------------------------------------------------------------- by number

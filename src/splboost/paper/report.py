@@ -24,7 +24,7 @@ import pandas as pd
 from splboost._tools.progress_bar import counted, make_report
 from splboost._tools.whole_files import has_mark, write_whole
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper import synthetic, tables
+from splboost.paper import gaussians, tables
 from splboost.paper.claims import (
     FAILS,
     HISTORY,
@@ -58,7 +58,7 @@ def write_report(
 ) -> Path:
     """Write a page with verdicts, figures, tables and statistics.
 
-    It takes about a minute: the synthetic problems are run on the way.
+    It takes about a minute: boosters are fitted to the Gaussians on the way.
 
     Parameters
     ----------
@@ -68,8 +68,7 @@ def write_report(
         The HTML file to write.
     about : dict, default=None
         How the results came about, such as versions, settings and seeds; values are
-        dicts, lists or texts. What it has under "missing" stands among what is missing.
-        None is what `provenance` finds.
+        dicts, lists or texts. None is what `provenance` finds.
     protocol : Protocol, default=None
         What was planned, so that the page can say what is missing of it.
     data_home : str or path, default=None
@@ -174,7 +173,7 @@ class Material:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        return judge_claims(self.results, synthetic.measure_gaussians())
+        return judge_claims(self.results, gaussians.measure())
 
     @property
     def summary(self) -> str:
@@ -280,7 +279,7 @@ def numbers(material: Material) -> list[Markup]:
     for verdict in material.verdicts:
         if verdict.table is not None:
             parts += [element("h3", verdict.claim), tables.frame_table(verdict.table)]
-    chosen = judge_weights(synthetic.measure_gaussians(rounds=None))
+    chosen = judge_weights(gaussians.measure(rounds=None))
     assert chosen.table is not None
     parts += [
         paragraph(
@@ -313,26 +312,6 @@ def numbers(material: Material) -> list[Markup]:
     return parts
 
 
-def long_and_servedio(material: Material) -> list[Markup]:
-    """The extra."""
-    return [
-        paragraph(
-            "The problem of Long and Servedio defeats boosters that follow the slope "
-            "of a convex loss, such as AdaBoost, and LogitBoost where the gradient is "
-            "kept: with a tenth of the labels wrong they err on about half of the "
-            "samples called penalisers, and on no others. A LogitBoost that clips its "
-            "response follows it no more, and escapes. Stumps, 800 samples, test error "
-            "of right labels; means of ten draws."
-        ),
-        tables.long_servedio_table(synthetic.measure_long_servedio()),
-        paragraph(
-            "RobustBoost has the lowest goal that it reaches; with a lower one it gets "
-            "stuck, and errs as AdaBoost does.",
-            class_="note",
-        ),
-    ]
-
-
 def first_table(material: Material) -> list[Markup]:
     """Table I beside the data."""
     return [element("pre", describe_table_one(material.data_home))]
@@ -340,7 +319,7 @@ def first_table(material: Material) -> list[Markup]:
 
 def how(material: Material) -> list[Markup]:
     """Versions, settings and seeds."""
-    about = {k: v for k, v in material.about.items() if k != "missing"}
+    about = dict(material.about)
     results = material.results
     if "version" in results and len(results):
         versions = sorted(set(results["version"]))
@@ -352,33 +331,22 @@ def how(material: Material) -> list[Markup]:
                 about[words.format(value)] = ", ".join(sorted(names))
     if not about:
         return [paragraph("Nothing is recorded.", class_="note")]
-    tables_of = {k: v for k, v in about.items() if isinstance(v, Mapping)}
-    texts = {k: v for k, v in about.items() if k not in tables_of}
-    parts = [_definitions(texts)] if texts else []
-    for name, values in tables_of.items():
-        parts += [element("h3", str(name)), _definitions(values)]
-    return parts
+    parts = []
+    for name, value in about.items():
+        fields = value if isinstance(value, Mapping) else {name: value}
+        for key, one in fields.items():
+            if isinstance(one, Sequence) and not isinstance(one, str):
+                one = ", ".join(map(str, one))
+            parts += [element("dt", str(key)), element("dd", str(one))]
+    return [element("dl", *parts)]
 
 
 def missing(material: Material) -> list[Markup]:
     """What would complete the page."""
-    given = material.about.get("missing") or []
-    said = [given] if isinstance(given, str) else [str(each) for each in given]
-    found = find_missing(material.results, material.protocol) + said
+    found = find_missing(material.results, material.protocol)
     if not found:
         return [paragraph("Nothing.")]
     return [element("ul", *(element("li", each) for each in found))]
-
-
-def _definitions(values: Mapping[Any, Any]) -> Markup:
-    parts = []
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            value = ", ".join(f"{k}: {v}" for k, v in value.items())
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            value = ", ".join(map(str, value))
-        parts += [element("dt", str(name)), element("dd", str(value))]
-    return element("dl", *parts)
 
 
 def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:
@@ -404,8 +372,7 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     """Sentences on what would complete the table.
 
     A data set is complete when it has every method of the paper at every level of
-    noise that was planned, as often as was planned. Of the further methods those that
-    were begun are counted over all sets that were.
+    noise that was planned, as often as was planned.
 
     Parameters
     ----------
@@ -429,25 +396,18 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
         if absent:
             found.append(f"No results {what} {', '.join(absent)}.")
     levels = NOISE if protocol is None else protocol.noise
-    planned = results[results["noise"].isin(levels)]
-    own = planned[planned["method"].isin(PAPER)]
-    n_draws = 0
+    own = results[results["noise"].isin(levels) & results["method"].isin(PAPER)]
     for name in [n for n in UCI_CATALOGUE if n in set(results["data"])]:
         of_set = own[own["data"] == name]
         n_repeats = of_set["repeat"].nunique()
         if protocol is not None:
             n_repeats = max(n_repeats, protocol.for_set(name).repeats)
-        n_draws += n_repeats * len(levels)
         wanted_here = n_repeats * len(levels) * len(PAPER)
         if lacking := wanted_here - len(of_set):
             found.append(
                 f"{name}: {lacking} of {wanted_here} results are missing "
                 f"({counted(n_repeats, 'repeat')})."
             )
-    begun = planned["method"].value_counts()
-    fewer = [f"{m} {begun[m]}" for m in EXTRAS if 0 < begun.get(m, 0) < n_draws]
-    if fewer:
-        found.append(f"Of {n_draws} draws there are results of {', '.join(fewer)}.")
     return found
 
 
@@ -456,7 +416,6 @@ SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
     "Figures": figures,
     "Statistics": lambda material: tables.compare(material.results),
     "Numbers": numbers,
-    "Long and Servedio": long_and_servedio,
     "Table I": first_table,
     "How it was run": how,
     "What is missing": missing,

@@ -104,18 +104,6 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = ALPHA) -> fl
     return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
-def cliques(mean_ranks: pd.Series, difference: float) -> list[list[str]]:
-    """Largest runs of methods whose mean ranks lie within the difference."""
-    ordered = mean_ranks.sort_values(kind="stable")
-    found: list[list[str]] = []
-    for first, rank in ordered.items():
-        within = ordered[(ordered >= rank) & (ordered <= rank + difference)]
-        run = [first, *within.index.drop(first)]
-        if len(run) > 1 and not (found and set(run) <= set(found[-1])):
-            found.append(run)
-    return found
-
-
 def holm(probabilities: np.ndarray) -> np.ndarray:
     """Probabilities adjusted for having tested all of them."""
     p = np.asarray(probabilities, dtype=float)
@@ -146,9 +134,8 @@ def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int
 
 def interval(differences: np.ndarray) -> tuple[float, float]:
     """Where the mean lies with a confidence of 95%, by Student's t."""
-    mean, error = np.mean(differences), stats.sem(differences)
-    reach = error * stats.t.ppf(1 - ALPHA / 2, len(differences) - 1)
-    return float(mean - reach), float(mean + reach)
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval(1 - ALPHA)
+    return float(low), float(high)
 
 
 def interval_over_sets(counts: pd.Series, repeats: int = 2000) -> tuple[float, float]:
@@ -193,11 +180,6 @@ def against(
     table["p_planned"] = np.nan
     table.loc[named, "p_planned"] = holm(table.loc[named, "p"].to_numpy())
     return table
-
-
-def distance_from_best(means: pd.DataFrame) -> pd.DataFrame:
-    """How far each method is from the best on each set."""
-    return means.sub(means.min(axis=1), axis=0)
 
 
 @dataclass(frozen=True)

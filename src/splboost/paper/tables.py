@@ -96,18 +96,14 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 def picture(draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
     """A figure with its caption; where it cannot be drawn, a sentence why."""
-    import matplotlib as mpl
-
     try:
         figure = draw()
     except ValueError as why:
         title = caption.partition(".")[0]
         return paragraph(f"{title} is not drawn: {why}", class_="note")
     stream = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "splboost"}):  # names of parts without chance
-        metadata = {"Date": None, "Creator": None}
-        figure.savefig(stream, format="svg", transparent=True, metadata=metadata)
-    source = f"data:image/svg+xml;base64,{b64encode(stream.getvalue()).decode()}"
+    figure.savefig(stream, format="png", dpi=150, transparent=True)
+    source = f"data:image/png;base64,{b64encode(stream.getvalue()).decode()}"
     size = f"max-width: {96 * figure.get_figwidth():.0f}px"
     image = f'<img src="{source}" alt="{escape(caption)}" style="{size}">'
     box = element("div", Markup(image), class_="wide", tabindex="0")
@@ -315,22 +311,6 @@ def cost_table(results: pd.DataFrame) -> Markup:
     return table(["method", "cells", "fits", "processor hours", "a fit (ms)"], rows)
 
 
-def long_servedio_table(measured: pd.DataFrame) -> Markup:
-    """Mean errors over the draws, with standard errors and range."""
-    rows = []
-    for name, own in measured.groupby("method", sort=False):
-        error = own["error"]
-        spread = element("small", f" ±{percent(error.sem())}")
-        cells = {
-            "method": name,
-            "test error (%)": Markup(percent(error.mean()) + spread),
-            "of the draws": f"{percent(error.min())} to {percent(error.max())}",
-            "error on penalisers (%)": percent(own["penaliser"].mean()),
-        }
-        rows.append(cells)
-    return table_of(rows)
-
-
 # ---------------------------------------------------------------------- the comparisons
 
 
@@ -415,8 +395,8 @@ def compare(results: pd.DataFrame) -> list[Markup]:
             ),
             picture(
                 lambda: draw_critical_differences(comparison),
-                "Mean ranks over data sets, the best on the left. Bars join what "
-                "Nemenyi's test cannot tell apart.",
+                "Mean ranks over data sets, the best on top. By Nemenyi's test methods "
+                "differ if their bars do not overlap.",
             ),
         ]
     else:

@@ -1,16 +1,9 @@
-"""Two synthetic problems with wrong labels: the Gaussians, and Long and Servedio's.
+"""The synthetic Gaussians of the paper: which samples boosters give weight to.
 
-The Gaussians of the paper show which samples boosters give weight to. A hundred samples
-of each class, of which 15 have the wrong label. What the paper does not say is chosen
-here: the rounds (60, or by cross-validation up to 200), trees of at most 3 splits on a
-path for CART and whole trees for C4.5, and RobustBoost's goal, by cross-validation.
-
-On the problem of Long and Servedio wrong labels defeat convex boosters. 800 samples,
-each label wrong with probability 0.1; 400 rounds of stumps, 300 for RobustBoost.
-RobustBoost gets stuck with a goal below what it can reach, and ends soon with one far
-above; it gets the lowest that it reaches.
-
-Errors are those of 10 000 new samples with right labels.
+A hundred samples of each class, of which 15 have the wrong label. What the paper does
+not say is chosen here: the rounds (60, or by cross-validation up to 200), trees of at
+most 3 splits on a path for CART and whole trees for C4.5, and RobustBoost's goal, by
+cross-validation.
 """
 
 from __future__ import annotations
@@ -24,24 +17,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from splboost import (
-    AdaBoostClassifier,
-    LogitBoostClassifier,
-    RBoostClassifier,
-    RobustBoostClassifier,
-    SavageBoostClassifier,
-    spl_path,
-)
-from splboost.boosting.loop import GOAL_REACHED
-from splboost.datasets import flip_labels, make_gaussians, make_long_servedio
+from splboost import RobustBoostClassifier, spl_path
+from splboost.datasets import flip_labels, make_gaussians
 from splboost.display.loss_curves import curves_of_estimators
 from splboost.pace import Hard
-from splboost.paper.protocol import EPSILONS, GRADIENT_KEPT, METHODS, ONE_STEP, RIVALS
-from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
+from splboost.paper.protocol import EPSILONS, METHODS, ONE_STEP, RIVALS
+from splboost.trees import C45Classifier
 
 FloatArray = NDArray[np.float64]
-
-# ------------------------------------------------------------------------ the Gaussians
 
 ROUNDS = 60
 MOST_ROUNDS = 200  # to choose from
@@ -149,7 +132,7 @@ def error_on_new(booster: Any, seed: int) -> float:
     return float(np.mean(booster.predict(X) != y))
 
 
-def measure_gaussians(
+def measure(
     draws: int = 10, *, rounds: int | None = ROUNDS, names: Iterable[str] = BOOSTERS
 ) -> pd.DataFrame:
     """Who gives weight to wrong labels, over several samples.
@@ -173,8 +156,8 @@ def measure_gaussians(
 
     Examples
     --------
-    >>> from splboost.paper.synthetic import measure_gaussians
-    >>> table = measure_gaussians(1, names=["AdaBoost", "SPLBoost, λ = 2.0"])
+    >>> from splboost.paper.gaussians import measure
+    >>> table = measure(1, names=["AdaBoost", "SPLBoost, λ = 2.0"])
     >>> table["wrong_given_up"].round(1).tolist()
     [0.0, 0.8]
     """
@@ -199,70 +182,3 @@ def measure_gaussians(
                 }
             )
     return pd.DataFrame(rows)
-
-
-# ------------------------------------------------------------------ Long and Servedio
-
-GOALS = [percent / 100 for percent in range(10, 31)]  # ε of RobustBoost
-_STUMP = CARTClassifier(max_depth=1)
-_REGRESSION = CARTRegressor(max_depth=1)
-STUMP_BOOSTERS: dict[str, Any] = {
-    "AdaBoost": AdaBoostClassifier(_STUMP),
-    GRADIENT_KEPT: LogitBoostClassifier(_REGRESSION, z_clip="gradient"),
-    "LogitBoost, response clipped": LogitBoostClassifier(_REGRESSION),
-    "SavageBoost": SavageBoostClassifier(_STUMP),
-    "RBoost": RBoostClassifier(_REGRESSION),
-    "RobustBoost, one-sided": RobustBoostClassifier(_STUMP),
-    "RobustBoost, two-sided": RobustBoostClassifier(_STUMP, variant="two-sided"),
-    **{
-        f"SPL hard, λ = {age:g}": AdaBoostClassifier(_STUMP, pace=Hard(age=age))
-        for age in (2.0, 2.5, 3.0, 4.0)
-    },
-}
-
-
-def measure_long_servedio(draws: int = 10) -> pd.DataFrame:
-    """Errors of boosters over stumps, on several draws with the seeds 0, 1 and so on.
-
-    Returns
-    -------
-    frame
-        A row for each draw and method: ``draw``, ``method``, ``error``, and the error
-        on the samples called penalisers, ``penaliser``.
-
-    Examples
-    --------
-    >>> from splboost.paper.synthetic import measure_long_servedio
-    >>> table = measure_long_servedio(1).set_index("method")
-    >>> bool(table.loc["AdaBoost", "error"] > 0.2)
-    True
-    >>> bool(table.loc["SPL hard, λ = 2.5", "error"] < 0.05)
-    True
-    """
-    rows = []
-    for draw in range(draws):
-        X, y = make_long_servedio(800, random_state=draw)
-        y, _ = flip_labels(y, 0.1, mode="probability", random_state=draw)
-        X_test, y_test, kind = make_long_servedio(
-            10_000, random_state=1000 + draw, return_kind=True
-        )
-        for name, booster in STUMP_BOOSTERS.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of early ends
-                if isinstance(booster, RobustBoostClassifier):
-                    model = _reach_lowest_goal(booster, X, y)
-                else:
-                    model = clone(booster).set_params(n_estimators=400).fit(X, y)
-            is_wrong = model.predict(X_test) != y_test
-            of_penalisers = is_wrong[kind == "penaliser"].mean()
-            rows.append((draw, name, is_wrong.mean(), of_penalisers))
-    return pd.DataFrame(rows, columns=["draw", "method", "error", "penaliser"])
-
-
-def _reach_lowest_goal(booster: Any, X: Any, y: Any) -> Any:
-    """RobustBoost with the lowest goal that it reaches."""
-    for goal in GOALS:
-        model = clone(booster).set_params(epsilon=goal, n_estimators=300).fit(X, y)
-        if model.stop_reason_ == GOAL_REACHED:
-            break
-    return model

@@ -14,18 +14,19 @@ from splboost.engines import SPLLGBMClassifier
 
 @both
 @pytest.mark.parametrize(
-    "wrong, match",
+    "others, wrong, match",
     [
-        (-1.0, r"sample_weight.*zero or positive"),
-        (np.nan, r"sample_weight.*zero or positive"),
-        (1e39, r"Sample weights sum to .*32-bit floats.*rescale sample_weight"),
-        (None, "all zero: sample_weight leaves no row"),
+        (1.0, -1.0, r"sample_weight.*zero or positive"),
+        (1.0, np.nan, r"sample_weight.*zero or positive"),
+        (1.0, 1e39, r"Sample weights sum to .*32-bit floats.*rescale sample_weight"),
+        (1e-46, 1e-46, r"Sample weights sum to .*32-bit floats"),
+        (0.0, 0.0, "all zero: sample_weight leaves no row"),
     ],
 )
-def test_weights_that_are_none_are_named(package, wrong, match):
+def test_weights_that_are_none_are_named(package, others, wrong, match):
     X, y, _ = data(60)
-    weight = np.full(60, 0.0 if wrong is None else 1.0)
-    weight[7] = wrong or 0.0
+    weight = np.full(60, others)
+    weight[7] = wrong
     with pytest.raises(ValueError, match=match):
         PACED[package]().fit(X, y, sample_weight=weight)
 
@@ -37,24 +38,10 @@ def test_numbers_of_rows_that_differ_are_named(package):
         PACED[package]().fit(X, y, sample_weight=np.ones(7))
     with pytest.raises(ValueError, match=r"X has no rows, got X of shape \(0, 20\)"):
         PACED[package]().fit(X[:0], y[:0])
-    with pytest.raises(ValueError, match="X has 60 rows and y has 59 labels; give one"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers .*\[60, 59\]"):
         PACED[package]().fit(X, y[:59])
-    message = r"X of eval_set\[1\] has 60 rows and y of eval_set\[1\] has 7 labels"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"inconsistent numbers .*\[60, 7\]"):
         PACED[package]().fit(X, y, eval_set=[(X, y), (X, y[:7])])
-
-
-@both
-def test_weights_beyond_the_floats_of_the_packages(package):
-    X, y, _ = data(60)
-    with pytest.raises(ValueError, match=r"Sample weights sum to .*32-bit floats"):
-        PACED[package]().fit(X, y, sample_weight=np.full(60, 1e-46))
-
-
-def test_labels_that_floats_have_merged_are_refused():
-    X, _, _ = data(60)
-    with pytest.raises(ValueError, match=r"y holds 9007199254740992\.0 as a float64"):
-        SPLLGBMClassifier().fit(X, [2**53, 2**53 + 1, 0.0] * 20)
 
 
 # At most of these LightGBM would abort the process, and XGBoost have a KeyError.
@@ -114,16 +101,13 @@ def test_other_ways_to_give_evaluation_sets_to_lightgbm():
 
 
 @both
-def test_names_and_cells_that_a_package_cannot_take_are_named(package):
+def test_cells_that_a_package_cannot_take_are_named(package):
     X, y, _ = data(60)
     model = PACED[package](n_estimators=2, warm_rounds=0)
     twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
     for do in (lambda: model.fit(twice, y), lambda: model.fit(X, y).predict(twice)):
         with pytest.raises(ValueError, match="X has several columns named 'a'; rename"):
             do()
-    odd_name = pd.DataFrame(X[:, :2], columns=["a", "b[1]"])
-    with pytest.raises(ValueError, match=r"X has a column named 'b\[1\]'.*rename it"):
-        model.fit(odd_name, y)
     for texts in (np.array([["1", "a"]] * 60), [["1", "a"]] * 60):
         with pytest.raises(ValueError, match=r"Column 1 of X holds .*'a'.* no number"):
             model.fit(texts, y)

@@ -323,11 +323,11 @@ def test_pickling_keeps_what_was_given_and_no_count():
     "given, error, match",
     [
         ({"loss": "squared"}, ValueError, "loss='squared' is unknown"),
-        ({"p_min": 1.0}, ValueError, "p_min=1.0"),
-        ({"p_min": "half"}, TypeError, "p_min='half'"),
-        ({"warm_rounds": -1}, ValueError, "warm_rounds=-1"),
-        ({"warm_rounds": 1.5}, TypeError, "warm_rounds=1.5"),
-        ({"start_round": True}, TypeError, "start_round=True"),
+        ({"p_min": 1.0}, ValueError, "p_min == 1.0"),
+        ({"p_min": "half"}, TypeError, "p_min must be"),
+        ({"warm_rounds": -1}, ValueError, "warm_rounds == -1"),
+        ({"warm_rounds": 1.5}, TypeError, "warm_rounds must be"),
+        ({"start_round": "one"}, TypeError, "start_round must be"),
         ({"pace": "stern"}, ValueError, "pace='stern'"),
     ],
 )

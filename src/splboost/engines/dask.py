@@ -139,11 +139,10 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         before, selected = take_report(self._Booster)
         if not before and self._Booster.num_boosted_rounds() > n_done:
             raise never_called(xgboost)
-        v, last, dropped = await self._close(data, rounds, positive)
+        rounds.latent, rounds.n_selected = before, selected
         n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
-        rounds.latent = [*before[1:], last][: n - n_done]
-        rounds.n_selected = selected[: n - n_done]
-        self._keep_record(rounds, v, dropped)
+        closing = await self._close(data, rounds, positive)
+        self._keep_record(rounds, n - n_done, *closing)
 
     async def _close(
         self, data: dict[str, Any], rounds: PacedRounds, positive: float
@@ -160,21 +159,21 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             base_margin=margin,
             iteration_range=None,
         )
-        closed = self.client.compute(
+        pieces = self.client.compute(
             [
                 delayed(close_piece)(*piece, rounds, positive)
                 for piece in _align(scores, data["y"], data["sample_weight"])
             ]
         )
         sums = await _gather(
-            self.client, [delayed(itemgetter(1, 2, 3))(piece) for piece in closed]
+            self.client, [delayed(sum_piece)(piece) for piece in pieces]
         )
+        sizes, latent, dropped = zip(*sums, strict=True)
         parts = [
             array.from_delayed(delayed(itemgetter(0))(piece), (n,), dtype=np.float64)
-            for piece, (n, _, _) in zip(closed, sums, strict=True)
+            for piece, n in zip(pieces, sizes, strict=True)
         ]
-        latent = sum(of_piece for _, of_piece, _ in sums)
-        return array.concatenate(parts), latent, sum(of_piece for *_, of_piece in sums)
+        return array.concatenate(parts), sum(latent), sum(dropped)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -253,12 +252,17 @@ def weigh_labels(y: Any, weight: Any) -> dict[float, float]:
 
 def close_piece(
     scores: Any, y: Any, weight: Any, rounds: PacedRounds, positive: float
-) -> tuple[FloatArray, int, float, FloatArray]:
-    """v and number of a piece's samples, latent loss, and what it drops of classes."""
-    scores, y = np.asarray(scores), np.asarray(y).ravel()
+) -> tuple[FloatArray, float, FloatArray]:
+    """What ``PacedRounds.close`` says of a piece."""
+    y = np.asarray(y).ravel()
     of_piece = copy.copy(rounds).start(y, weigh(y, weight, positive))
-    v = of_piece.final_weight(scores)
-    return v, v.size, of_piece.latent_loss(scores), of_piece.count_dropped(v)
+    return of_piece.close(np.asarray(scores))
+
+
+def sum_piece(closed: tuple[FloatArray, float, FloatArray]) -> tuple[int, float, Any]:
+    """The number of samples of a piece, and all but v."""
+    v, latent, dropped = closed
+    return v.size, latent, dropped
 
 
 # ------------------------------------------------------------------ data of the cluster

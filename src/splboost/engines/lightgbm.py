@@ -19,7 +19,6 @@ from splboost.engines.objective import probability
 from splboost.engines.self_paced import (
     PacedRounds,
     SelfPacedMixin,
-    check_evaluation,
     check_training,
     checking_columns,
     documented,
@@ -46,8 +45,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     SHAP, saving, callbacks, categories. A saved model is an ordinary one of LightGBM.
 
     Where it differs: metrics are computed here, because LightGBM gets its own wrong
-    under an objective that it does not know, and a few (``auc_mu`` and those of other
-    tasks) are refused; ``min_child_weight`` must be above 0, since rows that do not
+    under an objective that it does not know, and only log loss, error, AUC and average
+    precision are, beside functions of the user's; ``min_child_weight`` must be above 0, since rows that do not
     count would crash LightGBM; ``boosting_type="rf"``, ``sigmoid`` and shares of rows
     to draw from a class (``pos_bagging_fraction``) are refused; GOSS, which
     allows no other draws of rows, is without ``subsample``.
@@ -147,17 +146,15 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         """
         arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
-        check_names = isinstance(feature_name, str)  # else the columns get other names
-        arguments["sample_weight"] = check_training(
-            "LightGBM", X, y, sample_weight, check_names=check_names
-        )
-        check_evaluation("LightGBM", eval_set)
         if eval_X is None and eval_y is None:  # younger than the others
             del arguments["eval_X"], arguments["eval_y"]
         elif eval_X is not None and eval_y is not None:
             several = isinstance(eval_X, tuple)
             pairs = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
-            check_evaluation("LightGBM", list(pairs))
+            eval_set = list(pairs)
+        arguments["sample_weight"] = check_training(
+            "LightGBM", X, y, sample_weight, eval_set or ()
+        )
         with self._borrowed():
             fit = self._fit_now = PacedFit(self, init_model, init_score, eval_metric)
             super().fit(
@@ -261,8 +258,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         self._Booster = lightgbm.Booster(model_str=text)
         self._Booster.best_iteration = booster.best_iteration
         self._Booster.best_score = booster.best_score
-        v = rounds.final_weight(fit.scores)
-        self._keep_record(rounds, v, rounds.count_dropped(v))
+        self._keep_record(rounds, fit.n_kept, *rounds.close(fit.scores))
 
 
 class PacedFit:
@@ -285,10 +281,12 @@ class PacedFit:
     metrics : those of the evaluation sets
     rounds : what the fit has done
     scores : those before the last round, and in the end the final ones
+    n_kept : rounds of this fit that are in the model
     """
 
     labels: list[Any]
     scores: NDArray[np.float64]
+    n_kept: int
 
     def __init__(
         self, estimator: Any, init_model: Any, init_score: Any, eval_metric: Any
@@ -375,7 +373,7 @@ class PacedFit:
             self.scores = before + predict(
                 self._estimator, X, raw_score=True, **options
             )
-        rounds.finish(self.scores, n_kept)
+        self.n_kept = n_kept
 
     def _start(self, y: NDArray[Any], weight: Any) -> PacedRounds:
         k = len(self.labels)

@@ -49,25 +49,12 @@ def _ranking(
     return score(y, p, sample_weight=weight) if np.unique(y).size > 1 else 1.0
 
 
-def _distance(
-    y: NDArray[Any], p: NDArray[Any], weight: Any, *, power: int, root: bool = False
-) -> float:
-    mean = np.average(np.abs(y - p) ** power, weights=weight)
-    return mean**0.5 if root else mean
-
-
-# For two and for more classes; a logarithmic loss of two is the cross entropy, and the
-# divergence too, as labels of 0 and 1 have no entropy
+# For two and for more classes
 _OF_TWO: dict[str, Metric] = {
     "binary_logloss": _log_loss,
     "binary_error": _error,
     "auc": partial(_ranking, score=roc_auc_score),
     "average_precision": partial(_ranking, score=average_precision_score),
-    "cross_entropy": _log_loss,
-    "kullback_leibler": _log_loss,
-    "l1": partial(_distance, power=1),
-    "l2": partial(_distance, power=2),
-    "rmse": partial(_distance, power=2, root=True),
 }
 _OF_MANY: dict[str, Metric] = {"multi_logloss": _log_loss, "multi_error": _error}
 _HIGHER_IS_BETTER = "auc", "average_precision"
@@ -75,14 +62,6 @@ _ALIASES = {
     "logloss": "binary_logloss",
     "binary": "binary_logloss",
     "error": "binary_error",
-    "xentropy": "cross_entropy",
-    "kldiv": "kullback_leibler",
-    "mean_absolute_error": "l1",
-    "mae": "l1",
-    "mean_squared_error": "l2",
-    "mse": "l2",
-    "root_mean_squared_error": "rmse",
-    "l2_root": "rmse",
     "multiclass": "multi_logloss",
     "softmax": "multi_logloss",
 }

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import clone
+from sklearn.utils import check_scalar
 
 from splboost._tools.compiling import jitable, kernel
 from splboost._tools.user_warnings import restate
@@ -113,14 +114,14 @@ class PacedLoss:
 
     Attributes
     ----------
-    is_plain : whether v is 1 by definition
+    curves : their weights and latent losses
     """
 
     def __init__(self, loss: str, paces: Sequence[Pace | None]) -> None:
         self._terms, _ = LOSSES[loss]
-        self._curves = ClassCurves(paces)
-        self.is_plain = self._curves.is_plain
+        self.curves = ClassCurves(paces)
 
+    @np.errstate(all="ignore")
     def step(
         self, scores: NDArray[Any], codes: Codes, weight: Any, *, is_warm: bool
     ) -> tuple[NDArray[Any], NDArray[Any], FloatArray, Any]:
@@ -131,10 +132,10 @@ class PacedLoss:
         factor that the package has: 2 in XGBoost, K / (K - 1) in LightGBM, which is
         told from it by the precision of the scores.
         """
-        loss, gradient, hessian = self._evaluate(scores, codes)
+        loss, gradient, hessian = self.evaluate(scores, codes)
         factor = weight
-        if not is_warm and not self.is_plain:
-            v = self.weight(loss, codes)
+        if not is_warm and not self.curves.is_plain:
+            v = self.curves.weight(loss, codes)
             factor = v if weight is None else v * weight
         if gradient.ndim > 1:
             k = gradient.shape[1]
@@ -146,26 +147,12 @@ class PacedLoss:
         gradient = gradient.astype(scores.dtype, copy=False)
         return gradient, hessian.astype(scores.dtype, copy=False), loss, factor
 
-    def losses(self, scores: NDArray[Any], codes: Codes) -> FloatArray:
-        """The loss of each sample, before any pace."""
-        return self._evaluate(scores, codes)[0]
-
-    @np.errstate(all="ignore")
-    def _evaluate(self, scores: NDArray[Any], codes: Codes) -> Terms:
+    def evaluate(self, scores: NDArray[Any], codes: Codes) -> Terms:
+        """Loss of each sample, before any pace, with its gradient and Hessian."""
         if scores.ndim == 1:  # of one signature, whatever the package has
             scores = np.array(scores, dtype=np.float64)
         loss, gradient, hessian = self._terms(scores, codes)
         return loss.astype(np.float64, copy=False), gradient, hessian
-
-    @np.errstate(all="ignore")
-    def weight(self, losses: FloatArray, codes: Codes) -> FloatArray:
-        """The share v of each loss to believe, from 0 to 1."""
-        return self._curves.weight(losses, codes)
-
-    @np.errstate(all="ignore")
-    def latent(self, losses: FloatArray, codes: Codes) -> FloatArray:
-        """The latent loss, of which v is the slope."""
-        return self._curves.latent(losses, codes)
 
 
 # --------------------------------------------------------- how strict a pace is: p_min
@@ -231,22 +218,9 @@ def _with_cut(pace: Any, p_min: float | None, cut: float) -> Pace | None:
 
 def check_p_min(p_min: Any) -> None:
     """Raise an error unless ``p_min`` is a probability below 1, or None."""
-    if p_min is None:
-        return
-    number = isinstance(p_min, Real) and not isinstance(p_min, bool)
-    if not number or not 0 <= p_min < 1:
-        raise (ValueError if number else TypeError)(
-            "p_min must be a probability from 0 (off) to below 1, or None, got "
-            f"p_min={p_min!r}; 0.37 drops labels to which the model gives less."
-        )
-
-
-def check_whole(name: str, value: Any, least: int = 0) -> None:
-    """Raise an error unless an argument is a whole number from ``least`` on."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise (ValueError if whole else TypeError)(
-            f"{name} must be a whole number from {least} on, got {name}={value!r}."
+    if p_min is not None:
+        check_scalar(
+            p_min, "p_min", Real, min_val=0, max_val=1, include_boundaries="left"
         )
 
 
@@ -340,9 +314,9 @@ class SelfPacedObjective:
             raise ValueError(f"loss={loss!r} is unknown; give one of {names}.")
         given_paces(pace)
         check_p_min(p_min)
-        check_whole("warm_rounds", warm_rounds)
+        check_scalar(warm_rounds, "warm_rounds", Integral, min_val=0)
         if start_round is not None:
-            check_whole("start_round", start_round)
+            check_scalar(start_round, "start_round", Integral, min_val=0)
         self.loss = loss
         self.pace = pace
         self.p_min = p_min

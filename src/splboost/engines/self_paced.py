@@ -7,19 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import _num_samples
 
 from splboost._data.frames import as_frame
 from splboost._data.labels import all_or_nothing, check_weights
-from splboost._data.table import object_numbers, refuse_rounded
+from splboost._data.table import object_numbers
 from splboost._tools.docstrings import documented_by
 from splboost._tools.user_warnings import warn
-from splboost.engines.objective import PacedLoss, check_p_min, check_whole, find_paces
+from splboost.engines.objective import FloatArray, PacedLoss, check_p_min, find_paces
 from splboost.pace import Pace
 from splboost.pace.by_class import describe_lost_classes, given_paces
 
@@ -32,8 +34,6 @@ ALIKE = 0.8  # of two names, from which on one is taken for a slip in the other
 RATES = "learning_rate", "eta", "shrinkage_rate"  # as the packages name one thing
 WIDE = nw.Int128, nw.UInt128
 FLOAT32 = np.finfo(np.float32)  # of which both packages make weights
-# Characters that names of columns may not have
-NOT_IN_NAMES = {"XGBoost": "[]<", "LightGBM": '",:[]{}'}
 PANDAS_CATEGORIES_ONLY = ("LightGBM",)
 
 documented = documented_by(
@@ -97,7 +97,7 @@ class PacedRounds:
     Attributes
     ----------
     latent : list of float
-        The summed latent loss before each round; after each, when finished.
+        The summed latent loss before each round.
     n_selected : list of int
         Samples of positive weight with v > 0 in each round.
     """
@@ -120,6 +120,7 @@ class PacedRounds:
         self.n_selected: list[int] = []
         return self
 
+    @np.errstate(all="ignore")
     def step(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The next round's gradient and Hessian, at the scores before it."""
         is_warm = self.n_done + len(self.latent) < self.warm_rounds
@@ -131,37 +132,28 @@ class PacedRounds:
         self.n_selected.append(int(n))
         return gradient, hessian
 
-    def finish(self, scores: NDArray[Any], n_kept: int) -> None:
-        """Keep the record of so many rounds; ``scores`` are those after the last."""
-        self.latent = [*self.latent[1:], self.latent_loss(scores)][:n_kept]
-        self.n_selected = self.n_selected[:n_kept]
+    @np.errstate(all="ignore")
+    def close(self, scores: NDArray[Any]) -> tuple[FloatArray, float, FloatArray]:
+        """v of each sample at the final scores, the latent loss, and what is dropped.
 
-    def latent_loss(self, scores: NDArray[Any]) -> float:
-        """The summed latent loss at these scores."""
-        return self._sum_latent(self.loss.losses(scores, self.codes))
-
-    def final_weight(self, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """v at these scores; NaN for samples of weight zero."""
-        v = self.loss.weight(self.loss.losses(scores, self.codes), self.codes)
-        if self.weight is not None:
-            v[self.weight == 0] = np.nan
-        return v
-
-    def count_dropped(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each class its weight, and weight and number of what is dropped."""
-        codes, k, dropped = self.codes, len(self.paces), v == 0
+        v is NaN for samples of weight zero. The last has, for each class, its weight,
+        and weight and number of what is dropped.
+        """
+        codes, k = self.codes, len(self.paces)
+        losses, *_ = self.loss.evaluate(scores, codes)
+        v = self.loss.curves.weight(losses, codes)
         mass = np.ones(len(v)) if self.weight is None else self.weight
-        return np.array(
-            [
-                np.bincount(codes, mass, minlength=k),
-                np.bincount(codes[dropped], mass[dropped], minlength=k),
-                np.bincount(codes[dropped], minlength=k),
-            ],
-            dtype=np.float64,
-        )
+        v[mass == 0] = np.nan
+        gone = v == 0
+        dropped = [
+            np.bincount(codes, mass, minlength=k),
+            np.bincount(codes[gone], mass[gone], minlength=k),
+            np.bincount(codes[gone], minlength=k),
+        ]
+        return v, self._sum_latent(losses), np.array(dropped, dtype=np.float64)
 
-    def _sum_latent(self, losses: NDArray[Any]) -> float:
-        latent = self.loss.latent(losses, self.codes)
+    def _sum_latent(self, losses: FloatArray) -> float:
+        latent = self.loss.curves.latent(losses, self.codes)
         weight = self.weight
         return float(latent.sum() if weight is None else np.dot(latent, weight))
 
@@ -202,9 +194,8 @@ class SelfPacedMixin:
     def _check_settings(self) -> None:
         """Raise an error where a parameter of ours makes no sense."""
         check_p_min(self.p_min)
-        given_paces(self.pace)
         if self.warm_rounds is not None:
-            check_whole("warm_rounds", self.warm_rounds)
+            check_scalar(self.warm_rounds, "warm_rounds", Integral, min_val=0)
         for name in without_ours(self.get_params(deep=False)):  # type: ignore[attr-defined]
             meant = get_close_matches(name, OURS, n=1, cutoff=ALIKE)
             if meant:
@@ -236,20 +227,21 @@ class SelfPacedMixin:
         return PacedRounds(paces, warm_rounds=self._count_warm_rounds(), n_done=n_done)
 
     def _keep_record(
-        self, rounds: PacedRounds, sample_pace: Any, dropped: NDArray[Any]
+        self,
+        rounds: PacedRounds,
+        n_kept: int,
+        v: Any,
+        latent: float,
+        dropped: FloatArray,
     ) -> None:
         """Learn what a fit has done, and warn of it where it makes no sense.
 
-        Parameters
-        ----------
-        rounds : the finished rounds
-        sample_pace : v of each sample
-        dropped : as counted by ``PacedRounds.count_dropped``
+        ``n_kept`` of its rounds are in the model; the rest is by ``PacedRounds.close``.
         """
         self.paces_ = rounds.paces
-        self.sample_pace_ = sample_pace
-        self.latent_objective_ = np.array(rounds.latent, dtype=np.float64)
-        self.n_selected_ = np.array(rounds.n_selected, dtype=np.intp)
+        self.sample_pace_ = v
+        self.latent_objective_ = np.array([*rounds.latent[1:], latent][:n_kept])
+        self.n_selected_ = np.array(rounds.n_selected[:n_kept], dtype=np.intp)
         mass, lost, n_lost = dropped
         labels = list(self.paces_)
         if np.count_nonzero(mass) < 2:
@@ -259,9 +251,9 @@ class SelfPacedMixin:
                 "weight, so that the model gives it to every row; give samples of "
                 "another class."
             )
-        if rounds.loss.is_plain:
+        if rounds.loss.curves.is_plain:
             return
-        n_rounds, n_warm = rounds.n_done + len(rounds.latent), rounds.warm_rounds
+        n_rounds, n_warm = rounds.n_done + n_kept, rounds.warm_rounds
         if n_rounds <= n_warm:
             warn(
                 f"The pace has had no effect: all {n_rounds} rounds were among the "
@@ -323,31 +315,26 @@ def never_called(package: Any) -> RuntimeError:
 # ------------------------------------- data that the packages cannot take, or crash on
 
 
-def check_training(
-    package: str, X: Any, y: Any, sample_weight: Any, *, check_names: bool = True
-) -> Any:
-    """Refuse what "XGBoost" or "LightGBM" cannot be fitted to.
+def check_training(package: str, X: Any, y: Any, weight: Any, eval_set: Any) -> Any:
+    """Refuse what "XGBoost" or "LightGBM" cannot be fitted to, or evaluated on.
 
-    Returns the weights as floats, or None. ``check_names`` says whether the names of X
-    are those of the features.
+    Returns the weights as floats, or None.
     """
     check_columns(package, X, "X")
-    for name in map(str, getattr(X, "columns", ()) if check_names else ()):
-        if any(character in NOT_IN_NAMES[package] for character in name):
-            raise ValueError(
-                f"X has a column named {name!r}, and in a name {package} takes "
-                f"none of {NOT_IN_NAMES[package]}; rename it."
-            )
     n = _num_samples(X)
     if n == 0:
         raise ValueError(
             f"X has no rows, got X of shape {np.shape(X)}; give at least one sample of "
             "each class."
         )
-    _check_labels(y, n, "X", "y")
-    if sample_weight is None or hasattr(sample_weight, "__cuda_array_interface__"):
-        return sample_weight
-    weight = check_weights(sample_weight, n)
+    check_consistent_length(X, y)
+    for k, pair in enumerate([eval_set] if isinstance(eval_set, tuple) else eval_set):
+        if isinstance(pair, tuple | list) and len(pair) == 2:  # else the package speaks
+            check_columns(package, pair[0], f"X of eval_set[{k}]")
+            check_consistent_length(*pair)
+    if weight is None or hasattr(weight, "__cuda_array_interface__"):
+        return weight
+    weight = check_weights(weight, n)
     check_total(float(weight.sum()))
     return weight
 
@@ -359,17 +346,6 @@ def check_total(total: float) -> None:
             f"Sample weights sum to {total:g}, which is beyond what 32-bit floats can "
             "work with; rescale sample_weight, say to a mean of 1."
         )
-
-
-def check_evaluation(package: str, eval_set: Any) -> None:
-    """Refuse what a package cannot be evaluated on."""
-    pairs = [eval_set] if isinstance(eval_set, tuple) else eval_set
-    for k, pair in enumerate(pairs or ()):
-        if isinstance(pair, tuple | list) and len(pair) == 2:  # else the package speaks
-            X, y = pair
-            name = f"X of eval_set[{k}]"
-            check_columns(package, X, name)
-            _check_labels(y, _num_samples(X), name, f"y of eval_set[{k}]")
 
 
 def check_columns(package: str, X: Any, argument: str) -> None:
@@ -411,15 +387,3 @@ def checking_columns(package: str, method: Callable[..., Any]) -> Callable[..., 
         return method(self, X, *args, **kwargs)
 
     return checked
-
-
-def _check_labels(y: Any, n_rows: int, rows: str, argument: str) -> None:
-    if y is None or hasattr(y, "__cuda_array_interface__"):
-        return
-    n = _num_samples(y)
-    if n != n_rows:
-        raise ValueError(
-            f"{rows} has {n_rows} rows and {argument} has {n} labels; give one for "
-            "each row."
-        )
-    refuse_rounded(np.asarray(y), argument)

@@ -16,7 +16,6 @@ from splboost.engines.objective import probability
 from splboost.engines.self_paced import (
     PacedRounds,
     SelfPacedMixin,
-    check_evaluation,
     check_training,
     checking_columns,
     documented,
@@ -183,16 +182,16 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         """
         arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
-        arguments["sample_weight"] = check_training("XGBoost", X, y, sample_weight)
-        check_evaluation("XGBoost", eval_set)
+        arguments["sample_weight"] = check_training(
+            "XGBoost", X, y, sample_weight, eval_set or ()
+        )
         with self._borrowed(*BORROWED) as borrowed:
             fit = self._fit_now = PacedFit(self, borrowed["objective"], xgb_model)
             self._set_up(fit, borrowed, fit.n_done)
             super().fit(X, y, **arguments)
             del self._fit_now
             borrowed["objective"] = fit.params["objective"]
-            v = fit.rounds.final_weight(fit.scores)
-            self._keep_record(fit.rounds, v, fit.rounds.count_dropped(v))
+            self._keep_record(fit.rounds, fit.n_kept, *fit.closing)
         return self
 
     predict = checking_columns("XGBoost", xgboost.XGBClassifier.predict)
@@ -244,13 +243,15 @@ class PacedFit(TrainingCallback):
     n_done : rounds of that model
     params : those that XGBoost trains with
     data : those that it trains on
-    rounds, scores : what the fit has done, and its final scores
+    rounds, n_kept : what the fit has done, and how many rounds are in the model
+    closing : by ``PacedRounds.close``
     """
 
     params: dict[str, Any]
     data: Any = None
     rounds: PacedRounds
-    scores: NDArray[Any]
+    n_kept: int
+    closing: Any
 
     def __init__(self, estimator: Any, objective: Any, xgb_model: Any) -> None:
         super().__init__()
@@ -297,8 +298,9 @@ class PacedFit(TrainingCallback):
         options: dict[str, Any] = {"iteration_range": (0, n_kept)}
         if n_kept == n_rounds:
             options = {"training": self.params.get("booster") != "dart"}
-        self.scores = model.predict(self.data, output_margin=True, **options)
-        self.rounds.finish(self.scores, n_kept - self.n_done)
+        scores = model.predict(self.data, output_margin=True, **options)
+        self.closing = self.rounds.close(scores)
+        self.n_kept = n_kept - self.n_done
         return model
 
 

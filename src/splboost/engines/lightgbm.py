@@ -46,10 +46,10 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
 
     Where it differs: metrics are computed here, because LightGBM gets its own wrong
     under an objective that it does not know, and only log loss, error, AUC and average
-    precision are, beside functions of the user's; ``min_child_weight`` must be above 0, since rows that do not
-    count would crash LightGBM; ``boosting_type="rf"``, ``sigmoid`` and shares of rows
-    to draw from a class (``pos_bagging_fraction``) are refused; GOSS, which
-    allows no other draws of rows, is without ``subsample``.
+    precision are, beside your own functions; ``min_child_weight`` must be above 0,
+    since rows that do not count would crash LightGBM; ``boosting_type="rf"``,
+    ``sigmoid`` and shares of rows to draw from a class (``pos_bagging_fraction``) are
+    refused; GOSS, which allows no other draws of rows, is without ``subsample``.
 
     Parameters
     ----------

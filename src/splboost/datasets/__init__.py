@@ -3,11 +3,13 @@
 `uci` loads the data sets of the paper; what is known of each stands in `catalogue`.
 
 `generators` draws samples from distributions whose best possible classifier is
-known; `noise` flips some of the labels and says which. With both it is known which
-samples a booster should have given up, as it is not with real data.
+known; `noise` flips some of the labels at random and says which; `corruption` makes
+labels wrong as people and tools do. With these it is known which samples a booster
+should have given up, as it is not with real data.
 """
 
 from splboost.datasets.catalogue import UCI_CATALOGUE
+from splboost.datasets.corruption import corrupt_labels
 from splboost.datasets.generators import (
     gaussians_log_odds,
     make_gaussians,
@@ -20,6 +22,7 @@ from splboost.datasets.uci import load_uci
 
 __all__ = [
     "UCI_CATALOGUE",
+    "corrupt_labels",
     "flip_labels",
     "gaussians_log_odds",
     "load_uci",

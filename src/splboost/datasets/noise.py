@@ -105,7 +105,7 @@ def _rate_per_class(
     rate: float | Mapping[Any, float], classes: NDArray[Any]
 ) -> NDArray[np.float64]:
     if not isinstance(rate, Mapping):
-        return np.full(len(classes), _check_rate("rate", rate))
+        return np.full(len(classes), check_rate("rate", rate))
     position = {label: code for code, label in enumerate(classes)}
     rates = np.zeros(len(classes))
     for label, share in rate.items():
@@ -114,11 +114,11 @@ def _rate_per_class(
                 f"rate names the class {label!r}, which y does not hold; "
                 f"its classes are {classes.tolist()}."
             )
-        rates[position[label]] = _check_rate(f"rate[{label!r}]", share)
+        rates[position[label]] = check_rate(f"rate[{label!r}]", share)
     return rates
 
 
-def _check_rate(name: str, value: float) -> float:
+def check_rate(name: str, value: float) -> float:
     if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
         raise ValueError(
             f"{name}={value!r} is not a share; pass a number between 0 and 1, "

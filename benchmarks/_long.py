@@ -262,6 +262,7 @@ class Study:
         add("--sets", nargs="+", choices=GROUPS, metavar="SET")
         add("--noise", nargs="+", choices=NOISE, metavar="LEVEL")
         add("--methods", nargs="+", choices=self.methods, metavar="METHOD")
+        add("--seeds", nargs="+", type=int)
         add("--retry", action="store_true", help="try again what failed before")
         return parser
 
@@ -284,10 +285,14 @@ class Study:
             )
         return given
 
-    def perform(self, given: argparse.Namespace, seeds: Iterable[int]) -> None:
+    def main(self, description: str | None) -> None:
+        """The script of a study without options of its own."""
+        self.perform(self.parse(self.make_parser(description)))
+
+    def perform(self, given: argparse.Namespace) -> None:
         """Measure what is missing, or report what is there."""
         present = present_methods(given.methods, self.methods)
-        cells = self.plan(seeds, given.sets, given.noise, present, given.rows)
+        cells = self.plan(given.seeds, given.sets, given.noise, present, given.rows)
         with tempfile.TemporaryDirectory() as folder:
             is_kept = given.report or not given.quick
             path = (

@@ -11,17 +11,19 @@ where another was killed. Several runs may work on one file at a time.
     python benchmarks/audit.py --report         saves what is there, in results/
     python benchmarks/audit.py --quick          small, to see that it works
 
-All needs ``pip install 'splboost[bench,plot,rivals]'``. The data sets are read from the
+All needs ``pip install 'splboost[bench,rivals]'``. The data sets are read from the
 folder that SPLBOOST_DATA names; without it there are the generators.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from _audit_methods import (
     CLEANLAB,
@@ -34,18 +36,6 @@ from _audit_methods import (
     QUICK_AUDIT,
     Measures,
     measure,
-)
-from _audit_results import (
-    ALL_RIGHT,
-    AS_THEY_ARE,
-    FIGURES,
-    Tally,
-    cleaned_errors,
-    save_picture,
-    tabulate,
-    tally_bins,
-    tally_cuts,
-    tally_suspects,
 )
 from _long import PARTS, Results, Study
 from _long_data import CLEAN, GROUPS
@@ -89,6 +79,131 @@ MEANS = {
     "Precision of the method's own decision": "precision",
     "Recall of the method's own decision": "recall",
 }
+
+
+# ------------------------------------------------------------------------ the results
+
+FIGURES = [name for name in Measures._fields if name not in ("bins", "cuts")]
+AS_THEY_ARE, ALL_RIGHT = "labels as they are", "right labels"
+
+
+def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
+    """The results of finished cells."""
+    finished = finished.copy()
+    finished[FIGURES] = finished[FIGURES].astype(float)
+    found, suspects, flipped = (
+        finished[name] for name in ("found", "suspects", "flipped")
+    )
+    # Tests take less for better.
+    finished["lost_precision"] = 1 - finished["average_precision"]
+    finished["precision"] = found / suspects.where(suspects > 0)
+    finished["recall"] = found / flipped.where(flipped > 0)
+    finished["f1"] = 2 * found / (suspects + flipped).where(flipped > 0)
+    finished["suspected"] = suspects / finished["rows"]
+    return Results(finished, METHODS, noise, "lost_precision")
+
+
+class Tally(NamedTuple):
+    """Stated chances and what became of them, summed.
+
+    Attributes
+    ----------
+    labels : how many
+    stated, real : share of them that is wrong
+    lowest : real share on the set where it is lowest
+    """
+
+    labels: float
+    stated: float
+    real: float
+    lowest: float
+
+
+def _tally(cells: pd.DataFrame) -> Tally:
+    """Of ``labels``, ``stated`` and ``flipped`` by cell; each set counts the same."""
+    sums = cells.groupby("data")[["labels", "stated", "flipped"]].sum()
+    sums = sums[sums["labels"] > 0]
+    if not len(sums):
+        return Tally(0, np.nan, np.nan, np.nan)
+    real = sums["flipped"] / sums["labels"]
+    return Tally(
+        float(sums["labels"].sum()),
+        float((sums["stated"] / sums["labels"]).mean()),
+        float(real.mean()),
+        float(real.min()),
+    )
+
+
+def _judged(results: Results, method: str, group: str) -> pd.DataFrame:
+    """Cells of wrong labels in a group of sets."""
+    own = results.complete
+    is_wrong = own["noise"].isin(results.wrong)
+    of_group = own["data"].map(GROUPS) == group
+    return own[is_wrong & of_group & (own["method"] == method)]
+
+
+def _by_place(stored: pd.Series) -> list[np.ndarray]:
+    """For each place of the stored lists, a row for each cell."""
+    lists = [json.loads(each) for each in stored]
+    return [np.array(each) for each in zip(*lists, strict=True)]
+
+
+def tally_cuts(results: Results, method: str, group: str) -> list[Tally]:
+    """For each precision that is asked for."""
+    own = _judged(results, method, group)
+    names = ["labels", "stated", "flipped"]
+    tables = (pd.DataFrame(each, columns=names) for each in _by_place(own["cuts"]))
+    return [_tally(table.assign(data=own["data"].to_numpy())) for table in tables]
+
+
+def tally_bins(results: Results, method: str, group: str) -> list[Tally]:
+    """For each tenth of the stated chance, where each cell counts the same.
+
+    A set alone may have next to no label there, so there is no lowest.
+    """
+    own = _judged(results, method, group)
+    tallies = []
+    for labels, stated, flipped in (each.T for each in _by_place(own["bins"])):
+        weight = 1 / own["rows"].to_numpy()
+        n = float(labels @ weight)
+        shares = (stated @ weight / n, flipped @ weight / n) if n else (np.nan, np.nan)
+        tallies.append(Tally(float(labels.sum()), *map(float, shares), np.nan))
+    return tallies
+
+
+def tally_suspects(results: Results, method: str, group: str, level: str) -> Tally:
+    """Of the method's own decision at one level."""
+    own = _judged(results, method, group)
+    own = own[own["noise"] == level]
+    return _tally(
+        pd.DataFrame(
+            {
+                "data": own["data"],
+                "labels": own["suspects"],
+                "stated": (own["stated_precision"] * own["suspects"]).fillna(0),
+                "flipped": own["found"],
+            }
+        )
+    )
+
+
+def cleaned_errors(results: Results, part: str, level: str | None) -> pd.DataFrame:
+    """Test errors by set, for what may be done with the labels.
+
+    ``level`` is one of noise, or None for wrong labels of all levels.
+    """
+
+    def means(measure: str) -> pd.DataFrame:
+        return results.means(part, measure, level=level)
+
+    first = results.methods[0]  # those without an audit are the same for all
+    columns = {AS_THEY_ARE: means("error_raw")[first]}
+    for done in ("dropped", "corrected"):
+        of_method = means(f"error_{done}")
+        for name in results.methods:
+            columns[f"{name}: {done}"] = of_method[name]
+    columns[ALL_RIGHT] = means("error_right")[first]
+    return pd.DataFrame(columns)
 
 
 # -------------------------------------------------------------------------- the ranking
@@ -284,7 +399,7 @@ def _cleaned(results: Results) -> list[str]:
 def make_page(
     results: Results, rows: int, failures: list[dict[str, Any]], folder: Path | None
 ) -> list[str]:
-    """The page, in pieces, and beside it the picture."""
+    """The page, in pieces."""
     is_complete, is_averaged = bool(len(results.complete)), bool(len(results.averaged))
     page = [
         *(paragraph(text.format(rows=rows)) for text in SETTING),
@@ -295,10 +410,6 @@ def make_page(
     ]
     if is_averaged:
         page += ["## Finding wrong labels", *mean_tables(results)]
-    if results.wrong and is_complete:
-        page.append("![Average precision by noise, and stated chances](audit.png)")
-        if folder is not None:
-            save_picture(results, folder / "audit.png")
     if is_averaged and len(results.methods) > 1:
         page += rank_section(results, results.main_measure, "average precision")
     if is_averaged and _audits(results):
@@ -350,12 +461,5 @@ STUDY = Study(
 )
 
 
-def main() -> None:
-    parser = STUDY.make_parser(__doc__)
-    parser.add_argument("--seeds", nargs="+", type=int, help="0 and 1 by default")
-    given = STUDY.parse(parser)
-    STUDY.perform(given, given.seeds)
-
-
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -223,7 +223,7 @@ def command(*options):
 
 
 def test_quick_run_goes_on_where_it_was_killed(path, tmp_path):
-    options = ("--store", path, "--out", tmp_path / "out", "--repeats", 4)
+    options = ("--store", path, "--out", tmp_path / "out", "--seeds", 5, 6, 7, 8)
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     first = subprocess.Popen(
         command(*options),

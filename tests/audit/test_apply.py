@@ -90,7 +90,7 @@ def test_rows_that_have_moved_are_found_by_their_id(data, tmp_path, kind):
         document = {"format": "1", "id_column": "name", "decisions": lines}
         decisions.write_text(json.dumps(document))
     data.write_text(swap(TEXT))
-    assert "1 labels changed, 1 rows dropped" in apply(data, decisions)
+    assert "1 label changed, 1 row dropped" in apply(data, decisions)
     cleaned = (tmp_path / "people-cleaned.csv").read_text()
     assert cleaned == swap(TEXT).replace("bob,32,no", "bob,32,yes").replace(
         "eve,35,yes\n", ""
@@ -131,11 +131,42 @@ def test_all_rows_that_have_changed_are_named_and_why(data):
     assert "has a column been changed?" not in apply(data, decisions, code=2)
 
 
+@pytest.mark.parametrize("column", ["id", "digest", "id_column", "row"])
+def test_columns_that_were_sorted_without_the_others(data, tmp_path, column):
+    """Rows are found by id and digest, which must be those of one row."""
+    decisions = decide(data, {1: "flip", 3: "drop"})
+    table = pd.read_csv(decisions, dtype=str)
+    table[column] = "age" if column == "id_column" else table[column].to_list()[::-1]
+    table.to_csv(decisions, index=False)
+    said = apply(data, decisions, code=2 * (column != "row"))
+    if column == "row":
+        assert "in another order: row 3 (bob) is row 1, row 1 (dee) is row 3." in said
+        assert "dee" not in (tmp_path / "people-cleaned.csv").read_text()
+    else:
+        named = "dee" if column == "id" else "bob"
+        assert f"not as it was audited in row 1 ({named}), row 3 (" in said
+        assert "or the decision has the id of another row" in said
+
+
+def test_ids_that_a_spreadsheet_spells_otherwise(data):
+    data.write_text("name,rich\n007,no\n1.50,yes\nTRUE,no\n")
+    decisions = decide(data, {0: "flip", 1: "keep", 2: "drop"})
+    text = decisions.read_text().replace("007", "7").replace("1.50", "1.5")
+    decisions.write_text(text.replace("TRUE", "True"))
+    assert "1 label changed, 1 row dropped, 1 kept" in apply(data, decisions)
+
+
+def test_another_target_is_not_the_fault_of_the_file(data):
+    said = run("apply", data, decide(data, {1: "keep"}), "--target", "age", code=2)
+    assert "Row 1 of" in said and "is labelled '32', and was 'no' when" in said
+    assert "; give the --target of the audit, and the decisions as saved." in said
+
+
 def test_force_goes_by_id_and_says_so(data, tmp_path):
     decisions = decide(data, {1: "flip"})
     data.write_text(swap(TEXT).replace("bob,32", "bob,33"))
     said = apply(data, decisions, "--force")
-    assert "--force: 1 of these rows are not known to be as they were audited" in said
+    assert "--force: row 1 (bob) went by id or row number; not known to be as" in said
     assert "bob,33,yes" in (tmp_path / "people-cleaned.csv").read_text()
     decisions = decide(data, {1: "flip"}, id_column=None)
     data.write_text(TEXT.replace("bob,32,no", "bob,32,yes"))
@@ -147,7 +178,7 @@ def test_decisions_without_a_digest_need_force(data, tmp_path):
     old = tmp_path / "old.csv"
     old.write_text("row,id,given,decision,new_label\n1,bob,no,flip,yes\n")
     assert "row 1 (bob) has no digest of the row" in apply(data, old, code=2)
-    assert "1 labels changed" in apply(data, old, "--force")
+    assert "1 label changed" in apply(data, old, "--force")
     data.write_text(swap(TEXT))  # the row of dee, with the same label, is there now
     assert "does not have row 1 (bob)" in apply(data, old, "--force", code=2)
     old.write_text(HEAD + "1,bob,no,flip,yes,name,row-0123456789abcdef,2\n")
@@ -160,7 +191,7 @@ def test_same_id_twice_is_told_apart_by_the_rest(data, tmp_path):
     data.write_text(text)
     decisions = decide(data, {3: "flip"})
     data.write_text(swap(text))
-    assert "1 labels changed" in apply(data, decisions)
+    assert "1 label changed" in apply(data, decisions)
     assert "bob,34,yes" in (tmp_path / "people-cleaned.csv").read_text()
     data.write_text(swap(text).replace("bob,34", "bob,3"))
     assert "not as it was audited in row 3 (bob)" in apply(data, decisions, code=2)
@@ -199,7 +230,7 @@ def test_list_of_suspects_has_proofs_and_takes_notes(tmp_path, monkeypatch):
     table.to_csv(filled, index=False)
     shuffled = frame.sample(frac=1, random_state=0)
     shuffled.to_csv(path, index=False)
-    assert "0 labels changed, 1 rows dropped, 1 kept" in apply(path, filled)
+    assert "0 labels changed, 1 row dropped, 1 kept" in apply(path, filled)
     left = pd.read_csv(tmp_path / "people-cleaned.csv")
     expected = shuffled[shuffled["key"] != table["id"][0]].reset_index(drop=True)
     pd.testing.assert_frame_equal(left, expected)
@@ -368,7 +399,7 @@ def test_flip_to_the_same_label_changes_nothing(data, tmp_path):
     decisions = decide(data, {0: "flip", 1: "flip"})
     decisions.write_text(decisions.read_text().replace("yes,flip,no", "yes,flip,YES"))
     said = apply(data, decisions)
-    assert "1 labels changed, 0 rows dropped, 1 kept as they were" in said
+    assert "1 label changed, 0 rows dropped, 1 kept" in said
     cleaned = (tmp_path / "people-cleaned.csv").read_text()
     assert cleaned == TEXT.replace("bob,32,no", "bob,32,yes")
 
@@ -528,8 +559,8 @@ def test_outputs_are_as_private_as_the_data(data, tmp_path):
     data.chmod(0o600)
     run(data, "--target", "rich", "--quick")
     apply(data, decide(data, {0: "drop"}))
-    for name in ("people-cleaned.csv", "people-audit/review.html"):
-        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    written = [tmp_path / "people-cleaned.csv", *(tmp_path / "people-audit").iterdir()]
+    assert [each.stat().st_mode & 0o777 for each in written] == [0o600] * 4
 
 
 def test_pages_replace_pages_alone(tmp_path):
@@ -571,7 +602,7 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
     with pytest.raises(WriteError, match="is a folder"):
         write_whole(tmp_path, "x")
     with pytest.raises(WriteError, match=r"could not be written .*; it is not there"):
-        write_whole(tmp_path / "none/c.txt", "x")
+        write_whole(path / "c.txt", "x")
     assert {each.name for each in tmp_path.iterdir()} == {"a.txt", "b.txt", "link.txt"}
     assert path.read_text() == "new"
 

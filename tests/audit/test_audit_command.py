@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from review_page import HOSTILE, Visit
 from splboost import cli
+from splboost._tools.compiling import notice
 from splboost.audit.decisions import digest_row
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.table_files import read_file
@@ -239,9 +240,12 @@ def fitted_frames(monkeypatch):
 
 def test_id_is_shown_and_not_judged_by(data, tmp_path, monkeypatch):
     seen = fitted_frames(monkeypatch)
+    rows = [{**row, "a,b": row["shoe"], "x": row["shoe"]} for row in people()]
+    data.write_text(text_of(rows))
     options = "--id", "name", "--ignore", "country, home", "--categorical", "shoe"
-    said = audit(data, *options, "--top", 25)
+    said = audit(data, *options, "--ignore", "a,b", "--ignore", "x", "--top", 25)
     assert "left out: name (--id)" in said and "left out: home (--ignore)" in said
+    assert "left out: a,b (--ignore)" in said and "left out: x (--ignore)" in said
     assert seen[0].X.dtypes.astype(str).to_dict() == {
         "income": "float64",
         "shoe": "category",
@@ -320,7 +324,7 @@ def test_kinds_of_files(tmp_path, installed, kind, library):
     said = call("apply", path, decisions, "--target", "rich")
     ending = path.name.removeprefix(name)
     cleaned = tmp_path / f"{name}-cleaned{ending}"
-    assert f"{cleaned}: 1 labels changed, 0 rows dropped, 0 kept" in said
+    assert f"{cleaned}: 1 label changed, 0 rows dropped, 0 kept" in said
     rows[int(flip["row"])]["rich"] = flip["new_label"]
     if kind == "parquet":
         assert pd.read_parquet(cleaned)["rich"].tolist() == [r["rich"] for r in rows]
@@ -451,7 +455,7 @@ def test_apply_writes_what_was_decided(data, tmp_path):
     other.write_text(json.dumps({"format": "1", "decisions": [more]}))
     out = tmp_path / "new folder/cleaned.csv"
     said = call("apply", data, decisions, other, "--target", "rich", "--out", out)
-    assert "1 labels changed, 2 rows dropped, 1 kept as they were" in said
+    assert "1 label changed, 2 rows dropped, 1 kept" in said
     rows[7]["rich"] = flipped
     assert out.read_text() == text_of(rows[:20] + rows[21:30] + rows[31:])
     assert data.read_text() == text_of(people())
@@ -478,7 +482,7 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
     csv.writer(stream, delimiter=";").writerows(lines)
     path.write_text(stream.getvalue())
     said = call("apply", data, path, "--target", "rich")
-    assert "1 labels changed, 1 rows dropped, 0 kept" in said
+    assert "1 label changed, 1 row dropped, 0 kept" in said
     rows[int(lines[1][0])]["rich"] = lines[1][4]
     del rows[int(lines[3][0])]
     assert (tmp_path / "people-cleaned.csv").read_text() == text_of(rows)
@@ -580,6 +584,8 @@ def test_files_that_will_not_do(tmp_path, content, said):
         (["--top", 0], "--top"),
         (["--seed", 2**32], "--seed"),
         (["--jobs", 0], "--jobs 0 has no meaning; give the number of threads"),
+        (["--jobs", -7], "--jobs -7 has no meaning"),
+        (["--out", ""], "'--out': it is empty; give a path."),
         (["--id", "rich"], "--id names 'rich', the labels of --target"),
         (["--groups", "rich"], "--groups names 'rich'"),
         (["--ignore", "home,rich"], "--ignore names 'rich'"),
@@ -601,6 +607,9 @@ def test_folder_that_cannot_be_is_refused_before_the_audit(data, monkeypatch, ou
     decided = data.parent / "decisions.csv"
     decided.write_text(HEAD + f"0,,{people()[0]['rich']},drop,\n")
     clean = "apply", data, decided, "--target", "rich", "--force", "--out"
+    said = call(*clean, "new/people.xlsx", code=2)
+    assert "is CSV, and is written as such; new/people.xlsx is no name" in said
+    assert not (data.parent / "new").exists()
     assert "cannot be a folder (" in call(*clean, "people.csv/x.csv", code=2)
     assert "is a folder; give the name of a file" in call(*clean, ".", code=2)
 
@@ -672,6 +681,21 @@ def test_help(data):
     assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
 
 
+def test_faults_of_labels_name_file_and_column(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("a,label\n" + "".join(f"{k % 7},c{k}\n" for k in range(30)))
+    said = call(path, "--target", "label", "--quick", code=2)
+    assert "people.csv, where y is 'label': y has one row of each class only" in said
+    assert not (tmp_path / "people-audit").exists()
+
+
+def test_quiet_is_quiet_while_kernels_are_compiled(data, monkeypatch):
+    for option, is_due in (("--quiet", False), ("--json", True)):
+        monkeypatch.setattr("splboost._tools.compiling.notice.is_due", True)
+        audit(data, option, "--out", "x")
+        assert notice.is_due == is_due
+
+
 def test_cell_that_keeps_a_column_out_is_named(data):
     rows = people()
     rows[17]["income"] = "12,5 thousand"
@@ -688,6 +712,7 @@ def test_interrupt_ends_in_a_word(data, monkeypatch):
 
     monkeypatch.setattr(LabelAudit, "fit", fit)
     assert audit(data, code=130).endswith("Stopped.")
+    assert not (data.parent / "people-audit").exists()
 
     def fail(*_, **__):
         raise OSError("No space left on device")

@@ -212,7 +212,9 @@ def test_decisions_are_read(decide, content):
 def test_decisions_of_several_files(decide):
     first, second = HEAD + "3,,no,flip,yes\n", HEAD + "4,,no,drop,\n"
     assert [each.row for each in decide(first, second)] == [3, 4]
-    with pytest.raises(FileError, match="decisions1: row 3 has been decided on before"):
+    with pytest.raises(
+        FileError, match="decisions1, line 2: row 3 has been decided on before"
+    ):
         decide(first, first)
     with pytest.raises(FileError, match="row 3 has been decided on before"):
         decide(first + "3,,no,flip,yes\n")
@@ -222,24 +224,45 @@ def test_decisions_of_several_files(decide):
 @pytest.mark.parametrize(
     "content, said",
     [
-        ("", "no column 'row'; decisions have the columns row, id, given"),
+        (" \n", "is empty; save the decisions once more"),
+        ("row\n1\n", "no column 'id'; decisions have the columns row, id, given"),
         ("row,id,given,decision\n1,,no,drop\n", "no column 'new_label'"),
         ("{", "no readable JSON"),
+        ('{"decisions": ' + "[" * 100_000, r"JSON \(too many brackets in brackets\)"),
         ("{}", "has no list of decisions"),
         ('{"decisions": [3]}', "has no list of decisions"),
-        (HEAD + "1,,no,burn,\n", "line 1 of the .*: decision 'burn' is none of keep"),
-        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "line 2 .*: new_label '' is none, and"),
-        (HEAD + "x,,no,drop,\n", "line 1 of the decisions: row 'x' is no whole number"),
+        (HEAD + "1,,no,burn,\n", "line 2: decision 'burn' is none of keep"),
+        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "line 3: new_label '' is none, and"),
+        (HEAD + "x,,no,drop,\n", "line 2: row 'x' is no whole number"),
         ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is no whole"),
-        ('{"decisions": [{"row": true, "decision": "drop"}]}', "row True is no whole"),
+        (
+            '{"decisions": [{"decision": ""}, {"row": true, "decision": "drop"}]}',
+            "decision 2: row True is no whole",
+        ),
         ('{"decisions": [{"decision": "drop"}]}', "row None is no whole number"),
         ("row,id,given,décision\n".encode("cp1252"), r"\(line 1\); save it as CSV in"),
-        (b"a\x00", "is no text"),
+        (HEAD + "\n1,,no,drop\n", "line 3 has 4 fields for 5 columns. Nothing is read"),
+        (
+            HEAD + '1,"\n",no,drop,\n',
+            "line 2: the field .* takes in the lines after it",
+        ),
+        (HEAD + '1,,no,keep,\n2,"\n', "line 3: .*: quotes do not close, or stand"),
+        (b"a\n\x00", "is no text: line 2 has a NUL byte; remove it, or"),
     ],
 )
 def test_other_files_are_no_decisions(decide, content, said):
     with pytest.raises(FileError, match=f"decisions0.*{said}"):
         decide(content)
+
+
+def test_file_that_should_be_json_is_read_as_json(tmp_path):
+    path = tmp_path / "decisions.json"
+    for text, said in (("[]", "has no list of decisions"), ("row", "no readable JSON")):
+        path.write_text(text)
+        with pytest.raises(FileError, match=said):
+            read_decisions([path])
+    with pytest.raises(FileError, match="is a folder; save the decisions on the rev"):
+        read_decisions([tmp_path])
 
 
 @pytest.mark.parametrize(

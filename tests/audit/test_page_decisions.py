@@ -262,11 +262,12 @@ def test_what_does_not_fit_is_not_loaded(visit):
         "9,A-9,yes,flip,yes",  # the label it has
         "12,A-12,no,burn,",
         ",,no,drop,",
+        "18,A-21,yes,drop,",  # the id of another row
     ]
     changed = line("15,A-15,yes,drop,").replace("000f", "000e")  # since the audit
     text = "\r\n".join([*map(line, lines), changed])
     said = tab.load("some.csv", HEAD + text + "\r\n\r\n")
-    assert said.startswith("1 decision loaded, 7 left out")
+    assert said.startswith("1 decision loaded, 8 left out")
     assert tab.save("save-csv")[1] == HEAD + line(lines[0]) + "\n"
 
 
@@ -297,6 +298,25 @@ STRAY = HEAD + line('0,"A-0,no,drop,') + "\n" + line("3,A-3,yes,drop,") + "\n"
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" \n", "it is empty"),
+        (
+            HEAD + line("0,A-0,no,drop,").replace(",1", ",2"),
+            "line 2 has format 2, not 1",
+        ),
+        (HEAD + "\n" + line("0,A-0,no,drop,") + ",", "a quote is missing in line 3"),
+        (
+            '{"format": "1", "decisions": [{"decision": 7}]}',
+            "decision 1 has the decision",
+        ),
+    ],
+)
+def test_files_that_are_refused_say_where(visit, text, said):
+    assert said in visit(make_report()).load("other.csv", text)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -307,8 +327,6 @@ STRAY = HEAD + line('0,"A-0,no,drop,') + "\n" + line("3,A-3,yes,drop,") + "\n"
         STRAY.replace("\n3,A-3,", '\n3",'),
         HEAD + line("0,A-0,no,drop,") + "\n3,A-3,yes,drop\n",
         HEAD + line("0,A-0,no,drop,") + "\n" + line("0,A-0,no,keep,") + "\n",
-        HEAD + line("0,A-0,no,drop,").replace(",1", ",2") + "\n",
-        '{"format": "1", "decisions": [{"row": 0, "decision": 7}]}',
     ],
 )
 def test_other_files_are_refused(visit, text):

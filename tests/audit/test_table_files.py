@@ -195,7 +195,7 @@ def test_tables_need_a_library(write, installed, tmp_path):
             "a,b\n1,ä\n".encode("utf-16"),
             r"not UTF-8 text \(line 1\); give its --encoding utf-16, or",
         ),
-        (b"a,b\n1,\x00\n", "is no text; give a CSV or Parquet file"),
+        (b"a,b\n1,\x00\n", "is no text: line 2 has a NUL byte; remove it, or"),
         (b"PAR1\x15\x04", "data.csv is a Parquet file; let its name end in .parquet"),
         (COMPRESSED[:10] + b"\xff" * 40, "cannot be read .* is it complete"),
     ],

@@ -212,7 +212,8 @@ def _applied(rows, lines):
 
 def _csv_text(rng, lines):
     """A file of decisions, in which something may be odd; how many are surely whole."""
-    kind = rng.choice(["cut", "quotes", "quotes", "lines", "columns", "style", "cell"])
+    kinds = ["cut", "quotes", "quotes", "lines", "columns", "style", "cell", "sorted"]
+    kind = rng.choice(kinds)
     lines, style = [dict(line) for line in lines], {}
     if kind == "lines":
         rng.shuffle(lines)
@@ -229,6 +230,12 @@ def _csv_text(rng, lines):
     if kind == "cell":
         line = rng.choice(lines)
         line[rng.choice(["row", "given", "digest", "format"])] = rng.choice(CELLS)
+    if kind == "sorted":  # one column without the others
+        name = rng.choice(["row", "id", "digest"])
+        for line, value in zip(
+            lines, sorted(each[name] for each in lines), strict=True
+        ):
+            line[name] = value
     text = text_of(lines, **style)
     if kind == "quotes":
         for _ in range(rng.choice([1, 1, 2, 3])):

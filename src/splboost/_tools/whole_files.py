@@ -26,8 +26,8 @@ def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterato
     """Yield a path to write to; at the end that file replaces ``path``.
 
     Permissions and owner of an earlier file are kept, and a symbolic link still points
-    where it did. A new file can be read by nobody who cannot read the file ``like``.
-    Devices such as ``/dev/stdout`` are written directly.
+    where it did. A new file can be read by nobody who cannot read the file ``like``. A
+    missing folder is made. Devices such as ``/dev/stdout`` are written directly.
 
     Raises
     ------
@@ -93,7 +93,11 @@ def has_mark(path: Path, mark: str) -> bool:
 
 
 def _make_like(target: Path, part: Path, like: Path | None) -> None:
-    """Make an empty file with the permissions that the target has or would get."""
+    """Make an empty file, and its folder, with the permissions that are the target's.
+
+    If there is none yet, those that it would get.
+    """
+    part.parent.mkdir(parents=True, exist_ok=True)
     mode = 0o666 if like is None else like.stat().st_mode & 0o666
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     with suppress(FileNotFoundError):

@@ -24,6 +24,9 @@ from splboost.audit.table_files import (
     read_records,
 )
 
+# Endings of files that nobody would look for a CSV in
+NOT_CSV = ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".html", ".zip", ".xz", ".bz2"
+
 
 def write_cleaned(
     file: TableFile, target: str, decisions: Mapping[int, Decision], path: Path
@@ -40,8 +43,8 @@ def write_cleaned(
     decisions : by row, as `splboost.audit.decisions.locate_decisions` finds them
     path : where to write
     """
-    text, is_parquet = file.text, file.text is None
-    if (path.suffix.lower() in PARQUET) != is_parquet:
+    text, is_parquet, ending = file.text, file.text is None, path.suffix.lower()
+    if ending not in PARQUET if is_parquet else ending in (*PARQUET, *NOT_CSV):
         raise FileError(
             f"{file.path} is {'Parquet' if is_parquet else 'CSV'}, and is written as "
             f"such; {path} is no name for that."

@@ -16,8 +16,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
+from splboost._tools.compiling import notice
 from splboost._tools.interrupts import EXIT_CODE
 from splboost._tools.whole_files import check_replaceable, is_device
+from splboost._tools.wording import counted, listed
 from splboost.audit.cleaning import differs_only_in, write_cleaned
 from splboost.audit.decisions import (
     DROP,
@@ -34,9 +36,9 @@ from splboost.audit.file_audit import (
     SUSPECTS,
     ColumnNames,
     FileAudit,
+    check_folder,
     check_outputs,
     first_reason,
-    make_folder,
     plan_audit,
     write_findings,
 )
@@ -85,6 +87,12 @@ class _Unnamed(TyperCommand):
         return super().make_context(name, args, parent=above, **extra)
 
 
+def _path(text: str) -> Path:
+    if not text:
+        raise typer.BadParameter("it is empty; give a path.")
+    return Path(text)
+
+
 app = typer.Typer(cls=_FileFirst, help="Which labels of a file are wrong.")
 
 Target = Annotated[str, typer.Option("--target", help="Column of the labels.")]
@@ -98,10 +106,12 @@ Id = Annotated[
     str | None, typer.Option("--id", help="Column by which people know a row.")
 ]
 Ignore = Annotated[
-    str | None, typer.Option("--ignore", help="Columns to leave out: a,b.")
+    list[str] | None,
+    typer.Option("--ignore", help="A column to leave out, or several: a,b."),
 ]
 Categorical = Annotated[
-    str | None, typer.Option("--categorical", help="Columns that are categories: a,b.")
+    list[str] | None,
+    typer.Option("--categorical", help="A column of categories, or several: a,b."),
 ]
 Groups = Annotated[
     str | None,
@@ -118,7 +128,10 @@ Reviewed = Annotated[
     list[Path] | None,
     typer.Option("--reviewed", help="Decisions so far: their labels are trusted."),
 ]
-Folder = Annotated[Path | None, typer.Option("--out", help="Folder for what is found.")]
+Folder = Annotated[
+    Path | None,
+    typer.Option("--out", parser=_path, help="Folder for what is found."),
+]
 ForceAudit = Annotated[
     bool,
     typer.Option(
@@ -142,7 +155,9 @@ Decisions = Annotated[
         help="Decisions that the review page has saved, or suspects.csv filled in."
     ),
 ]
-Cleaned = Annotated[Path | None, typer.Option("--out", help="The file to write.")]
+Cleaned = Annotated[
+    Path | None, typer.Option("--out", parser=_path, help="The file to write.")
+]
 ForceApply = Annotated[
     bool,
     typer.Option(
@@ -182,16 +197,17 @@ def audit(
 ) -> None:
     """Rank labels by how likely they are wrong, and write a page to review them."""
     _check_numbers(top, precision, jobs)
+    notice.is_due &= not quiet
     console = Console(stderr=True, quiet=quiet)
     with _plain_errors():
-        file = read_file(data, _split(categorical), encoding)
-        names = ColumnNames(target, id_column, groups, _split(ignore))
+        file = read_file(data, categorical or [], encoding)
+        names = ColumnNames(target, id_column, groups, ignore or [])
         decisions = read_decisions(reviewed or [])
         plan = plan_audit(file, names, decisions, force=force)
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         inputs = [data, *(reviewed or [])]
         check_outputs(folder, inputs, target, force=force)
-        make_folder(folder)
+        check_folder(folder)
         _show_columns(console, plan)
         found = LabelAudit(
             top=top,
@@ -245,7 +261,7 @@ def apply_command(
 
         check_replaceable(path, is_own, force=force)
         if not is_device(path):
-            make_folder(path.parent)
+            check_folder(path.parent)
         write_cleaned(file, target, located, path)
         if not quiet:
             _show_changes(file, located, path)
@@ -259,10 +275,6 @@ def _split_name(path: Path) -> tuple[str, str]:
     return path.name.removesuffix(ending), ending
 
 
-def _split(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
 def _check_numbers(top: int | None, precision: float | None, jobs: int) -> None:
     if top is not None and precision is not None:
         raise typer.BadParameter("--top and --precision both say how many; give one.")
@@ -271,9 +283,10 @@ def _check_numbers(top: int | None, precision: float | None, jobs: int) -> None:
             f"--precision {precision:g} is no share that can be stated; give one "
             f"above 0 and up to {MOST_CERTAIN}, as 0.9."
         )
-    if jobs == 0:
+    if jobs < 1 and jobs != -1:
         raise typer.BadParameter(
-            "--jobs 0 has no meaning; give the number of threads, or -1 for all cores."
+            f"--jobs {jobs} has no meaning; give the number of threads, or -1 for all "
+            "cores."
         )
 
 
@@ -302,25 +315,32 @@ def _say(line: str) -> None:
 
 def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) -> None:
     """What ``apply`` has done."""
-    n_changed = sum(
-        digest_row(file, row) != each.digest for row, each in located.items()
-    )
-    if n_changed:
+    changed, moved = [], []
+    for row, each in located.items():
+        if digest_row(file, row) != each.digest:
+            changed.append(each)
+        elif row != each.row:
+            moved.append(f"{each} is row {row}")
+    if changed:
         _say(
-            f"--force: {n_changed} of these rows are not known to be as they were "
-            "audited; they went by id or row number."
+            f"--force: {listed(changed)} went by id or row number; not known to be as "
+            "audited."
         )
+    if moved:
+        _say(f"Found by id, as the file is in another order: {listed(moved)}.")
     kinds = [each.kind for each in located.values()]
     _say(
-        f"{path}: {kinds.count(FLIP)} labels changed, {kinds.count(DROP)} rows "
-        f"dropped, {kinds.count(KEEP)} kept as they were"
+        f"{path}: {counted(kinds.count(FLIP), 'label')} changed, "
+        f"{counted(kinds.count(DROP), 'row')} dropped, {kinds.count(KEEP)} kept"
     )
 
 
 def _show_columns(console: Console, plan: FileAudit) -> None:
     """What is taken for what, and what is left out."""
     file, skipped = plan.file, plan.unlabelled
-    console.print(_plain(f"{file.path.name}: {file.n_rows} rows", style="bold"))
+    console.print(
+        _plain(f"{file.path.name}: {counted(file.n_rows, 'row')}", style="bold")
+    )
     lines = []
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         names = [name for name in plan.features if file.columns[name].kind == kind]

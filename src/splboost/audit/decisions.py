@@ -11,13 +11,14 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from splboost._tools.wording import counted, listed
 from splboost.audit.table_files import (
     CATEGORY,
     MARK,
@@ -44,7 +45,6 @@ PROOFS = "id_column", "digest", "format"
 FIELDS = *NEEDED, *PROOFS
 # A word at the start, because a spreadsheet takes 12e45678 for a number
 DIGEST = re.compile(r"row-[0-9a-f]{16}")
-MOST_ROWS_NAMED = 10  # in an error
 
 
 @dataclass(frozen=True)
@@ -121,27 +121,33 @@ def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
     found: dict[int, Decision] = {}
     for path in map(Path, paths):
         if not path.is_file():
+            state = "is a folder" if path.is_dir() else "is not there"
             raise FileError(
-                f"{path} is not there; save the decisions on the review page first."
+                f"{path} {state}; save the decisions on the review page, and give that "
+                "file."
             )
         text = read_text(path, is_data=False)[0].removeprefix(MARK)
-        read = _read_json if text.lstrip().startswith("{") else _read_csv_lines
-        for number, line in enumerate(read(path, text), start=1):
+        if not text.strip():
+            raise FileError(f"{path} is empty; save the decisions once more.")
+        is_json = text.lstrip().startswith("{") or path.suffix.lower() == ".json"
+        for where, line in (_read_json if is_json else _read_csv_lines)(path, text):
             # Spreadsheets like capitals.
             kind = str(line.get("decision") or "").strip().lower()
             if not kind:
                 continue
-            each = _decision(f"{path}, line {number} of the decisions", line, kind)
+            each = _decision(where, line, kind)
             if each.row in found:
                 raise FileError(
-                    f"{path}: row {each.row} has been decided on before; leave one of "
+                    f"{where}: row {each.row} has been decided on before; leave one of "
                     "the decisions out."
                 )
             found[each.row] = each
     return list(found.values())
 
 
-def _read_json(path: Path, text: str) -> list[dict[str, Any]]:
+def _read_json(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each decision is, for errors, and its fields."""
+
     def refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
@@ -151,10 +157,13 @@ def _read_json(path: Path, text: str) -> list[dict[str, Any]]:
     try:
         document = json.loads(text, object_pairs_hook=refuse_repeated)
     except (ValueError, RecursionError) as error:
+        why = (
+            error if isinstance(error, ValueError) else "too many brackets in brackets"
+        )
         raise FileError(
-            f"{path} is no readable JSON ({error}); save the decisions once more."
+            f"{path} is no readable JSON ({why}); save the decisions once more."
         ) from None
-    lines = document.get("decisions")
+    lines = document.get("decisions") if isinstance(document, dict) else None
     if not isinstance(lines, list) or not all(
         isinstance(line, dict) and "decision" in line for line in lines
     ):
@@ -162,32 +171,32 @@ def _read_json(path: Path, text: str) -> list[dict[str, Any]]:
             f"{path} has no list of decisions; save them on the review page once more."
         )
     shared = {name: document.get(name) for name in ("id_column", "format")}
-    return [{**shared, **line} for line in lines]
+    for number, line in enumerate(lines, start=1):
+        yield f"{path}, decision {number}", {**shared, **line}
 
 
-def _read_csv_lines(path: Path, text: str) -> list[dict[str, Any]]:
-    """The lines of a CSV; spreadsheets may have saved it with semicolons.
+def _read_csv_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each line is, for errors, and its fields.
+
+    Spreadsheets may have saved them with semicolons.
 
     A field that holds the lines after it, because of a stray quote, is an error: each
     of these lines has a digest, which is then in that field. In files without digests
     no field of ours may have several lines.
     """
 
-    def spoilt(number: int, what: str) -> FileError:
+    def spoilt(what: str) -> FileError:
         return FileError(
-            f"{path}, line {number} of the decisions{what} Nothing is read; mend that "
-            "line, or save the decisions once more."
+            f"{path}, {what}. Nothing is read; mend that line, or save the decisions "
+            "once more."
         )
 
-    separator, records = find_separator(text), []
     try:
-        for record in read_records(text, separator, strict=True):
-            if record.fields:
-                records.append(record.fields)
+        records = list(read_records(text, find_separator(text), strict=True))
     except csv.Error as error:
-        what = f": quotes do not close, or stand within a field ({error})."
-        raise spoilt(len(records), what) from None
-    names = records[0] if records else []
+        what = f"{error}: quotes do not close, or stand within a field"
+        raise spoilt(what) from None
+    (_, names, _), *records = (each for each in records if each.fields)
     for name in FIELDS:
         if name in NEEDED and name not in names:
             raise FileError(
@@ -199,18 +208,20 @@ def _read_csv_lines(path: Path, text: str) -> list[dict[str, Any]]:
                 f"{path} has several columns called {name!r}; leave one of them."
             )
     place = {name: names.index(name) for name in FIELDS if name in names}
-    lines = []
-    for number, fields in enumerate(records[1:], start=1):
+    for _, fields, line in records:
         if len(fields) != len(names):
-            what = f" has {len(fields)} fields, and there are {len(names)} columns."
-            raise spoilt(number, what)
+            n_fields, n_columns = (
+                counted(len(each), noun)
+                for each, noun in ((fields, "field"), (names, "column"))
+            )
+            raise spoilt(f"line {line} has {n_fields} for {n_columns}")
         for at, field in enumerate(fields):
             is_ours = "digest" not in place and at in place.values()
             if re.search("[\r\n]", field) and (is_ours or DIGEST.search(field)):
-                what = f": the field {field[:30]!r}… takes in the lines after it."
-                raise spoilt(number, what)
-        lines.append({name: without_guard(fields[at]) for name, at in place.items()})
-    return lines
+                what = f"the field {field[:30]!r}… takes in the lines after it"
+                raise spoilt(f"line {line}: {what}")
+        ours = {name: without_guard(fields[at]) for name, at in place.items()}
+        yield f"{path}, line {line}", ours
 
 
 def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
@@ -325,7 +336,11 @@ def _find_rows(
         name, row = decision.id_column, decision.row
         here = [row] if 0 <= row < file.n_rows else []
         by_id = rows_by_id.get((name, decision.id), [])
-        same = {each for each in here + by_id if digest(each) == decision.digest}
+        same = {
+            each
+            for each in here + by_id
+            if digest(each) == decision.digest and _has_id(file, each, decision)
+        }
         if same:
             return row if row in same else same.pop() if len(same) == 1 else None
         if not force:
@@ -341,24 +356,34 @@ def _find_rows(
     return [find(each) for each in decisions]
 
 
+def _has_id(file: TableFile, row: int, decision: Decision) -> bool:
+    """Whether a row has the id of a decision, if that has one, in whatever spelling."""
+    if decision.id is None or decision.id_column is None:
+        return True
+    if decision.id_column not in file.columns:
+        return False
+    cell = file.columns[decision.id_column].cells[row] or ""
+    pairs = (decision.id, cell), (cell, decision.id)
+    return any(_spelled(text, [other], file.separator) for text, other in pairs)
+
+
 def _describe_changed(
     changed: Sequence[Decision], n_decisions: int, file: TableFile, force: bool
 ) -> str:
-    some = ", ".join(map(str, changed[:MOST_ROWS_NAMED]))
-    some += ", …" if len(changed) > MOST_ROWS_NAMED else ""
     if force:
         return (
-            f"{file.path} does not have {some}, or has the same id several times. "
-            "Nothing is changed; give the file that was audited."
+            f"{file.path} does not have {listed(changed)}, or has the same id several "
+            "times. Nothing is changed; give the file that was audited."
         )
     hint = ""
     if len(changed) == n_decisions > 1:
         hint = " These are all rows that were decided on: has a column been changed?"
     return (
-        f"{file.path} is not as it was audited in {some}: a cell has changed, or the "
-        f"row is elsewhere or gone.{hint} Nothing is changed; give the file that was "
-        "audited, audit this one, or use --force to go by id or row number and compare "
-        "labels alone."
+        f"{file.path} is not as it was audited in {listed(changed)}: a cell has "
+        "changed, the row is elsewhere or gone, or the decision has the id of another "
+        f"row.{hint} Nothing is changed; give the file that was audited and the "
+        "decisions as they were saved, audit this one, or use --force to go by id or "
+        "row number and compare labels alone."
     )
 
 
@@ -371,9 +396,12 @@ def _with_known_labels(
 ) -> Decision:
     """A decision that fits the label of its row, which is one of the known."""
     if label is None or _spelled(decision.given, known, file.separator) != label:
+        remedy = "give the file that was audited"
+        if digest_row(file, row) == decision.digest:
+            remedy = "give the --target of the audit, and the decisions as saved"
         raise FileError(
             f"Row {row} of {file.path} is labelled {label!r}, and was "
-            f"{decision.given!r} when it was reviewed; give the file that was audited."
+            f"{decision.given!r} when it was reviewed; {remedy}."
         )
     if decision.label is None:
         return decision
@@ -381,7 +409,7 @@ def _with_known_labels(
     if new is None:
         raise FileError(
             f"Row {row} of {file.path} is to be flipped to {decision.label!r}, which "
-            f"no row has; the labels are {', '.join(map(repr, known))}."
+            f"no row has; the labels are {listed([*map(repr, known)])}."
         )
     if new == label:
         return replace(decision, kind=KEEP, label=None)

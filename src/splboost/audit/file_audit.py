@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from splboost._tools.whole_files import check_replaceable, has_mark, write_whole
+from splboost._tools.wording import counted, listed
 from splboost.audit.decisions import (
     DROP,
     NEEDED,
@@ -42,6 +43,7 @@ from splboost.audit.table_files import (
     make_table,
     read_records,
     read_text,
+    split_names,
 )
 
 WHOLE = re.compile(r"-?\d{1,15}")
@@ -66,7 +68,7 @@ class ColumnNames(NamedTuple):
     target : the labels
     id_column : what people know rows by, or None
     groups : what rows belong to, or None
-    ignore : columns to leave out
+    ignore : columns to leave out, or several of them with commas between
     """
 
     target: str
@@ -81,7 +83,8 @@ class ColumnNames(NamedTuple):
         blanks = ", without the blanks around some" if has_blanks else ""
         left_out = {self.target: f"the labels{blanks}"}
         named = [("--id", self.id_column), ("--groups", self.groups)]
-        for option, name in (*named, *(("--ignore", name) for name in self.ignore)):
+        ignored = split_names(self.ignore, file.columns)
+        for option, name in (*named, *(("--ignore", name) for name in ignored)):
             if name == self.target:
                 raise FileError(
                     f"{option} names {name!r}, the labels of --target; give another "
@@ -146,7 +149,11 @@ class FileAudit(NamedTuple):
             # A row that belongs to nothing is a group of its own.
             groups = np.array([of[row] or f"\0{row}" for row in rows])
         trusted = np.isin(rows, list(self.decided))
-        audit.fit(X, y, groups=groups, trusted=trusted, original=original)
+        try:
+            audit.fit(X, y, groups=groups, trusted=trusted, original=original)
+        except ValueError as error:
+            named = f"{file.path}, where y is {self.names.target!r}"
+            raise FileError(f"{named}: {error}") from None
         report = make_report(
             audit,
             file,
@@ -175,11 +182,10 @@ def plan_audit(
     left_out = names.left_out(file)
     if len(left_out) == len(file.columns):
         faults = [f"{name!r}: {why}" for name, why in left_out.items()]
-        more = "; …" if len(faults) > MOST_NAMED else ""
         raise FileError(
             f"{file.path} has no column to judge the labels by; --categorical makes "
             "categories of texts. What is left out, and why: "
-            f"{'; '.join(faults[:MOST_NAMED])}{more}."
+            f"{listed(faults, MOST_NAMED, '; ')}."
         )
     located = locate_decisions(decisions, file, names.target, force=force)
     return FileAudit(file, names, labels, left_out, located)
@@ -217,8 +223,8 @@ def _check_labels(
     if len(known) < FEWEST_ROWS:
         some = "" if len(known) == file.n_rows else f" with a label in {column.name!r}"
         raise FileError(
-            f"{file.path} has {len(known)} rows{some}; an audit needs {FEWEST_ROWS} "
-            "at least, and hundreds to be of use."
+            f"{file.path} has {counted(len(known), 'row')}{some}; an audit needs "
+            f"{FEWEST_ROWS} at least, and hundreds to be of use."
         )
     if len(distinct) < 2:
         raise FileError(
@@ -241,17 +247,16 @@ def _check_labels(
 # --------------------------------------------------------------------------- the folder
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder to write into, or raise an error before there is a need to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written into, or made, before there is a need."""
+    there = next(filter(os.path.lexists, (folder, *folder.parents)), folder)
+    if not there.is_dir():
         raise FileError(
-            f"{folder} cannot be a folder ({error.strerror or error}); give --out "
-            "another place."
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise FileError(f"{folder} cannot be written into; give --out another place.")
+            f"{folder} cannot be a folder ({there} is a file); give --out another "
+            "place."
+        )
+    if not os.access(there, os.W_OK):
+        raise FileError(f"{there} cannot be written into; give --out another place.")
 
 
 def check_outputs(
@@ -328,7 +333,7 @@ def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
         LIST_DIGEST: _sha256(suspects),  # so that changes to the list are seen
     }
     summary = json.dumps(found, indent=1)
-    write_whole(folder / SUMMARY, summary + "\n")
+    write_whole(folder / SUMMARY, summary + "\n", data)
     return summary
 
 

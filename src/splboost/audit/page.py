@@ -248,9 +248,7 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
             f"path={str(path)!r} is there and is no review page; name another file, or "
             "delete it."
         )
-    page = make_page(report)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, page)
+    write_whole(file, make_page(report))
 
 
 def make_page(report: dict[str, Any]) -> str:

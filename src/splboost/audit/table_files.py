@@ -10,10 +10,11 @@ import io
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from splboost._data.frames import first_installed
 from splboost._data.table import MOST_EXACT, Table, is_missing
+from splboost._tools.wording import counted, listed
 
 NUMBER, CATEGORY, TEXT = "number", "category", "text"
 MISSING = "", "?", "na", "n/a", "nan", "null", "none", "<na>"
@@ -105,14 +107,13 @@ class TableFile:
     def column(self, name: str, option: str) -> Column:
         """A column by its name, which an option of the command has given."""
         if name not in self.columns:
-            known = ", ".join(map(repr, list(self.columns)[:MOST_NAMED]))
-            more = ", …" if len(self.columns) > MOST_NAMED else ""
+            known = listed([*map(repr, self.columns)], MOST_NAMED)
             plain = {each.lower(): each for each in self.columns}
             near = get_close_matches(name.lower(), plain, n=1)
             its = f"is it {plain[near[0]]!r}? Its" if near else "its"
             raise FileError(
                 f"{self.path} has no column {name!r}, which {option} names; {its} "
-                f"columns are {known}{more}."
+                f"columns are {known}."
             )
         return self.columns[name]
 
@@ -125,7 +126,8 @@ def read_file(
     Parameters
     ----------
     path : path
-    categorical : names of columns that are categories whatever they look like
+    categorical : names of columns that are categories whatever they look like, or
+        several of them with commas between
     encoding : of the text of a CSV
     """
     path = Path(path)
@@ -133,10 +135,18 @@ def read_file(
         state = "is a folder" if path.is_dir() else "is not there"
         raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
     is_parquet = path.suffix.lower() in PARQUET
-    file = (_read_parquet if is_parquet else _read_csv)(path, categorical, encoding)
-    for name in categorical:
-        file.column(name, "--categorical")
+    file = _read_parquet(path) if is_parquet else _read_csv(path, encoding)
+    for name in split_names(categorical, file.columns):
+        column = file.column(name, "--categorical")
+        file.columns[name] = replace(column, kind=CATEGORY)
     return file
+
+
+def split_names(texts: Iterable[str], known: Container[str]) -> list[str]:
+    """Names, each of which is a text, or one of several with commas between."""
+    parts = ([text] if text in known else text.split(",") for text in texts)
+    names = (name if name in known else name.strip() for name in chain(*parts))
+    return [name for name in names if name]
 
 
 def as_file(
@@ -216,7 +226,11 @@ def read_text(
             "--encoding, or save it as CSV in UTF-8."
         )
     if "\0" in text:
-        raise FileError(f"{path} is no text; give a CSV or Parquet file.")
+        line = text[: text.index("\0")].count("\n") + 1
+        raise FileError(
+            f"{path} is no text: line {line} has a NUL byte; remove it, or save the "
+            "table as CSV in UTF-8."
+        )
     return text, name
 
 
@@ -237,10 +251,12 @@ class Record(NamedTuple):
     ----------
     text : as it stands in the file, with its line end
     fields : their values; none of a blank line
+    line : number of the line in which it starts, from 1
     """
 
     text: str
     fields: list[str]
+    line: int
 
 
 def read_records(
@@ -254,12 +270,15 @@ def read_records(
     lines = list(io.StringIO(text, newline=""))
     reader = csv.reader(lines, delimiter=separator, strict=strict)
     start = 0
-    for fields in reader:
-        is_blank = len(fields) < 2 and not "".join(fields).strip(" \t")
-        end = reader.line_num
-        record = lines[start] if end == start + 1 else "".join(lines[start:end])
-        yield Record(record, [] if is_blank else fields)
-        start = end
+    try:
+        for fields in reader:
+            is_blank = len(fields) < 2 and not "".join(fields).strip(" \t")
+            end = reader.line_num
+            record = lines[start] if end == start + 1 else "".join(lines[start:end])
+            yield Record(record, [] if is_blank else fields, start + 1)
+            start = end
+    except csv.Error as error:
+        raise csv.Error(f"line {start + 1}: {error}") from None
 
 
 def find_separator(text: str) -> str:
@@ -276,7 +295,7 @@ def has_open_quotes(record: str, separator: str) -> bool:
     return last.fields != ["x"]
 
 
-def _read_csv(path: Path, categorical: Sequence[str], encoding: str) -> TableFile:
+def _read_csv(path: Path, encoding: str) -> TableFile:
     text, encoding = read_text(path, encoding)
     if EXCEL_HINT.match(text):
         raise FileError(
@@ -313,31 +332,24 @@ def _read_csv(path: Path, categorical: Sequence[str], encoding: str) -> TableFil
     for number, fields in enumerate(rows):
         if len(fields) != len(names):
             raise FileError(
-                f"{path} has {len(names)} columns, but row {number} has {len(fields)} "
-                f"fields; mend that row, or put fields that hold {separator!r} in "
-                "quotes."
+                f"{path} has {counted(len(names), 'column')}, but row {number} has "
+                f"{counted(len(fields), 'field')}; mend that row, or put fields that "
+                f"hold {separator!r} in quotes."
             )
-    columns = {}
-    for j, name in enumerate(names):
-        cells, is_category = [fields[j] for fields in rows], name in categorical
-        columns[name] = as_column(name, cells, separator, is_category=is_category)
+    columns = {
+        name: as_column(name, [fields[j] for fields in rows], separator)
+        for j, name in enumerate(names)
+    }
     return TableFile(path, columns, len(rows), text, separator, encoding)
 
 
-def as_column(
-    name: str, cells: list[str], separator: str = ",", *, is_category: bool = False
-) -> Column:
+def as_column(name: str, cells: list[str], separator: str = ",") -> Column:
     """A column of a CSV, with its kind."""
     missing = {cell for cell in set(cells) if cell.strip().lower() in MISSING}
     known = set(cells) - missing
     found = [None if cell in missing else cell for cell in cells]
-    if is_category:
-        kind = CATEGORY
-    elif _are_numbers(known, separator):
-        kind = NUMBER
-    else:
-        kind = kind_of_texts(len(known), len(found) - found.count(None))
-    return Column(name, kind, found)
+    kind = kind_of_texts(len(known), len(found) - found.count(None))
+    return Column(name, NUMBER if _are_numbers(known, separator) else kind, found)
 
 
 def kind_of_texts(n_distinct: int, n_known: int) -> str:
@@ -456,7 +468,7 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
 # ------------------------------------------------------------------------------ Parquet
 
 
-def _read_parquet(path: Path, categorical: Sequence[str], _: str) -> TableFile:
+def _read_parquet(path: Path) -> TableFile:
     """Read by pyarrow or polars, which leave types as they are.
 
     In pandas a whole number beside a missing one becomes a float.
@@ -482,7 +494,7 @@ def _read_parquet(path: Path, categorical: Sequence[str], _: str) -> TableFile:
             continue
         dtype, cells = frame[name].dtype, [as_text(x) for x in frame[name].to_list()]
         known = [cell for cell in cells if cell is not None]
-        if name in categorical or dtype in (nw.Categorical, nw.Enum):
+        if dtype in (nw.Categorical, nw.Enum):
             kind = CATEGORY
         elif dtype.is_numeric():
             kind = NUMBER

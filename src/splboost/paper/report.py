@@ -99,7 +99,6 @@ def write_report(
         + "\n".join(parts)
     )
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, _document(body))
     return target
 

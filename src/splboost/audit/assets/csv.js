@@ -89,15 +89,19 @@ function targets(text, { separator, position }, rows) {
   throw new Error(`the file has ${counted(written.length, "row")}, the audit ${count(rows)}`);
 }
 
-/** Tells the class of a label as the file spells it: 1.0 may be 1, and TRUE true. */
+/** Whether texts are the same but for their spelling: 1.0 may be 1, and TRUE true. */
+function alike(a, b) {
+  const plain = (text) => text.trim().toLowerCase();
+  return plain(a) === plain(b) || (plain(a) !== "" && Number(a) === Number(b));
+}
+
+/** Tells the class of a label as the file spells it. */
 function labelReader() {
   const known = new Map(classes.map((name, index) => [name, index]));
-  const plain = (text) => text.trim().toLowerCase();
-  const same = (a, b) => plain(a) === plain(b) || (plain(a) !== "" && Number(a) === Number(b));
   return (text) => {
     if (!known.has(text)) {
       const exactly = known.get(text.trim()); // also where classes differ by a capital
-      known.set(text, exactly ?? classes.findIndex((name) => same(text, name)));
+      known.set(text, exactly ?? classes.findIndex((name) => alike(text, name)));
     }
     return known.get(text);
   };

@@ -79,6 +79,7 @@ function decisionsJson() {
 
 /** Take over a saved file, CSV or JSON; says how many decisions, and how many did not fit. */
 function loadDecisions(text) {
+  if (!text.trim()) throw new Error("it is empty");
   const isJson = text.trimStart().startsWith("{");
   const lines = (isJson ? jsonLines(text) : csvLines(text)).map(checkLine);
   const rows = lines.filter(({ decision }) => decision).map(({ row }) => row);
@@ -87,10 +88,11 @@ function loadDecisions(text) {
   const hasData = lines.some((line) => EVIDENCE.every((name) => name in line));
   const pairs = [];
   let left = 0;
-  for (const { row, given, decision, new_label, digest, ...others } of lines) {
+  for (const { row, id, given, decision, new_label, digest, ...others } of lines) {
     const found = { decision, label: decision === "flip" ? classes.indexOf(new_label) : null };
     const suspect = suspects[rankOfRow.get(row)];
-    const isSame = suspect && suspect.digest === digest && given === classes[suspect.given];
+    const isRow = suspect && suspect.digest === digest && (!id || !suspect.id || alike(String(id), suspect.id));
+    const isSame = isRow && given === classes[suspect.given];
     const note = Object.entries(others).filter(([name, value]) => !isKnown(name, hasData) && value !== "");
     if (isSame && note.length) notes.set(suspect.row, Object.fromEntries(note));
     if (isSame && fits(suspect.row, found)) pairs.push([suspect.row, found]);
@@ -103,11 +105,10 @@ function loadDecisions(text) {
 }
 
 /** A line with its row as a number and its decision in small letters; throws where it has none such. */
-function checkLine(line, index) {
+function checkLine([where, line]) {
   const { row, decision, format } = line;
-  const where = `line ${index + 1} of it`;
-  if (String(format) !== report.format) throw new Error(`${where} has format ${format}, not ${report.format}`);
-  if (typeof (decision ?? "") !== "string") throw new Error(`${where} has the decision ${decision}`);
+  if (String(format) !== report.format) throw new Error(`${where()} has format ${format}, not ${report.format}`);
+  if (typeof (decision ?? "") !== "string") throw new Error(`${where()} has the decision ${decision}`);
   const kind = (decision ?? "").trim().toLowerCase();
   const number = /^\d+$/.test(String(row).trim()) ? Number(row) : -1;
   return { ...line, row: number, decision: kind };
@@ -121,23 +122,26 @@ function isKnown(name, hasData) {
     || columns.some((column) => name === column.name || name === `${column.name} (data)`);
 }
 
+/** Where each decision is in a file, for errors, and its fields. */
 function jsonLines(text) {
   const { decisions: lines, ...ofAll } = JSON.parse(text);
   if (!Array.isArray(lines)) throw new Error("it has no list of decisions");
-  return lines.map((line) => ({ format: ofAll.format, ...line }));
+  return lines.map((line, index) => [() => `decision ${index + 1}`, { format: ofAll.format, ...line }]);
 }
 
 /** The lines of a CSV of decisions; spreadsheets may have saved it with semicolons or tabs. */
 function csvLines(text) {
   const { separator } = findColumn(text, "decision") ?? { separator: "," };
-  const [names = [], ...lines] = [...records(text, separator)]
-    .filter(({ blank }) => !blank)
-    .map(({ fields }) => fields.map((field) => withoutGuard(strictField(text, field))));
+  const kept = [...records(text, separator)].filter(({ blank }) => !blank);
+  const [names = [], ...lines] = kept.map(({ fields }) =>
+    fields.map((field) => withoutGuard(strictField(text, field))));
+  const where = (index) => `line ${text.slice(0, kept[index + 1].start).split(/\r\n|\r|\n/).length}`;
   const absent = FIELDS.find((name) => names.filter((own) => own === name).length !== 1);
   if (absent) throw new Error(`it must have one column ${absent}; decisions have ${FIELDS.join(", ")}`);
   const stray = lines.findIndex((line) => line.length !== names.length || line.some(swallows));
-  if (stray >= 0) throw new Error(`a quote is missing in line ${stray + 1} of it, or too many`);
-  return lines.map((line) => Object.fromEntries(names.map((name, index) => [name, line[index]])));
+  if (stray >= 0) throw new Error(`a quote is missing in ${where(stray)}, or too many`);
+  const fieldsOf = (line) => Object.fromEntries(names.map((name, index) => [name, line[index]]));
+  return lines.map((line, index) => [() => where(index), fieldsOf(line)]);
 }
 
 /** Whether a field has taken in the lines after it, because of a quote: each has a digest. */

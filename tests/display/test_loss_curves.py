@@ -92,6 +92,8 @@ def test_paces_make_latent_losses():
     given = {"losses": "exponential", "paces": paces, "margins": M}
     assert_curves(LossDisplay.from_losses(**given), latent)
     assert_curves(WeightDisplay.from_losses(**given), weights)
+    flat = WeightDisplay.from_losses("zero-one", paces=[None], margins=M)
+    assert_curves(flat, {"zero-one": 0 * M, "no pace": E})
 
 
 def test_labels_say_what_to_write():
@@ -299,8 +301,7 @@ def test_axes_may_be_given():
     [
         ({"losses": "hinge"}, "'hinge' is no known loss; pass 'exponential', 'log"),
         ({"losses": [3]}, "3 is no known loss"),
-        ({"losses": []}, r"losses=\[\] and paces=None leave nothing to draw; name a"),
-        ({"paces": [None]}, r"paces=\[None\] holds None.*\"exponential\" among"),
+        ({"losses": []}, "nothing to draw; name a loss .'exponential', "),
         ({"paces": ["soft"]}, "pace='soft' is no known regulariser"),
         ({"margins": [0.0]}, r"margins=\[0.0\] must be two or more finite numbers"),
         ({"margins": [0.0, np.nan]}, "np.linspace"),
@@ -310,8 +311,6 @@ def test_axes_may_be_given():
 def test_what_cannot_be_drawn(options, message):
     with pytest.raises(ValueError, match=message):
         LossDisplay.from_losses(**options)
-    with pytest.raises(ValueError, match=r"'zero-one' jumps and .*leave it out"):
-        WeightDisplay.from_losses(["zero-one", "savage"])
     assert not plt.get_fignums()
 
 
@@ -321,7 +320,7 @@ def test_what_is_no_booster():
             LossDisplay.from_estimator(given)
         with pytest.raises(TypeError, match=r"estimator=\w+: "):
             LossDisplay.from_estimators([given])
-    with pytest.raises(ValueError, match=r"estimators=\[\] leaves nothing to draw"):
+    with pytest.raises(ValueError, match="nothing to draw"):
         LossDisplay.from_estimators([])
     with pytest.raises(ValueError, match=r"times=\[1.5\] must be shares"):
         LossDisplay.from_estimator(BrownBoostClassifier(), times=[1.5])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from splboost.pace.by_class import paces_of_classes
 from splboost.pace.regularisers import Scaled
 
 FloatArray = NDArray[np.float64]
-Function = Callable[[FloatArray], FloatArray]
+Function = Callable[[FloatArray], Any]
 
 ZERO_ONE = "zero-one"
 LOSSES: dict[str, type[MarginLoss]] = {
@@ -48,16 +49,15 @@ class MarginCurve:
     label : str
     loss : function of an array of margins
         What is minimised; with a pace the latent loss.
-    weight : function of an array of margins, or None
+    weight : function of an array of margins
         How fast the loss falls, times the pace; scaled to 1 at margin 0 without a pace.
-        None for a loss that jumps.
     family : hashable
         Curves of one family differ by one number, and are drawn in shades of a colour.
     """
 
     label: str
     loss: Function
-    weight: Function | None
+    weight: Function
     family: Hashable
 
 
@@ -177,13 +177,23 @@ class _MarginDisplay:
         -------
         self
         """
-        margin = _check_margins(margins)
-        functions = [self._function(curve) for curve in self.curves]
+        if not self.curves:
+            raise ValueError(
+                f"There is nothing to draw; name a loss ({CHOICES}), or give a pace or "
+                "a booster."
+            )
+        margin = MARGINS if margins is None else np.asarray(margins, dtype=np.float64)
+        if margin.ndim != 1 or margin.size < 2 or not np.isfinite(margin).all():
+            raise ValueError(
+                f"margins={margins!r} must be two or more finite numbers in a row, say "
+                "np.linspace(-3, 2, 500)."
+            )
+        margin = np.sort(margin)
+        values = [getattr(curve, self._drawn)(margin) for curve in self.curves]
         plt = import_pyplot()
         if ax is None:
             _, ax = plt.subplots(figsize=SIZE, layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
-        values = [function(margin) for function in functions]
         self.lines_ = [
             ax.plot(margin, value, label=curve.label, **look)[0]
             for curve, value, look in zip(
@@ -203,15 +213,6 @@ class _MarginDisplay:
         for text in legend.get_texts():
             text.set(parse_math=False)
         return self
-
-    def _function(self, curve: MarginCurve) -> Function:
-        function: Function | None = getattr(curve, self._drawn)
-        if function is None:
-            raise ValueError(
-                f"losses: {curve.label!r} jumps and has no slope, so samples have no "
-                "weight by it; leave it out, or draw it with LossDisplay."
-            )
-        return function
 
 
 class LossDisplay(_MarginDisplay):
@@ -310,9 +311,8 @@ def curves_of_losses(losses: Any, paces: Any) -> list[MarginCurve]:
     curves = []
     for label, loss in _named(losses, _loss_label):
         if loss == ZERO_ONE:
-            curves.append(
-                MarginCurve(label, lambda m: np.where(m <= 0, 1.0, 0.0), None, ZERO_ONE)
-            )
+            jump = MarginCurve(label, lambda m: (m <= 0) * 1.0, np.zeros_like, ZERO_ONE)
+            curves.append(jump)
             continue
         if isinstance(loss, str) and loss in LOSSES:
             loss = LOSSES[loss]()
@@ -324,17 +324,7 @@ def curves_of_losses(losses: Any, paces: Any) -> list[MarginCurve]:
         curves.append(_curve(label, loss, None, label))
     for label, given in _named(paces, pace_label):
         pace = resolve_pace(given)
-        if pace is None:
-            raise ValueError(
-                f"paces={paces!r} holds None, which is the exponential loss itself; "
-                'list "exponential" among the losses instead.'
-            )
         curves.append(_curve(label, Exponential(), pace, _kind(pace)))
-    if not curves:
-        raise ValueError(
-            f"losses={losses!r} and paces={paces!r} leave nothing to draw; name a loss "
-            f"({CHOICES}) or give a pace."
-        )
     return curves
 
 
@@ -373,13 +363,8 @@ def curves_of_estimators(
                 words += [text, "class " + " and ".join(map(str, members))]
             elif pace is not None and not isinstance(estimators, Mapping):
                 words.append(text)
-            family = type(estimator), pace and _kind(pace)
+            family = type(estimator), _kind(pace)
             curves.append(_curve(", ".join(words), loss, pace, family, slope))
-    if not curves:
-        raise ValueError(
-            f"estimators={estimators!r} leaves nothing to draw; give at least one "
-            "booster."
-        )
     return curves
 
 
@@ -407,16 +392,15 @@ def _curves_of_potential(
             "1."
         )
 
-    def at(share: float) -> MarginCurve:
-        time = share * potential.end
-        return MarginCurve(
+    return [
+        MarginCurve(
             f"{label}, {share:.0%} of time",
-            lambda margin: potential.value(margin, time),
-            lambda margin: potential.weight(margin, time),
+            partial(potential.value, time=share * potential.end),
+            partial(potential.weight, time=share * potential.end),
             (label, "potential"),
         )
-
-    return [at(time) for time in times]
+        for share in times
+    ]
 
 
 def _curve(
@@ -439,17 +423,6 @@ def _curve(
         lambda m: slope(m) / undecided * regulariser.weight(loss.value(m)),
         family,
     )
-
-
-def _check_margins(margins: ArrayLike | None) -> FloatArray:
-    """Margins to draw, from left to right."""
-    array = np.asarray(MARGINS if margins is None else margins, dtype=np.float64)
-    if array.ndim != 1 or array.size < 2 or not np.all(np.isfinite(array)):
-        raise ValueError(
-            f"margins={margins!r} must be two or more finite numbers in a row, say "
-            "np.linspace(-3, 2, 500)."
-        )
-    return np.sort(array)
 
 
 # ----------------------------------------------------------------------------- labels
@@ -488,9 +461,9 @@ def _estimator_label(estimator: Any) -> str:
 # ---------------------------------------------------------------------------- looks
 
 
-def _kind(pace: Pace) -> Hashable:
+def _kind(pace: Pace | None) -> Hashable:
     """What two paces have in common that differ by their strength alone."""
-    options = pace.get_params()
+    options = {} if pace is None else pace.get_params()
     rest = {k: v for k, v in options.items() if k not in ("age", "plateau")}
     return type(pace), str(sorted(rest.items()))
 
@@ -501,25 +474,24 @@ def _looks(curves: list[MarginCurve]) -> list[dict[str, Any]]:
     coloured = [family for family in dict.fromkeys(families) if family != ZERO_ONE]
     looks: list[dict[str, Any]] = []
     for k, family in enumerate(families):
-        look = {"color": INK, "linewidth": 1.2, "linestyle": ":", "zorder": 3}
-        if family != ZERO_ONE:
-            turn, place = divmod(coloured.index(family), len(LINE_COLOURS))
-            share = families[: k + 1].count(family) / families.count(family)
-            colour = tint(LINE_COLOURS[place], PALEST + (1 - PALEST) * share)
-            line = ("-", "--", "-.")[turn % 3]
-            look = {"color": colour, "linewidth": 1.8, "linestyle": line}
-        looks.append(look)
+        if family == ZERO_ONE:
+            looks.append(
+                {"color": INK, "linewidth": 1.2, "linestyle": ":", "zorder": 3}
+            )
+            continue
+        turn, place = divmod(coloured.index(family), len(LINE_COLOURS))
+        share = families[: k + 1].count(family) / families.count(family)
+        colour = tint(LINE_COLOURS[place], PALEST + (1 - PALEST) * share)
+        line = ("-", "--", "-.")[turn % 3]
+        looks.append({"color": colour, "linewidth": 1.8, "linestyle": line})
     return looks
 
 
 def _top(margin: FloatArray, values: list[FloatArray]) -> float:
     """Height of the picture: all of curves that level off, others up to margin -1."""
-    tenth = margin[0] + 0.1 * (margin[-1] - margin[0])
-    climbing = [
-        value[0] > CLIMBING * np.interp(tenth, margin, value) for value in values
-    ]
-    heights = [
-        float(np.interp(-1.0, margin, value) if climbs else value.max())
-        for value, climbs in zip(values, climbing, strict=True)
-    ]
-    return 1.1 * max(heights)
+    left = margin[0], margin[0] + 0.1 * (margin[-1] - margin[0]), -1.0
+    heights = []
+    for value in values:
+        edge, tenth, at_minus_one = np.interp(left, margin, value)
+        heights.append(at_minus_one if edge > CLIMBING * tenth else value.max())
+    return 1.1 * float(max(heights))

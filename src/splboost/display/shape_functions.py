@@ -116,7 +116,7 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
         if coding is None:
             column, cuts = table.numeric(f).astype(float), tables.cuts[lo : hi - 2]
             steps = _steps_of_numbers(column, cuts)
-            counts, edges = _histogram(column, cuts)
+            counts, edges = np.histogram(column[~np.isnan(column)], N_BINS)
         else:
             cell, categories = cell[[*coding.values(), -1]], list(coding)
             labels, index = table.category(f)
@@ -166,18 +166,6 @@ def _tables(booster: Any) -> Any:
             "with trees of splboost.trees of max_depth=1."
         )
     return booster._model.tables
-
-
-def _histogram(
-    column: FloatArray, cuts: FloatArray
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Counts and edges, between the extremes of a column or else of the cuts."""
-    known = column[~np.isnan(column)]
-    within = next((x for x in (known, cuts) if x.size), np.zeros(1))
-    low, high = within.min(), within.max()
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return np.histogram(known, bins=np.linspace(low, high, N_BINS + 1))
 
 
 def _steps_of_numbers(column: FloatArray, cuts: FloatArray) -> NDArray[np.intp]:
@@ -282,16 +270,11 @@ class ShapeFunctionsDisplay:
         display : ShapeFunctionsDisplay
         """
         intercept, functions = shape_functions(estimator, X)
+        shown = {"features": features, "class_": class_, "max_panels": max_panels}
         display = cls(
             intercept=intercept, functions=functions, classes=estimator.classes_
         )
-        return display.plot(
-            features=features,
-            class_=class_,
-            max_panels=max_panels,
-            n_cols=n_cols,
-            ax=ax,
-        )
+        return display.plot(**shown, n_cols=n_cols, ax=ax)
 
     def plot(
         self,
@@ -371,12 +354,11 @@ class ShapeFunctionsDisplay:
     ) -> list[ShapeFunction]:
         """The functions to draw; by default those that matter most to the curves."""
         if features is None:
-            spread = {
-                f.feature: np.linalg.norm([curve.of(f.importance) for curve in curves])
-                for f in self.functions
-            }
-            ranked = sorted(self.functions, key=lambda f: -spread[f.feature])
-            return ranked[:max_panels]
+
+            def spread(function: ShapeFunction) -> Any:
+                return -np.linalg.norm([c.of(function.importance) for c in curves])
+
+            return sorted(self.functions, key=spread)[:max_panels]
         known: dict[Any, ShapeFunction] = {f.name: f for f in self.functions}
         known.update((f.feature, f) for f in self.functions)
         alone = isinstance(features, str | Integral)

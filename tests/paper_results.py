@@ -74,6 +74,7 @@ def make_results(
                             "source": "catalogue",
                             "protocol": "large" if data == "adult" else "small",
                             "version": "0.1.0",
+                            "settings": "0123456789ab",
                         }
                     )
     return pd.DataFrame(rows)

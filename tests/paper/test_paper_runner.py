@@ -397,21 +397,12 @@ def test_results_of_the_source_with_most_are_read(store, monkeypatch):
     one = replace(TINY, sets=("twonorm",), repeats=1)
     run(store, one, methods=["LogitBoost"])
     own = runner.read_results(store, one)
-    for here in ("copy 0123456789ab", None):
-        monkeypatch.setattr(results, "source_of", lambda name, here=here: here)
-        assert set(runner.read_results(store, one)["source"]) == {"generated"}
     data = replace(runner.read_set("twonorm"), source="catalogue")
     monkeypatch.setattr(runner, "read_set", lambda name, download: data)
     run(store, replace(one, noise=(20,)), methods=["LogitBoost"])
     counts = {"twonorm": {"generated": 2, "catalogue": 1}}
     assert results.count_sources(store, one) == counts
-    for here in ("generated", "catalogue"):
-        monkeypatch.setattr(results, "source_of", lambda name, here=here: here)
-        pd.testing.assert_frame_equal(runner.read_results(store, one), own)
-    run(store, one, methods=["LogitBoost"])
-    for here in ("generated", "catalogue"):  # as many from both
-        monkeypatch.setattr(results, "source_of", lambda name, here=here: here)
-        assert set(runner.read_results(store, one)["source"]) == {here}
+    pd.testing.assert_frame_equal(runner.read_results(store, one), own)
 
 
 def test_what_cannot_be_run_is_refused(store):
@@ -424,24 +415,6 @@ def test_what_cannot_be_run_is_refused(store):
     with pytest.warns(UserWarning, match="blood is not in .* OpenML"):
         assert run(store, replace(TINY, sets=("blood",))).n_cells == 0
     assert not store.exists()
-
-
-def test_what_another_run_has_measured_is_counted(store, monkeypatch, capsys):
-    """The other run has all but one of the cells by the time they are handed out."""
-    one = replace(TINY, sets=("twonorm",), repeats=1)
-    run(store, one, methods=["LogitBoost"])
-    missing = runner._Run.missing
-    calls = iter([True] * 2)
-    monkeypatch.setattr(
-        runner._Run,
-        "missing",
-        lambda self: list(self.tasks) if next(calls, False) else missing(self),
-    )
-    summary = run(store, one, methods=["LogitBoost", "AdaBoost"], verbose=1)
-    assert (summary.n_there, summary.n_done, summary.n_cells) == (4, 2, 4)
-    lines = [x for x in capsys.readouterr().err.splitlines() if x.startswith("paper")]
-    assert "2 by another run" in "".join(lines)
-    assert lines[-1].startswith("paper: 4 of 4")
 
 
 def test_a_cluster_gives_the_same(store, tmp_path):

@@ -149,13 +149,6 @@ def test_shares_of_the_top_by_hand():
     assert share[SPL[1]].tolist() == [0, 0, 1]
 
 
-def test_comparison_needs_something_to_compare():
-    results = make_results(SETS[:6], repeats=1)
-    assert Outcomes.of(results).compare("x").n_sets == 6
-    assert Outcomes.of(results[:0]).compare("x") is None
-    assert Outcomes.of(results[results["method"] == "RBoost"]).compare("x") is None
-
-
 def test_a_table_of_something_else_is_refused():
     with pytest.raises(ValueError, match="'error', 'cv_error'"):
         Outcomes.of(make_results(SETS[:1]).drop(columns=["error", "cv_error"]))

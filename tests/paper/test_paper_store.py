@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import splboost.paper.store as store_module
-from splboost.paper.store import CLAIMED, DONE, FAILED, Store, StoreError
+from splboost.paper.store import CLAIMED, FAILED, Store, StoreError
 
 
 class Cell(NamedTuple):
@@ -348,37 +348,3 @@ def test_threads_share_a_store(path):
     assert {(r["seed"], r["error"]) for r in store.rows(["settings"])} == {
         (seed, float(seed)) for seed in range(80)
     }
-
-
-def test_files_of_the_benchmark_before_the_store_moved_are_read(path):
-    """The statement that made them, and a row."""
-    path.parent.mkdir()
-    with sqlite3.connect(path) as connection:
-        connection.execute(
-            "CREATE TABLE cells (settings TEXT NOT NULL, data TEXT NOT NULL, "
-            "noise TEXT NOT NULL, seed INTEGER NOT NULL, method TEXT NOT NULL, "
-            "state TEXT NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, "
-            "process_start REAL NOT NULL, time REAL NOT NULL, error REAL, "
-            "balanced_accuracy REAL, log_loss REAL, fit_seconds REAL, "
-            "predict_seconds REAL, source TEXT, failure TEXT, "
-            "PRIMARY KEY (settings, data, noise, seed, method)) WITHOUT ROWID"
-        )
-        connection.execute(
-            "INSERT INTO cells VALUES ('settings', 'pima', '20', 5, 'ExtraTrees', "
-            "'done', 'here', 1, 0.0, 0.0, 0.25, 0.5, 0.6, 1.0, 0.1, 'abc', NULL)"
-        )
-    connection.close()
-
-    class Old(NamedTuple):
-        error: float
-        balanced_accuracy: float
-        log_loss: float
-        fit_seconds: float
-        predict_seconds: float
-
-    store = Store(path, Cell, Old)
-    (row,) = store.rows(["settings"])
-    assert row["error"] == 0.25 and row["state"] == DONE
-    assert not store.claim(CELL)
-    assert store.claim(CELL._replace(seed=6))
-    assert store.rows(["settings"], FAILED) == []

@@ -7,7 +7,6 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ import typer
 
 from splboost._tools.interrupts import EXIT_CODE, handling
 from splboost._tools.progress_bar import counted
-from splboost._tools.whole_files import check_replaceable, replacing
+from splboost._tools.whole_files import check_replaceable, has_mark, replacing
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.draw import describe_table_one
@@ -38,9 +37,8 @@ FOLDER = Path("splboost-paper")
 FIGURES = range(1, 6)
 STORE, PAGE = "results.sqlite", "report.html"
 ALL = "all"  # methods
-PNG = b"\x89PNG\r\n\x1a\n"
 MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
-OF_GAUSSIANS = 3  # drawn with 60 rounds, and with as many as folds choose
+CHOSEN_ROUNDS = "figure_3_chosen_rounds.png"  # beside the one with 60 rounds
 FAILURE = 1  # exit code, beside 2 for options that are wrong
 
 app = typer.Typer(
@@ -376,8 +374,7 @@ def _measure(
 
 def _exit(summary: Summary, sets: str | None) -> None:
     """With a failure where not all that was asked for is there."""
-    asked = summary.absent if sets is not None else {}
-    if summary.failures or asked or not summary.n_cells:
+    if summary.failures or (sets and summary.absent) or not summary.n_cells:
         raise typer.Exit(FAILURE)
 
 
@@ -394,9 +391,9 @@ def _read(
     _say_sources(path, protocol, version)
     fuller = _name_fuller_preset(path, protocol, version, len(results))
     if results.empty:
+        remedy = "; measure some, or give the preset and options of an earlier run."
         raise ValueError(
-            f"{path} has no results of these settings with {here}"
-            f"{fuller or _name_remedy(path, version)}"
+            f"{path} has no results of these settings with {here}{fuller or remedy}"
         )
     if fuller:
         say(f"{path} has {len(results)} results of these settings{fuller}")
@@ -417,9 +414,12 @@ def _write(
     """A figure, or all of them and the page."""
     make_folder(folder)
     for number in FIGURES if figure is None else [figure]:
-        for name, draw in _pictures(number, results).items():
+        for name in _pictures(number):
             try:
-                drawn = draw()
+                if name == CHOSEN_ROUNDS:
+                    drawn = draw_gaussians(rounds=None)
+                else:
+                    drawn = draw_figure(number, results)
             except ValueError as why:
                 if figure is not None:
                     raise
@@ -435,12 +435,9 @@ def _write(
         say(f"Report: {path}")
 
 
-def _pictures(number: int, results: pd.DataFrame | None) -> dict[str, partial[Any]]:
-    """The files of a figure, and what draws each."""
-    drawn = {f"figure_{number}.png": partial(draw_figure, number, results)}
-    if number == OF_GAUSSIANS:
-        drawn["figure_3_chosen_rounds.png"] = partial(draw_gaussians, rounds=None)
-    return drawn
+def _pictures(number: int) -> list[str]:
+    """The files of a figure."""
+    return [f"figure_{number}.png", *([CHOSEN_ROUNDS] if number == 3 else [])]
 
 
 def _check_outputs(figure: int | None, folder: Path, store: Path, force: bool) -> None:
@@ -448,7 +445,7 @@ def _check_outputs(figure: int | None, folder: Path, store: Path, force: bool) -
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder; name another --folder.")
     for number in FIGURES if figure is None else [figure]:
-        for name in _pictures(number, None):
+        for name in _pictures(number):
             _check_output(folder / name, _is_picture, store, force)
     if figure is None:
         _check_output(folder / PAGE, is_report, store, force)
@@ -463,10 +460,7 @@ def _check_output(
 
 
 def _is_picture(path: Path) -> bool:
-    with path.open("rb") as file:
-        start = file.read(1000)
-    mark = b"\0".join(text.encode() for pair in MARK.items() for text in pair)
-    return start.startswith(PNG) and mark in start
+    return has_mark(path, "\0".join(*MARK.items()))  # as PNG has it
 
 
 def _refuse_options(context: typer.Context) -> None:
@@ -558,10 +552,3 @@ def _name_fuller_preset(
     if counts[best] <= n_found:
         return ""
     return f", but {counts[best]} with --preset {best}; give that."
-
-
-def _name_remedy(path: Path, version: str | None) -> str:
-    """What to do where a store has no results of a protocol."""
-    if {version, current_version()} & set(versions_in(path)):
-        return "; give the preset and the options of the run that it is the store of."
-    return "; measure some with splboost paper run."

@@ -38,6 +38,7 @@ from splboost.paper.claims import (
 from splboost.paper.draw import describe_table_one
 from splboost.paper.figures import draw_figure, draw_gaussians
 from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
+from splboost.paper.results import COLUMNS
 from splboost.paper.statistics import Outcomes, check_results, complete_repeats
 from splboost.paper.tables import Markup, element, paragraph, picture
 
@@ -82,7 +83,7 @@ def write_report(
         That of the file.
     """
     about = provenance(protocol) if about is None else dict(about)
-    material = Material(check_results(results), about, protocol, data_home)
+    material = Material(check_results(results, COLUMNS), about, protocol, data_home)
     parts, links = [], []
     with make_report(verbose, len(SECTIONS), "report") as report:
         for n, (title, make) in enumerate(SECTIONS.items()):
@@ -165,10 +166,6 @@ class Material:
     about: dict[str, Any]
     protocol: Protocol | None = None
     data_home: str | os.PathLike[str] | None = None
-
-    @cached_property
-    def outcomes(self) -> Outcomes:
-        return Outcomes.of(self.results)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -262,16 +259,6 @@ def figures(material: Material) -> list[Markup]:
     ]
 
 
-def _large_ones(results: pd.DataFrame) -> str:
-    """Which sets got less, as a sentence."""
-    if "protocol" not in results:
-        return ""
-    names = sorted(set(results.loc[results["protocol"] == LARGE, "data"]))
-    if not names:
-        return ""
-    return f" With fewer repeats, ages and depths: {', '.join(names)}."
-
-
 def numbers(material: Material) -> list[Markup]:
     """The tables behind the verdicts, and the errors of all cases."""
     parts = []
@@ -287,27 +274,27 @@ def numbers(material: Material) -> list[Markup]:
         ),
         tables.frame_table(chosen.table),
     ]
-    if not material.results.empty:
+    results = material.results
+    if not results.empty:
+        large = sorted(set(results.loc[results["protocol"] == LARGE, "data"]))
+        text = f" With fewer repeats, ages and depths: {', '.join(large)}."
         parts += [
             element("h3", "Test errors (%) of all cases"),
             paragraph(
                 "Means over the repeats that all methods have finished, with standard "
-                f"errors; the least is bold.{_large_ones(material.results)}"
+                f"errors; the least is bold.{text if large else ''}"
             ),
-            tables.error_table(material.outcomes),
-        ]
-    if {"chosen", "n_estimators"} <= set(material.results) and len(material.results):
-        parts += [
+            tables.error_table(Outcomes.of(results)),
             element("h3", "What was chosen"),
             paragraph(
                 "Medians of what cross-validation has chosen, over all cells, and the "
                 "share of the cells at the ends of a grid. Where it is large, a wider "
                 "grid might do better. Depths are counted where there was a choice."
             ),
-            tables.choice_table(material.results, material.protocol),
+            tables.choice_table(results, material.protocol),
+            element("h3", "What it cost"),
+            tables.cost_table(results),
         ]
-    if {"n_fits", "fit_seconds"} <= set(material.results) and len(material.results):
-        parts += [element("h3", "What it cost"), tables.cost_table(material.results)]
     return parts
 
 
@@ -318,18 +305,14 @@ def first_table(material: Material) -> list[Markup]:
 
 def how(material: Material) -> list[Markup]:
     """Versions, settings and seeds."""
-    about = dict(material.about)
-    results = material.results
-    if "version" in results and len(results):
-        versions = sorted(set(results["version"]))
-        about.setdefault("version of the results", ", ".join(map(str, versions)))
-    of_sets = {"protocol": "sets with the {} protocol", "source": "data: {}"}
-    for column, words in of_sets.items():
-        if column in results:
-            for value, names in results.groupby(column)["data"].unique().items():
-                about[words.format(value)] = ", ".join(sorted(names))
-    if not about:
-        return [paragraph("Nothing is recorded.", class_="note")]
+    about, results = dict(material.about), material.results
+    for column, words in {
+        "version": "results of {}",
+        "protocol": "sets with the {} protocol",
+        "source": "data: {}",
+    }.items():
+        for value, names in results.groupby(column)["data"].unique().items():
+            about[words.format(value)] = ", ".join(sorted(names))
     parts = []
     for name, value in about.items():
         fields = value if isinstance(value, Mapping) else {name: value}
@@ -337,7 +320,7 @@ def how(material: Material) -> list[Markup]:
             if isinstance(one, Sequence) and not isinstance(one, str):
                 one = ", ".join(map(str, one))
             parts += [element("dt", str(key)), element("dd", str(one))]
-    return [element("dl", *parts)]
+    return [element("dl", *parts) if parts else paragraph("Nothing is recorded.")]
 
 
 def missing(material: Material) -> list[Markup]:

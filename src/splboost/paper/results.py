@@ -20,7 +20,6 @@ import pandas as pd
 
 from splboost._data.table import MOST_EXACT
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper.draw import source_of
 from splboost.paper.protocol import METHODS, Protocol
 from splboost.paper.store import Store
 
@@ -154,8 +153,7 @@ def read_results(
     with _reading(store) as opened:
         for name in protocol.sets:
             found = _rows_by_source(opened, name, protocol, version)
-            here = _source_here(name)
-            source = max(found, key=lambda s: (len(found[s]), s == here), default="")
+            source = max(found, key=lambda each: len(found[each]), default="")
             about = {
                 "source": source,
                 "protocol": protocol.kind(name),
@@ -227,13 +225,6 @@ def _setting(store: Store, settings: str, name: str) -> str:
         return str(json.loads(settings)[name])
     except (TypeError, ValueError, KeyError) as error:
         raise store.damaged(error) from error
-
-
-def _source_here(name: str) -> str | None:
-    try:
-        return source_of(name)
-    except ValueError:  # a damaged file, which results of old do not need
-        return None
 
 
 def _find_impossible(frame: pd.DataFrame) -> tuple[int, str] | None:

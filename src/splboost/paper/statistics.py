@@ -211,9 +211,11 @@ class Comparison:
 # ----------------------------------------------------- what may be compared of a table
 
 
-def check_results(results: pd.DataFrame) -> pd.DataFrame:
+def check_results(
+    results: pd.DataFrame, needed: Sequence[str] = NEEDED
+) -> pd.DataFrame:
     """The table, if it is one of results."""
-    missing = [name for name in NEEDED if name not in getattr(results, "columns", ())]
+    missing = [name for name in needed if name not in getattr(results, "columns", ())]
     if missing:
         raise ValueError(
             f"results has no column {', '.join(map(repr, missing))}; give the table of "

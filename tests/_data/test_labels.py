@@ -265,6 +265,9 @@ def test_labels_that_floats_have_merged_are_refused(y):
 
 
 def test_integers_of_128_bits_are_no_labels():
-    y = pl.Series([2**70, 2**70 + 1], dtype=pl.Int128)
-    with pytest.raises(ValueError, match=r"y is of dtype object .*y\.astype\(str\)"):
-        SPLBoostClassifier().fit([[0], [1]], y)
+    """Nor are those of Python, which numpy could make no others of."""
+    large = [2**70, 2**70 + 1]
+    for y in (pl.Series(large, dtype=pl.Int128), np.array(large, dtype=object)):
+        said = r"y is of dtype object .* for instance with y\.astype\(str\)"
+        with pytest.raises(ValueError, match=said):
+            SPLBoostClassifier().fit([[0], [1]], y)

@@ -369,7 +369,11 @@ BAD = {
         "Column 'town' has dtype object",
     ),
     "dates": (pd.DataFrame({"day": pd.date_range("2024", periods=2)}), "Column 'day'"),
-    "infinity in array": (np.array([[1.0], [np.inf]]), "infinity"),
+    "infinity in array": (
+        np.array([[1.0, 2.0], [0.0, np.inf]]),
+        "Input X contains infinity in column 1; replace",
+    ),
+    "infinity in list": ([[1, -float("inf")], [0, 1]], "infinity in column 1"),
     "infinity in pandas": (
         pd.DataFrame({"a": [1.0, -np.inf]}),
         "Input X contains infinity in column 'a'",

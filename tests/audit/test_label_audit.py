@@ -594,6 +594,23 @@ def test_given_probabilities_are_of_the_rows_that_their_index_says(
     quick().fit(gaussians.X, gaussians.given, pred_probs=shuffled)  # nothing to compare
 
 
+@pytest.mark.filterwarnings("ignore:y has 6000 classes")
+def test_long_lists_are_cut_short_in_errors():
+    y = np.arange(6000)
+    for fit in (
+        lambda: find_label_issues(None, y, pred_probs=np.ones((6000, 2))),
+        lambda: find_label_issues(y[:, None], y, pred_probs=pd.DataFrame({"a": y})),
+        lambda: find_label_issues(y[:, None], y % 2, original=y + 2),
+        lambda: quick().fit(y[:, None], y % 2).explain(list(y / 2)),
+        lambda: SPLForestClassifier(class_weight=dict.fromkeys(y, 2)).fit(
+            y[:, None], y % 2
+        ),
+    ):
+        with pytest.raises(ValueError) as error:
+            fit()
+        assert len(str(error.value)) < 500
+
+
 @pytest.mark.parametrize("name", ["y", "groups", "trusted", "original", "ids"])
 def test_all_that_is_said_of_rows_has_their_index(gaussians, tmp_path, name):
     X = pd.DataFrame(gaussians.X)

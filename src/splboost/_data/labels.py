@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from splboost._data.frames import as_array
 from splboost._data.table import BLOCK_ROWS, is_missing, refuse_rounded
 from splboost._tools.user_warnings import warn
+from splboost._tools.wording import counted
 
 MOST_CLASSES = 1 << 16
 SMALL = 20  # rows, of which any number of classes is given without a warning
@@ -94,7 +96,7 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
     if y.size != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has "
-            f"{n_rows} rows and y has {y.size} values."
+            f"{counted(n_rows, 'row')} and y has {counted(y.size, 'value')}."
         )
     return y
 
@@ -140,10 +142,13 @@ def check_labels(y: NDArray[Any]) -> None:
     elif y.dtype.kind == "O":
         kinds = {type(label).__name__: isinstance(label, str) for label in y.tolist()}
         if not all(kinds.values()):
+            whole = [int(each) for each in y.tolist() if isinstance(each, Integral)]
+            is_long = max(map(abs, whole), default=0) >= 2**63
+            ways = "" if is_long else "y.astype(int) or "
             raise ValueError(
                 f"Unknown label type: y is of dtype object and holds "
-                f"{' and '.join(kinds)}. Convert it, for instance with y.astype(int) "
-                "or y.astype(str)."
+                f"{' and '.join(kinds)}. Convert it, for instance with {ways}"
+                "y.astype(str)."
             )
     elif y.dtype.kind not in "iubUS":
         check_classification_targets(y)
@@ -158,7 +163,7 @@ def warn_of_many_classes(n_classes: int, n_rows: int) -> None:
     if half or (n_classes > MANY_CLASSES and n_rows < FEW_ROWS * n_classes):
         warn(
             f"y has {n_classes} classes in {n_rows} rows, "
-            f"{n_rows / n_classes:.2g} rows for each on average: few of them can be "
+            f"{n_rows / n_classes:.2g} to a class on average: few of them can be "
             "learned, and each makes a fit longer. If y is a number to be predicted, "
             "use a regressor."
         )
@@ -264,13 +269,14 @@ def weights_of_classes(
     }
     if bad:
         raise ValueError(
-            f"class_weight contains {bad}: weights must be finite, zero or positive."
+            f"class_weight contains {reprlib.repr(bad)}: weights must be finite, zero "
+            "or positive."
         )
     unknown = [label for label in class_weight if label not in labels]
     if unknown:
         raise ValueError(
-            f"class_weight names {unknown}, which y does not contain; its classes are "
-            f"{labels}."
+            f"class_weight names {reprlib.repr(unknown)}, which y does not contain; "
+            f"its classes are {reprlib.repr(labels)}."
         )
     of_class = np.array([float(class_weight.get(label, 1)) for label in labels])
     if np.count_nonzero(of_class) < 2:

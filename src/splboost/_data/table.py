@@ -59,7 +59,13 @@ def read_table(
             return ObjectTable(cells, categorical_features)
         found = [object_numbers(column, j) for j, column in enumerate(cells.T)]
         X = np.column_stack(found) if X.dtype.kind == "O" else X
-    X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
+    try:
+        X = validate_data(estimator, X, reset=reset, dtype="numeric", **_FINITE)
+    except ValueError as error:
+        if "infinity" in str(error):  # of scikit-learn, which names no column
+            for j, column in enumerate(np.asarray(X).T):
+                finite(as_float(column), j)
+        raise
     return ArrayTable(X, categorical_features)
 
 

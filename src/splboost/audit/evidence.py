@@ -66,7 +66,7 @@ def encode_original(
     if (found < 0).all():
         raise ValueError(
             f"original has none of the labels of y: {labels.tolist()[0]!r} is none of "
-            f"{classes.tolist()}; give labels of the same type."
+            f"{reprlib.repr(classes.tolist())}; give labels of the same type."
         )
     return found
 
@@ -130,7 +130,7 @@ def read_probabilities(
         raise ValueError(
             f"pred_probs is of shape {given.shape}; give a probability for each of the "
             f"{codes.size} rows and each of the {classes.size} classes, in the order "
-            f"{classes.tolist()}."
+            f"{reprlib.repr(classes.tolist())}."
         )
     if np.isnan(given).any() or given.min() < 0:
         raise ValueError(
@@ -158,8 +158,9 @@ def _in_order(pred_probs: Any, classes: NDArray[Any]) -> Any:
         if len(said) == len(sought) and set(said) == set(sought):
             return np.asarray(pred_probs)[:, [said.index(each) for each in sought]]
     raise ValueError(
-        f"pred_probs has the columns {names}, and the classes are {labels}; name each "
-        "column after its class, or give an array with columns in this order."
+        f"pred_probs has the columns {reprlib.repr(names)}, and the classes are "
+        f"{reprlib.repr(labels)}; name each column after its class, or give an array "
+        "with columns in this order."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -227,7 +228,8 @@ def _read_given(
         labels = dict.fromkeys(y[unknown].tolist())
         raise ValueError(
             f"y_val contains {', '.join(map(repr, list(labels)[:5]))}, which y lacks; "
-            f"its classes are {classes}. Leave such rows out of the validation data."
+            f"its classes are {reprlib.repr(classes)}. Leave such rows out of the "
+            "validation data."
         )
     if of_class is not None:
         weight = weight * of_class[codes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -140,13 +141,14 @@ def _check_labels(given: dict[Any, Any], labels: list[Any]) -> None:
     unknown = [label for label in given if label not in labels]
     faults = []
     if missing:
-        faults.append(f"has no entry for {missing} (None is a class without a pace)")
+        lacking = reprlib.repr(missing)
+        faults.append(f"has no entry for {lacking} (None is a class without a pace)")
     if unknown:
-        faults.append(f"names {unknown}, which y does not contain")
+        faults.append(f"names {reprlib.repr(unknown)}, which y does not contain")
     if faults:
         raise ValueError(
             f"pace={given!r} {' and '.join(faults)}; give one entry for each of the "
-            f"classes {labels}."
+            f"classes {reprlib.repr(labels)}."
         )
 
 

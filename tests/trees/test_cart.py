@@ -24,7 +24,6 @@ from helpers import (
     read_data,
 )
 from splboost.trees import CARTClassifier, CARTRegressor
-from splboost.trees.estimators import count_features
 from splboost.trees.grower import advance
 
 every_cart = pytest.mark.parametrize("CART", [CARTClassifier, CARTRegressor])
@@ -311,7 +310,8 @@ def test_adult_by_pandas_polars_and_codes(adult):
     ids=str,
 )
 def test_number_of_features(max_features, number):
-    assert count_features(max_features, 10) == number
+    tree = CARTClassifier(max_features=max_features)
+    assert tree.tree_options(10).max_features == number
 
 
 @every_cart

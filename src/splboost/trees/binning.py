@@ -11,7 +11,6 @@ whole columns.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +19,8 @@ from numpy.typing import NDArray
 
 from splboost._data.coding import Coding, encode_categories, sort_categories
 from splboost._data.table import Table
-from splboost._tools.compiling import kernel
+from splboost._tools.compiling import jitable, kernel
+from splboost._tools.maths import choose
 from splboost._tools.threads import run, share
 from splboost._tools.user_warnings import warn
 
@@ -32,6 +32,15 @@ ENCODED_ROWS = 2048  # at a time, for which the fastest cache has room
 SORTING_WORK = 10  # steps to sort a cell and find its bin
 
 QUANTILE, EXACT, CATEGORICAL = 0, 1, 2
+
+
+def middle(low: Any, high: Any) -> Any:
+    """A cut between two values: low <= cut < high, whatever the rounding."""
+    cut = low / 2 + high / 2
+    return choose((cut >= high) | (cut < low), low, cut)
+
+
+jitable(middle)
 
 
 @dataclass(frozen=True)
@@ -99,22 +108,34 @@ def bin_table(
     n_bins = np.array([p.size for p in points], dtype=np.int64)
     offset = np.concatenate([[0], np.cumsum(n_bins + 1)])
     flat = np.concatenate([np.append(p, np.inf) for p in points])
-    binned = Binned(codes, n_bins, kind, offset, flat, categories)
-    _encode_numeric(binned, table, numeric, n_threads)
-    return binned
+    edges = flat.copy()
+    for j in numeric[kind[numeric] == EXACT]:
+        cuts = edges[offset[j] : offset[j + 1] - 1]
+        cuts[:-1] = middle(cuts[:-1], cuts[1:])
+
+    def encode(block: Any, features: Any, first_row: int, start: int, end: int) -> None:
+        for lo in range(start, end, ENCODED_ROWS):
+            cells = block[lo : min(lo + ENCODED_ROWS, end)]
+            # Kernels would be compiled anew for cells of another type or order.
+            cells = np.require(cells, np.float64, ["C", "W"])
+            bins = edges, offset, n_bins
+            encode_cells(cells, features, bins, codes, first_row + lo)
+
+    for first_row, features, block in table.numeric_blocks(numeric):
+        parts = share(block.shape[0], n_threads, features.size)
+        run(encode, [(block, features, first_row, lo, hi) for lo, hi in parts])
+    return Binned(codes, n_bins, kind, offset, flat, categories)
 
 
 def _sample_rows(
     table: Table, numeric: NDArray[np.intp], weight: NDArray[np.float64]
-) -> NDArray[np.intp] | slice:
-    """Rows to choose bins from: all, or a sample that the order of rows cannot change.
+) -> NDArray[np.intp]:
+    """Rows to choose bins from: a sample that the order of rows cannot change.
 
     Each row draws its lot from what it holds. Equal rows are numbered and draw one lot
     each, so that as many of them are in the sample as chance would have it; which ones
     makes no difference.
     """
-    if table.n_rows <= SAMPLE_ROWS:
-        return slice(None)
     digest = _digest_rows(table, numeric, weight)
     order = np.argsort(digest)
     digest = digest[order]
@@ -157,12 +178,13 @@ def _choose_bins(
     n_threads: int,
 ) -> list[tuple[NDArray[np.float64], int]]:
     """Points and kind (see :class:`Binned`) of each numeric column."""
-    rows = _sample_rows(table, numeric, weight)
+    rows: Any = slice(None)
+    if sampled := table.n_rows > SAMPLE_ROWS:
+        rows = _sample_rows(table, numeric, weight)
     sample_weight = np.ascontiguousarray(weight[rows])
-    sampled = sample_weight.size < table.n_rows
     chosen: list[Any] = [None] * numeric.size
 
-    def choose(first: int, last: int) -> None:
+    def choose_columns(first: int, last: int) -> None:
         for k in range(first, last):
             known, mass = _sort_known(table.numeric(numeric[k])[rows], sample_weight)
             is_first = np.append(True, known[1:] != known[:-1])[: known.size]
@@ -179,7 +201,8 @@ def _choose_bins(
             n_edges = quantile_edges(known, mass, MAX_BINS, edges)
             chosen[k] = edges[:n_edges].copy(), QUANTILE
 
-    run(choose, share(numeric.size, n_threads, SORTING_WORK * sample_weight.size))
+    work = SORTING_WORK * sample_weight.size
+    run(choose_columns, share(numeric.size, n_threads, work))
     return chosen
 
 
@@ -228,27 +251,6 @@ def _choose_categories(
     return {values[k]: next(code) if k in kept else MAX_BINS - 1 for k in present}
 
 
-def _encode_numeric(
-    binned: Binned, table: Table, numeric: NDArray[np.intp], n_threads: int
-) -> None:
-    edges = binned.points.copy()
-    for j in numeric[binned.kind[numeric] == EXACT]:
-        values = edges[binned.offset[j] : binned.offset[j + 1] - 1]
-        values[:-1] = [middle(low, high) for low, high in itertools.pairwise(values)]
-    bins = edges, binned.offset, binned.n_bins
-
-    def encode(block: Any, features: Any, first_row: int, start: int, end: int) -> None:
-        for lo in range(start, end, ENCODED_ROWS):
-            cells = block[lo : min(lo + ENCODED_ROWS, end)]
-            # Kernels would be compiled anew for cells of another type or order.
-            cells = np.require(cells, np.float64, ["C", "W"])
-            encode_cells(cells, features, bins, binned.codes, first_row + lo)
-
-    for first_row, features, block in table.numeric_blocks(numeric):
-        parts = share(block.shape[0], n_threads, features.size)
-        run(encode, [(block, features, first_row, lo, hi) for lo, hi in parts])
-
-
 @kernel
 def quantile_edges(ascending, weight, max_bins, edges):
     """Write the upper edges of bins of about equal weight; their number.
@@ -278,13 +280,6 @@ def quantile_edges(ascending, weight, max_bins, edges):
 
 
 @kernel
-def middle(low, high):
-    """A cut between two values: low <= cut < high, whatever the rounding."""
-    cut = low / 2 + high / 2
-    return low if cut >= high or cut < low else cut
-
-
-@kernel
 def encode_cells(cells, features, bins, codes, first_row):
     """Codes of some rows' cells: the number of upper edges below each value.
 
@@ -300,17 +295,18 @@ def encode_cells(cells, features, bins, codes, first_row):
         f = features[k]
         if f < 0:
             continue
+        missing = n_bins[f]
         for b in range(256):
-            table[b] = edges[offset[f] + b] if b < n_bins[f] - 1 else np.inf
+            table[b] = edges[offset[f] + b] if b < missing - 1 else np.inf
         for i in range(n):
             x[i] = cells[i, k]
             code[i] = 0
         span = 128
         while span > 0:
-            if span < n_bins[f]:
+            if span < missing:
                 for i in range(n):
                     c = code[i]
                     code[i] = c + span if x[i] > table[c + span - 1] else c
             span >>= 1
         for i in range(n):
-            codes[f, first_row + i] = n_bins[f] if np.isnan(x[i]) else code[i]
+            codes[f, first_row + i] = missing if np.isnan(x[i]) else code[i]

@@ -192,6 +192,17 @@ def read_data(name):
     return frame.drop(columns="target"), frame["target"].to_numpy()
 
 
+# With fixed seeds a bound of five standard errors fails for wrong code only.
+N_STANDARD_ERRORS = 5
+
+
+def assert_close_mean(values, expected, axis=0):
+    """The mean of `values` lies within the noise of its expected value."""
+    standard_error = np.std(values, axis=axis) / np.sqrt(np.shape(values)[axis])
+    difference = np.abs(np.mean(values, axis=axis) - expected)
+    assert (difference <= N_STANDARD_ERRORS * standard_error).all()
+
+
 def assert_apart(extents, figure):
     """No box on a figure covers another, and none is cut off."""
     for i, one in enumerate(extents):

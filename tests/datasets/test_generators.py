@@ -1,15 +1,15 @@
 """Generators have the moments and the best errors that they promise."""
 
 import os
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
+from helpers import assert_close_mean
 from splboost.datasets import (
     gaussians_log_odds,
+    load_uci,
     make_gaussians,
     make_long_servedio,
     make_ringnorm,
@@ -23,15 +23,6 @@ GAUSSIANS = {
 }
 # By quadrature of min(p0, p1) / 2 on a grid of step 0.01 over [-16, 16]^2.
 GAUSSIANS_BAYES_ERROR = 0.032811
-# With fixed seeds a bound of five standard errors fails for wrong code only.
-N_STANDARD_ERRORS = 5
-
-
-def assert_close_mean(values, expected, axis=0):
-    """The mean of `values` lies within the noise of its expected value."""
-    standard_error = np.std(values, axis=axis) / np.sqrt(np.shape(values)[axis])
-    difference = np.abs(np.mean(values, axis=axis) - expected)
-    assert (difference <= N_STANDARD_ERRORS * standard_error).all()
 
 
 def assert_moments(X, mean, covariance):
@@ -99,41 +90,30 @@ def test_gaussians_log_odds_wants_two_columns(X):
         gaussians_log_odds(X)
 
 
-@pytest.mark.parametrize("n_features", [3, 20])
-def test_breiman_problems(n_features):
+def assert_breiman(twonorm, ringnorm):
+    X, y = twonorm
+    n_features = X.shape[1]
     a, eye = 2 / np.sqrt(n_features), np.eye(n_features)
-    X, y = make_twonorm(10_000, n_features=n_features, random_state=0)
     assert_close_mean(y, 0.5)
     assert_moments(X[y == 0], np.full(n_features, a), eye)
     assert_moments(X[y == 1], np.full(n_features, -a), eye)
     assert_close_mean((X.sum(axis=1) < 0) != y, stats.norm.cdf(-2))
-    X, y = make_ringnorm(10_000, n_features=n_features, random_state=0)
+    X, y = ringnorm
     assert_close_mean(y, 0.5)
     assert_moments(X[y == 0], np.zeros(n_features), 4 * eye)
     assert_moments(X[y == 1], np.full(n_features, a), eye)
 
 
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_breiman_problems(n_features):
+    given = {"n_features": n_features, "random_state": 0}
+    assert_breiman(make_twonorm(10_000, **given), make_ringnorm(10_000, **given))
+
+
 @pytest.mark.skipif(not DATA, reason="set SPLBOOST_DATA to the folder of the data")
-@pytest.mark.parametrize("name", ["twonorm", "ringnorm"])
-def test_breiman_problems_agree_with_the_delve_files(name):
-    path = Path(DATA) / f"{name}.csv.gz"
-    if not path.exists():
-        pytest.skip(f"no {path.name} in SPLBOOST_DATA")
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    X_file, y_file = frame.drop(columns="target").to_numpy(), frame["target"]
-    make = {"twonorm": make_twonorm, "ringnorm": make_ringnorm}[name]
-    X, y = make(len(frame), random_state=0)
-    assert X.shape == X_file.shape
-    for label in (0, 1):
-        drawn, real = X[y == label], X_file[y_file == label]
-        # two-sample bounds, per feature: of the means, then of the variances
-        for a, b in [
-            (drawn, real),
-            ((drawn - drawn.mean(0)) ** 2, (real - real.mean(0)) ** 2),
-        ]:
-            standard_error = np.sqrt(a.var(0) / len(a) + b.var(0) / len(b))
-            difference = np.abs(a.mean(0) - b.mean(0))
-            assert (difference <= N_STANDARD_ERRORS * standard_error).all()
+def test_the_delve_files_are_such_problems():
+    files = [load_uci(name, data_home=DATA) for name in ("twonorm", "ringnorm")]
+    assert_breiman(*[(frame.to_numpy(), y) for frame, y in files])
 
 
 def test_long_servedio():

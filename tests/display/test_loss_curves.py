@@ -327,8 +327,3 @@ def test_what_is_no_booster():
     with pytest.raises(ValueError, match="pace='soft'"):
         LossDisplay.from_estimator(AdaBoostClassifier(pace="soft"))
     assert not plt.get_fignums()
-
-
-def test_matplotlib_is_asked_for(without_matplotlib):
-    with pytest.raises(ImportError, match=r"pip install 'splboost\[plot\]'"):
-        LossDisplay.from_losses()

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from helpers import mixed_data, name_columns
 from splboost import AdaBoostClassifier
-from splboost.display import plot_tree
+from splboost.display import LossDisplay, plot_tree
 from splboost.display.style import CLASS_COLOURS, tint
 from splboost.trees import CARTClassifier, CARTRegressor
 from splboost.trees.outline import Wording
@@ -244,5 +244,6 @@ def test_wrong_arguments(iris):
 
 
 def test_matplotlib_is_asked_for(iris, without_matplotlib):
-    with pytest.raises(ImportError, match=r"pip install 'splboost\[plot\]'"):
-        plot_tree(iris)
+    for draw in (lambda: plot_tree(iris), LossDisplay.from_losses):
+        with pytest.raises(ImportError, match=r"pip install 'splboost\[plot\]'"):
+            draw()

@@ -185,8 +185,3 @@ def test_what_cannot_be_drawn():
     with pytest.raises(ValueError, match="rule='x' is unknown"):
         PaceSearchDisplay.from_path(path_of(), rule="x")
     assert not plt.get_fignums()
-
-
-def test_matplotlib_is_asked_for(without_matplotlib):
-    with pytest.raises(ImportError, match=r"pip install 'splboost\[plot\]'"):
-        PaceSearchDisplay.from_path(path_of())

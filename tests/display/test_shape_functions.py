@@ -345,9 +345,3 @@ def test_a_booster_that_never_splits():
     booster = fit_stumps([[0.0]] * 3, [0, 0, 1], n_estimators=2)
     with pytest.raises(ValueError, match="No tree of the booster splits"):
         show(booster, [[0.0]] * 3)
-
-
-def test_matplotlib_is_asked_for(stumps, without_matplotlib):
-    booster, X, _ = stumps
-    with pytest.raises(ImportError, match=r"pip install 'splboost\[plot\]'"):
-        show(booster, X)

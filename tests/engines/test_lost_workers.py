@@ -7,8 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
-from types import SimpleNamespace
 
 import dask
 import dask.array as da
@@ -166,28 +164,6 @@ def lone_worker(client):
         worker.wait()
 
 
-def test_what_is_seen_on_the_scheduler():
-    class Task:
-        def __init__(self, key, mark=None, workers=None, waiters=None):
-            self.key, self.worker_restrictions, self.waiters = key, workers, waiters
-            self.annotations = {lost_workers.MARK: mark} if mark else None
-
-    stuck = Task("stuck")
-    bound = [Task(k, "ours", {"one"}) for k in "ab"]
-    wanted = {stuck, *bound, Task("other fit", "theirs", {"two"}), Task("data")}
-    elsewhere = Task("of another client", "ours", {"three"})
-    lost = Task("lost", workers={"gone"}, waiters={stuck, elsewhere})
-    clients = {"we": SimpleNamespace(wants_what=wanted)}
-    clients["they"] = SimpleNamespace(wants_what={elsewhere})
-    scheduler = SimpleNamespace(
-        clients=clients, workers={"one": 1, "two": 2}, running={1, 2}, unrunnable={lost}
-    )
-    seen = lost_workers.look(scheduler, client="we", mark="ours")
-    assert seen == ({"one", "two"}, {"one": {"a", "b"}}, {"stuck"})
-    scheduler.running = {1}  # the other pauses, and may go on
-    assert not lost_workers.look(scheduler, client="we", mark="ours").stuck
-
-
 class FakeCluster:
     """A client of workers, on which tasks run that training has bound to them."""
 
@@ -256,7 +232,6 @@ def test_a_worker_lost_when_training_is_over(it_is_needed, monkeypatch):
 
 
 def test_dask_is_not_to_warn_of_our_mark():
-    """By one filter, made once."""
     code = (
         "import warnings; from splboost.engines import lost_workers as own; "
         "warnings.warn(f'Dask annotations {{{own.MARK!r}: 1}} detected.')"
@@ -264,11 +239,3 @@ def test_dask_is_not_to_warn_of_our_mark():
     given = {"capture_output": True, "text": True, "check": True}
     said = subprocess.run([sys.executable, "-c", code], **given)
     assert "annotations" not in said.stderr
-
-    async def fit():
-        pass
-
-    with warnings.catch_warnings():
-        before = list(warnings.filters)
-        asyncio.run(lost_workers.watch(FakeCluster(one=set()), fit, None))
-        assert warnings.filters == before

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from splboost.paper import results, runner
-from splboost.paper.protocol import Protocol
+from splboost.paper.protocol import PRESETS, Protocol
 from splboost.paper.store import CLAIMED, FAILED, _start_of
 
 SECONDS = 300
@@ -294,6 +294,16 @@ def test_results_that_contradict_the_store_are_not_imported(exported, store):
     frame[:0].to_csv(path, index=False)
     with pytest.raises(ValueError, match="has no results"):
         results.import_results(path, store, one)
+
+
+def test_committed_results_are_of_the_settings_of_today(tmp_path):
+    """Who changes a definition has to say so, by its number."""
+    path = Path(__file__).parents[2] / "benchmarks/results/paper/results.csv"
+    if not path.exists():
+        pytest.skip("the benchmarks are not here")
+    store = tmp_path / "new.sqlite"
+    n_rows = len(pd.read_csv(path))
+    assert results.import_results(path, store, PRESETS["standard"]) == n_rows
 
 
 @pytest.mark.parametrize(

@@ -135,14 +135,6 @@ def test_a_file_becomes_a_frame(small, installed, library):
     assert X["kind"].to_list() == ["NA", "b", None, "None"]
 
 
-def test_numbers_as_labels(monkeypatch, cache):
-    rows = [["f0", "target"], [0.5, 1], [1.5, 0], [2.5, 1]]
-    digest = pack(cache / "blood.csv.gz", rows)
-    shrink(monkeypatch, "blood", columns=("f0",), classes={0: 1, 1: 2}, sha256=digest)
-    y = load_uci("blood")[1]
-    assert y.dtype == np.int64 and y.tolist() == [1, 0, 1]
-
-
 def test_without_a_frame_library_it_says_what_to_install(installed, server):
     installed.clear()
     with pytest.raises(ImportError, match=r"neither pandas nor polars; install"):

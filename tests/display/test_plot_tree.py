@@ -136,19 +136,16 @@ def test_nothing_overlaps(n_classes, max_depth):
     assert max(map(len, lines)) <= 24
 
 
-def test_nothing_overlaps_with_many_branches():
+def test_nothing_overlaps_with_many_branches_or_levels():
     ax = plot_tree(MultiwayTree())
     assert len(boxes(ax)) == 1 + 9 + 2 + 4 + 2
     assert_tidy(ax)
-    shortened = [text.get_text() for text in answers(ax) if "…" in text.get_text()]
-    assert shortened == ["w" * 9 + "…" + "w" * 10]
-
-
-def test_nothing_overlaps_in_a_deep_tree():
     X = np.arange(60.0)[:, None]
     tree = CARTRegressor().fit(X, 2.0 ** np.arange(60))
     assert tree.get_depth() >= 10
     assert_tidy(plot_tree(tree))
+    shortened = [text.get_text() for text in answers(ax) if "…" in text.get_text()]
+    assert shortened == ["w" * 9 + "…" + "w" * 10]
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,6 @@ from engine_models import (
     results,
     unequal,
 )
-from splboost.engines import SPLLGBMClassifier
-from splboost.engines.lightgbm import KeepsDraws
 from splboost.engines.self_paced import ALIKE, OURS
 
 make = PACED["lightgbm"]
@@ -174,40 +172,3 @@ def test_rankings_of_a_single_class_are_those_of_lightgbm(label):
     found = results(model.fit(X, y, eval_metric=names, **evals))
     for name in names:
         assert found["valid_0"][name] == [1.0] * 3
-
-
-def test_objective_and_start_score_stand_in_the_model_of_lightgbm():
-    X, y = unequal(300)
-    model = make(p_min=0, n_estimators=5).fit(X, y)
-    plain = parent_of(model).fit(X, y)
-
-    def lines(booster):
-        return [
-            line
-            for line in booster.model_to_string().splitlines()
-            if not line.startswith(("[metric", "internal_value", "tree_sizes"))
-        ]
-
-    for ours, parents in zip(lines(model.booster_), lines(plain.booster_), strict=True):
-        if ours != parents:
-            name, _, values = ours.partition("=")
-            assert name == "leaf_value", (ours, parents)
-            found, wanted = (
-                np.array(text.split(), dtype=float)
-                for text in (values, parents.partition("=")[2])
-            )
-            np.testing.assert_allclose(found, wanted, rtol=1e-12)
-
-
-def test_a_fit_that_lightgbm_does_by_itself_is_noticed(monkeypatch):
-    """As a later version might, were it to read the objective elsewhere."""
-    X, y, _ = data(100)
-    original = SPLLGBMClassifier._process_params
-
-    def blind(self, stage):
-        return {**original(self, stage), "objective": "binary"}
-
-    monkeypatch.setattr(SPLLGBMClassifier, "_process_params", blind)
-    monkeypatch.setattr(KeepsDraws, "__call__", lambda self, env: None)
-    with pytest.raises(RuntimeError, match="did not call the self-paced objective"):
-        make(n_estimators=5).fit(X, y)

@@ -229,13 +229,3 @@ def test_a_worker_lost_when_training_is_over(it_is_needed, monkeypatch):
 
 
 # -------------------------------------------------------------------------- warnings
-
-
-def test_dask_is_not_to_warn_of_our_mark():
-    code = (
-        "import warnings; from splboost.engines import lost_workers as own; "
-        "warnings.warn(f'Dask annotations {{{own.MARK!r}: 1}} detected.')"
-    )
-    given = {"capture_output": True, "text": True, "check": True}
-    said = subprocess.run([sys.executable, "-c", code], **given)
-    assert "annotations" not in said.stderr

@@ -267,18 +267,6 @@ def test_differing_first_scores_need_start_round():
     assert (other != first).any()
 
 
-def test_continued_training_is_that_of_one_run():
-    X, y, _ = data(600)
-    matrix = xgboost.DMatrix(X, y)
-    params = {"objective": "binary:logistic", "base_score": 0.5, "nthread": 1}
-    given = {"warm_rounds": 10}
-    whole = xgboost.train(params, matrix, 30, obj=SelfPacedObjective(**given))
-    half = xgboost.train(params, matrix, 15, obj=SelfPacedObjective(**given))
-    objective = SelfPacedObjective(start_round=15, **given)
-    rest = xgboost.train(params, matrix, 15, obj=objective, xgb_model=half)
-    np.testing.assert_allclose(rest.predict(matrix), whole.predict(matrix), atol=1e-6)
-
-
 def test_a_strength_set_between_fits_counts():
     X, y, _ = data(600)
     objective = SelfPacedObjective(p_min=0.45)
@@ -405,28 +393,23 @@ def test_importing_all_gives_what_can_be_had(missing, left, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name, error, match",
+    "name, missing, match",
     [
         (
             "SPLLGBMClassifier",
-            ModuleNotFoundError("No module named 'lightgbm'", name="lightgbm"),
-            r"^SPLLGBMClassifier cannot be imported \(No module named 'lightgbm'\)"
-            r"; run pip install 'splboost\[lightgbm\]'\.",
+            "lightgbm",
+            r"; run pip .*splboost\[lightgbm\]'\.$",
         ),
-        (
-            "DaskSPLXGBClassifier",
-            ModuleNotFoundError("No module named 'pandas'", name="pandas"),
-            r"^DaskSPLXGBClassifier cannot .*'pandas'.*'splboost\[xgboost,dask\]'\.",
-        ),
-        ("SPLXGBClassifier", ImportError("DLL load failed"), "^DLL load failed$"),
+        ("SPLXGBClassifier", "xgboost", r"splboost\[xgboost\]'.*xgboost-cpu"),
+        ("DaskSPLXGBClassifier", "pandas", r"'splboost\[xgboost,dask\]'\."),
+        ("SPLXGBClassifier", None, "^No module named None$"),
     ],
-    ids=str,
 )
-def test_a_class_that_cannot_be_imported(name, error, match, monkeypatch):
+def test_a_class_that_cannot_be_imported(name, missing, match, monkeypatch):
     import splboost.engines
 
     def fail(_):
-        raise error
+        raise ModuleNotFoundError(f"No module named {missing}", name=missing)
 
     monkeypatch.setattr(splboost.engines, "import_module", fail)
     with pytest.raises(ImportError, match=match):

@@ -35,7 +35,6 @@ from engine_models import (
 )
 from reference import pace_latent, pace_weight
 from splboost import engines
-from splboost.datasets import flip_labels
 from splboost.pace import Hard, Linear
 
 # -------------------------------------------------------------------- the pace acts
@@ -72,18 +71,6 @@ def test_without_a_pace_it_is_the_parent(package, n_classes, off):
     )
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     assert (model.sample_pace_ == 1).all()
-
-
-@both
-def test_ten_classes(package):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 10, 1500)
-    X = rng.normal(size=(10, 6))[y] * 3 + rng.normal(size=(1500, 6))
-    noisy, flipped = flip_labels(y, 0.3, random_state=0)
-    model = PACED[package](random_state=0, n_estimators=60).fit(X, noisy)
-    dropped = model.sample_pace_ == 0
-    assert dropped[flipped].mean() > 0.6 and dropped[~flipped].mean() < 0.1
-    assert model.paces_[3].age == pytest.approx(-np.log(0.074))
 
 
 @both

@@ -5,20 +5,6 @@ import pytest
 import xgboost
 
 from engine_models import PACED, data, margin, parent_of, unequal
-from splboost.engines.xgboost import start_score
-
-
-def test_a_fit_that_xgboost_does_by_itself_is_noticed(monkeypatch):
-    X, y, _ = data(100)
-    original = xgboost.XGBClassifier.fit
-
-    def blind(self, *args, **kwargs):
-        self.objective = "binary:logistic"
-        return original(self, *args, **kwargs)
-
-    monkeypatch.setattr(xgboost.XGBClassifier, "fit", blind)
-    with pytest.raises(RuntimeError, match="did not call the self-paced objective"):
-        PACED["xgboost"](n_estimators=5).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +55,3 @@ def test_the_users_early_stopping_of_xgboost_is_patient_and_not_worn_out():
     ]
     assert n_rounds[0] == n_rounds[1] == len(model.latent_objective_)
     assert 15 < n_rounds[0] < 200 and model.callbacks == [stop]
-
-
-def test_the_start_score_is_that_of_xgboost():
-    """Counted for the classes, as on a cluster, or for the samples."""
-    y = np.repeat([0.0, 1.0, 2.0], [10, 20, 70])
-    params = {"objective": "multi:softprob", "num_class": 3}
-    counted = start_score(params, np.arange(3), np.array([10.0, 20.0, 70.0]))
-    np.testing.assert_allclose(counted, start_score(params, y, None), atol=1e-6)

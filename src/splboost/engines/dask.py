@@ -14,7 +14,6 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import xgboost
 from dask import array, delayed
 from dask.base import is_dask_collection, unpack_collections
 from distributed import wait
@@ -30,7 +29,6 @@ from splboost.engines.self_paced import (
     check_columns,
     check_total,
     documented,
-    never_called,
 )
 from splboost.engines.xgboost import (
     BORROWED,
@@ -137,8 +135,8 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         await super()._fit_async(**data)
         borrowed["objective"] = objective
         before, selected = take_report(self._Booster)
-        if not before and self._Booster.num_boosted_rounds() > n_done:
-            raise never_called(xgboost)
+        called = before or self._Booster.num_boosted_rounds() == n_done
+        assert called, "this XGBoost has not called the objective"
         rounds.latent, rounds.n_selected = before, selected
         n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
         closing = await self._close(data, rounds, positive)

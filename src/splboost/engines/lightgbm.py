@@ -22,7 +22,6 @@ from splboost.engines.self_paced import (
     check_training,
     checking_columns,
     documented,
-    never_called,
     without_ours,
 )
 from splboost.pace import Pace
@@ -164,9 +163,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                 callbacks=fit.callbacks(callbacks),
                 **arguments,
             )
-            fit.end(X)
             del self._fit_now
-            self._conclude(fit)
+            self._conclude(fit, fit.end(X))
         return self
 
     predict = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict)
@@ -246,10 +244,9 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                 del params[name]
         return params
 
-    def _conclude(self, fit: PacedFit) -> None:
+    def _conclude(self, fit: PacedFit, rounds: PacedRounds) -> None:
         """Keep the record of the fit, and its model, made complete."""
-        k, booster, rounds = len(fit.labels), self._Booster, fit.rounds
-        assert rounds is not None
+        k, booster = len(fit.labels), self._Booster
         text = complete_model(
             booster.model_to_string(num_iteration=-1),
             f"multiclass num_class:{k}" if k > 2 else "binary sigmoid:1",
@@ -342,16 +339,15 @@ class PacedFit:
         self.scores = self._with_start(scores)
         return self.rounds.step(self.scores)
 
-    def end(self, X: Any) -> None:
-        """Work out the final scores: those of the round that early stopping has chosen.
+    def end(self, X: Any) -> PacedRounds:
+        """The rounds, and the final scores: those of the round that early stopping has chosen.
 
         As a rule the trees of the last round are added to the scores before it; all
         trees would take a fifth to a half of the time of the fit.
         """
         booster = self._estimator._Booster
         rounds = self.rounds
-        if rounds is None:
-            raise never_called(lightgbm)
+        assert rounds is not None, "this LightGBM has not called the objective"
         n_asked, n_trees = len(rounds.latent), booster.current_iteration()
         best = booster.best_iteration
         n_kept = n_asked if best is None or best <= 0 else best - self.n_done
@@ -374,6 +370,7 @@ class PacedFit:
                 self._estimator, X, raw_score=True, **options
             )
         self.n_kept = n_kept
+        return rounds
 
     def _start(self, y: NDArray[Any], weight: Any) -> PacedRounds:
         k = len(self.labels)

@@ -303,15 +303,6 @@ def without_ours(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def never_called(package: Any) -> RuntimeError:
-    """What to raise where a package has gone its own way."""
-    return RuntimeError(
-        f"{package.__name__} {package.__version__} did not call the self-paced "
-        "objective, so this would be a plain model; install an older version, or use "
-        "splboost.engines.SelfPacedObjective."
-    )
-
-
 # ------------------------------------- data that the packages cannot take, or crash on
 
 

@@ -19,7 +19,6 @@ from splboost.engines.self_paced import (
     check_training,
     checking_columns,
     documented,
-    never_called,
     without_ours,
 )
 from splboost.pace import Pace
@@ -293,8 +292,8 @@ class PacedFit(TrainingCallback):
         n_rounds = model.num_boosted_rounds()
         best = model.attr("best_iteration")
         n_kept = n_rounds if best is None else int(best) + 1
-        if n_rounds > self.n_done and not self.rounds.latent:
-            raise never_called(xgboost)
+        called = self.rounds.latent or n_rounds == self.n_done
+        assert called, "this XGBoost has not called the objective"
         options: dict[str, Any] = {"iteration_range": (0, n_kept)}
         if n_kept == n_rounds:
             options = {"training": self.params.get("booster") != "dart"}

@@ -340,7 +340,7 @@ class PacedFit:
         return self.rounds.step(self.scores)
 
     def end(self, X: Any) -> PacedRounds:
-        """The rounds, and the final scores: those of the round that early stopping has chosen.
+        """The rounds; the scores are then those of the round that early stopping chose.
 
         As a rule the trees of the last round are added to the scores before it; all
         trees would take a fifth to a half of the time of the fit.

@@ -858,7 +858,7 @@ def test_checkbox_is_a_column_and_rows_without_a_label_are_skipped(data, tmp_pat
     assert "left out: nothing (empty)" in said
     assert "skipped: 2 without a label (row 3 is the first)" in said
     assert "148 labels, of which" in said
-    assert "have seen them: rows 60." in said  # numbered as in the file
+    assert "seen by all models: row 60." in said  # numbered as in the file
     summary = json.loads((tmp_path / "people-audit/summary.json").read_text())
     assert (summary["n_rows"], summary["n_unlabelled"]) == (150, 2)
     suspects = table_in(tmp_path / "people-audit/suspects.csv")

@@ -738,7 +738,7 @@ def test_row_that_every_model_has_seen_is_no_suspect(gaussians):
     assert 0 < audit.expected_precision_ < 1
     assert 0 < audit.noise_rate_ < 0.5
     assert len(audit.explain()) == 199
-    assert "have seen them: rows 5. The only row of a class" in audit.summary()
+    assert "seen by all models: row 5. The only row of a class" in audit.summary()
     own = found.is_label_issue  # each is proposed another label
     assert (found.given_label[own] != found.predicted_label[own]).all()
     assert [audit.explain([row]) for row in (3, 7)] == [

@@ -22,6 +22,7 @@ from sklearn.utils.validation import validate_data
 
 from splboost._data.frames import as_frame, whole_numbers
 from splboost._tools.user_warnings import restate
+from splboost._tools.wording import counted
 
 BLOCK_ROWS = 65_536
 MOST_EXACT = 2**53  # up to which float64 tells all whole numbers apart
@@ -170,7 +171,7 @@ def mark_listed(names: Sequence[str], listed: Any) -> NDArray[np.bool_]:
         if len(wanted) != len(names):
             raise ValueError(
                 f"categorical_features is a mask of length {len(wanted)}, but X "
-                f"has {len(names)} features; give one entry per feature."
+                f"has {counted(len(names), 'feature')}; give one entry per feature."
             )
         mask[:] = wanted
         return mask

@@ -136,18 +136,6 @@ class TimeLeft:
         return f"{format_duration(rate * max(self._all - self._done, 0.0))} left"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and its noun, which is plural unless the number is 1.
-
-    Examples
-    --------
-    >>> from splboost._tools.progress_bar import counted
-    >>> counted(1, "data set"), counted(2, "data set")
-    ('1 data set', '2 data sets')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def format_duration(seconds: float) -> str:
     """A rounded time in words.
 

@@ -8,15 +8,15 @@ from typing import Any
 MOST_LISTED = 10
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number of things, in the singular or the plural.
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, which is plural unless the number is 1.
 
     Examples
     --------
-    >>> print(counted(1, "row"), counted(2, "row"), counted(0, "class", "classes"))
-    1 row 2 rows 0 classes
+    >>> counted(1, "data set"), counted(2, "data set")
+    ('1 data set', '2 data sets')
     """
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def listed(things: Sequence[Any], most: int = MOST_LISTED, between: str = ", ") -> str:

@@ -130,7 +130,9 @@ Reviewed = Annotated[
 ]
 Folder = Annotated[
     Path | None,
-    typer.Option("--out", parser=_path, help="Folder for what is found."),
+    typer.Option(
+        "--out", parser=_path, metavar="<path>", help="Folder for what is found."
+    ),
 ]
 ForceAudit = Annotated[
     bool,
@@ -156,7 +158,8 @@ Decisions = Annotated[
     ),
 ]
 Cleaned = Annotated[
-    Path | None, typer.Option("--out", parser=_path, help="The file to write.")
+    Path | None,
+    typer.Option("--out", parser=_path, metavar="<path>", help="The file to write."),
 ]
 ForceApply = Annotated[
     bool,

@@ -33,6 +33,7 @@ from splboost._data.frames import as_frame
 from splboost._data.labels import read_target, weights_of_classes
 from splboost._data.table import Table, mark_listed
 from splboost._tools.user_warnings import warn
+from splboost._tools.wording import counted
 from splboost.audit.table_files import CATEGORY, kind_of_texts
 from splboost.boosting.weak_learner import check_shares
 from splboost.selection.belief import calibrate, unweigh
@@ -58,8 +59,8 @@ def encode_original(
     labels = read_target(original)
     if labels.shape != (n_rows,):
         raise ValueError(
-            f"original is of shape {labels.shape}, for {n_rows} rows; give the label "
-            "that each row of y had before the review."
+            f"original is of shape {labels.shape}, for {counted(n_rows, 'row')}; give "
+            "the label that each row of y had before the review."
         )
     place = {label: k for k, label in enumerate(classes.tolist())}
     found = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from splboost._data.frames import make_frame
+from splboost._tools.wording import counted, listed
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +50,6 @@ MOST_WRONG = 0.9  # of the share of wrong labels that would leave nothing to lea
 MORE_LIKELY_THAN_NOT = 0.5
 LABEL_TYPES = {"i": int, "u": int, "f": float, "b": bool, "U": str}
 NO_SHARE = "0.0%"  # to one digit
-MOST_ROWS_NAMED = 10
 
 
 def estimate_noise_model(
@@ -94,12 +94,12 @@ def estimate_noise_model(
         others /= others.sum()
         rarer = 1 - rate * others / np.maximum(share, 1 / codes.size)
         others *= is_known * np.clip(rarer / RARER, 0, 1)
-        for counted, deviation in zip(count, DEVIATIONS, strict=True):
+        for labels, deviation in zip(count, DEVIATIONS, strict=True):
             wrong = np.clip(rate + deviation * std, 0, 1) * others
-            counted[k] += weight * wrong
-            counted[k, k] += weight * (1 - wrong.sum())
+            labels[k] += weight * wrong
+            labels[k, k] += weight * (1 - wrong.sum())
         variance += (rows.mean() * std) ** 2
-    return [as_transitions(counted) for counted in count], float(np.sqrt(variance))
+    return [as_transitions(labels) for labels in count], float(np.sqrt(variance))
 
 
 def find_floor(
@@ -287,22 +287,22 @@ def summarise(audit: Any, numbers: Sequence[int] | None = None) -> str:
     unjudged = np.flatnonzero(np.isnan(quality.astype(float))).tolist()
     if unjudged:
         rows = [row if numbers is None else numbers[row] for row in unjudged]
-        some = ", ".join(map(str, rows[:MOST_ROWS_NAMED]))
-        some += ", ..." if len(rows) > MOST_ROWS_NAMED else ""
+        some = ("row " if len(rows) == 1 else "rows ") + listed(rows)
         lines.append(
-            f"Not judged, since all models have seen them: rows {some}. The only row "
-            "of a class is such a one: look at it yourself."
+            f"Not judged, since seen by all models: {some}. The only row of a class is "
+            "such a one: look at it yourself."
         )
     if audit.contradictions_:
         n = sum(each.rows.size for each in audit.contradictions_)
         lines.append(
             f"{n} rows are equal to others but for their labels, in "
-            f"{len(audit.contradictions_)} groups: some of these are wrong for "
-            "certain, or the columns do not tell."
+            f"{counted(len(audit.contradictions_), 'group')}: some of these are wrong "
+            "for certain, or the columns do not tell."
         )
     for label in audit.classes_:
         for other in audit.classes_:
             n = int(np.count_nonzero(is_issue & (given == label) & (better == other)))
             if n and label != other:
-                lines.append(f"  {n} labelled {label} look like {other}")
+                look = "looks" if n == 1 else "look"
+                lines.append(f"  {n} labelled {label} {look} like {other}")
     return "\n".join(lines)

@@ -23,6 +23,7 @@ from splboost._data.labels import (
 )
 from splboost._data.table import Table, read_table
 from splboost._tools.user_warnings import keeping_advice
+from splboost._tools.wording import counted
 from splboost.audit.evidence import (
     check_same_rows,
     encode_original,
@@ -365,8 +366,8 @@ class LabelAudit(BaseEstimator):
         audited, _, codes = self._data
         if _num_samples(X) != codes.size:
             raise ValueError(
-                f"X has {_num_samples(X)} rows, and {codes.size} were audited; give "
-                "the same data as to fit."
+                f"X has {counted(_num_samples(X), 'row')}, and {codes.size} were "
+                "audited; give the same data as to fit."
             )
         if audited is None:  # probabilities were given, for rows that are no table
             return
@@ -477,7 +478,8 @@ class LabelAudit(BaseEstimator):
         called = None if ids is None else [str(each) for each in np.asarray(ids)]
         if called is not None and len(called) != codes.size:
             raise ValueError(
-                f"ids has {len(called)} entries for {codes.size} rows; give one each."
+                f"ids is of length {len(called)} for {counted(codes.size, 'row')}; "
+                "give one each."
             )
         labels = [str(label) for label in self.classes_[codes].tolist()]
         file = as_file(name, table, features, target, labels)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
+from splboost._tools.wording import counted
 from splboost.boosting.loop import (
     INTERRUPTED,
     MOST_SKIPPED,
@@ -322,8 +323,8 @@ class Continuation:
         if n_estimators < self.mark.n_done:
             raise ValueError(
                 f"warm_start=True: n_estimators={n_estimators} is less than the "
-                f"{self.mark.n_done} rounds that the fits before have done; give at "
-                "least as many, or set warm_start=False to start anew."
+                f"{counted(self.mark.n_done, 'round')} that the fits before have done; "
+                "give at least as many, or set warm_start=False to start anew."
             )
 
     def check_coding(self, coding: Any, table: Table) -> None:
@@ -361,7 +362,7 @@ def _labels(kind: Kind) -> list[Any]:
 
 def _features(kind: Kind) -> str:
     if kind.names is None:
-        return f"{kind.n_features} features without names"
+        return f"{counted(kind.n_features, 'feature')} without names"
     shown = ", ".join(map(repr, kind.names[:8]))
     more = ", …" if len(kind.names) > 8 else ""
     return f"the {kind.n_features} features {shown}{more}"

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils._param_validation import InvalidParameterError
 
 from splboost._tools.user_warnings import warn
+from splboost._tools.wording import counted
 from splboost.boosting.loop import (
     FINISHED,
     NO_EDGE,
@@ -67,8 +68,8 @@ def check_subsample(subsample: float, n_rows: int) -> None:
         unit = 10.0 ** (math.floor(math.log10(2 / n_rows)) - 1)
         enough = math.ceil(2 / n_rows / unit) * unit
         raise ValueError(
-            f"subsample={subsample!r} of {n_rows} rows leaves nothing to fit "
-            f"a learner to; give at least {enough:.2g}."
+            f"subsample={subsample!r} of {counted(n_rows, 'row')} leaves nothing to "
+            f"fit a learner to; give at least {enough:.2g}."
         )
 
 
@@ -136,6 +137,7 @@ def warn_of_no_rounds(reason: str, n_done: int) -> None:
     if reason != FINISHED:
         remedy = "there is nothing to add unless what ended it is changed"
     warn(
-        f"warm_start=True: the fit before ended after {n_done} rounds ({reason}), and "
-        f"this one adds none; {remedy}, or set warm_start=False to start anew."
+        f"warm_start=True: the fit before ended after {counted(n_done, 'round')} "
+        f"({reason}), and this one adds none; {remedy}, or set warm_start=False to "
+        "start anew."
     )

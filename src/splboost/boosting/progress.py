@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from splboost._tools.progress_bar import N_LINES, Bar, has_room_for_bar
+from splboost._tools.wording import counted
 from splboost.boosting.fitting import Fitting, Mark
 from splboost.boosting.loop import CALLBACK, NO_IMPROVEMENT, History
 from splboost.boosting.validation import EarlyStopping
@@ -184,7 +185,7 @@ def line_of(progress: Progress) -> str:
     error = "" if progress.error is None else f"error {progress.error:.4f}, "
     line = (
         f"round {progress.round:{width}d} of {progress.n_rounds}: {error}"
-        f"{progress.n_selected} samples selected"
+        f"{counted(progress.n_selected, 'sample')} selected"
     )
     if not math.isnan(progress.latent_objective):
         line += f", latent objective {progress.latent_objective:.6g}"

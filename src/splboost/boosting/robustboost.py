@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
+from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
@@ -128,6 +129,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
 
     def _warn_of_samples(self, data: FitData) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
+        n_rounds = counted(self.n_iter_, "round")
         # With more than two classes, of the one that has come least far.
         gone = float(np.min(self.times_[-1])) / self._fitted_potential.end
         reached = self.stop_reason_ == GOAL_REACHED
@@ -138,21 +140,21 @@ class BasePotentialBooster(BaseBoostedClassifier):
             )
         elif self.stop_reason_ == STUCK:
             warn(
-                f"{name} got stuck after {self.n_iter_} rounds with {gone:.0%} of the "
+                f"{name} got stuck after {n_rounds} with {gone:.0%} of the "
                 "time gone: its weak learners cannot get the error that low, and until "
                 "they do no sample is given up. Raise epsilon, or use a stronger "
                 "learner."
             )
         elif self.stop_reason_ == NO_EDGE and gone < 1 - NEARLY:
             warn(
-                f"{name} ended after {self.n_iter_} rounds with {gone:.0%} of the time "
+                f"{name} ended after {n_rounds} with {gone:.0%} of the time "
                 "gone: no weak learner does better than guessing on the weighted "
                 "samples. Use a stronger learner; if it has an edge on none, the "
                 "features say nothing of the classes."
             )
         elif self.stop_reason_ == FINISHED and gone < 1 - NEARLY:
             warn(
-                f"{name} has done its {self.n_iter_} rounds with {gone:.0%} of the "
+                f"{name} has done its {n_rounds} with {gone:.0%} of the "
                 "time gone: until it is, hardly any sample is given up. Raise epsilon "
                 "a little (if it then reaches its goal in one round, the right one is "
                 "in between), or n_estimators."

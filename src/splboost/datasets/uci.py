@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from splboost._data.frames import first_installed
 from splboost._tools.whole_files import write_whole
+from splboost._tools.wording import counted
 from splboost.datasets.catalogue import TARGET, UCI_CATALOGUE, OpenML, UCIDataSet
 
 FOLDER_VARIABLE = "SPLBOOST_DATA"
@@ -334,7 +335,8 @@ def _fetch_csv(entry: UCIDataSet, copy: OpenML, scratch: Path) -> bytes:
     )
     kept = [j for j, name in enumerate(bunch.feature_names) if name not in copy.dropped]
     if len(kept) != len(entry.columns):
-        raise ValueError(f"it has {len(kept)} columns and not {len(entry.columns)}")
+        n_columns = counted(len(kept), "column")
+        raise ValueError(f"it has {n_columns} and not {len(entry.columns)}")
     data = np.roll(bunch.data, -copy.first_are_last, axis=0)
     target = np.roll(bunch.target.astype(str), -copy.first_are_last)
     columns: list[Any] = []

@@ -21,6 +21,7 @@ from splboost._data.labels import all_or_nothing, check_weights
 from splboost._data.table import object_numbers
 from splboost._tools.docstrings import documented_by
 from splboost._tools.user_warnings import warn
+from splboost._tools.wording import counted
 from splboost.engines.objective import FloatArray, PacedLoss, check_p_min, find_paces
 from splboost.pace import Pace
 from splboost.pace.by_class import describe_lost_classes, given_paces
@@ -256,17 +257,17 @@ class SelfPacedMixin:
         n_rounds, n_warm = rounds.n_done + n_kept, rounds.warm_rounds
         if n_rounds <= n_warm:
             warn(
-                f"The pace has had no effect: all {n_rounds} rounds were among the "
-                f"{n_warm} warm ones before it sets in, and sample_pace_ only says "
+                f"The pace has had no effect: {counted(n_rounds, 'round')} came among "
+                f"the {n_warm} warm ones before it sets in, and sample_pace_ only says "
                 "what a further one would believe. Give fewer warm_rounds, a larger "
                 "n_estimators or a larger learning_rate."
             )
             return
-        n_empty = np.count_nonzero(self.n_selected_ == 0)
+        n_empty = int(np.count_nonzero(self.n_selected_ == 0))
         if n_empty:
             warn(
-                f"The pace has left no sample in {n_empty} rounds, which have added "
-                "nothing to the model. Give a smaller p_min, or more warm_rounds."
+                f"The pace has left no sample in {counted(n_empty, 'round')}, and so "
+                "added nothing to the model. Give a smaller p_min, or more warm_rounds."
             )
         paces = given_paces(self.pace)
         if not any(getattr(pace, "prior_corrected", False) for pace in paces):

@@ -12,6 +12,7 @@ import xgboost
 from numpy.typing import ArrayLike, NDArray
 from xgboost.callback import EarlyStopping, TrainingCallback
 
+from splboost._tools.wording import counted
 from splboost.engines.objective import probability
 from splboost.engines.self_paced import (
     PacedRounds,
@@ -265,8 +266,9 @@ class PacedFit(TrainingCallback):
         y, weight = data.get_label(), data.get_weight()
         if y.size != data.num_row():
             raise ValueError(
-                f"y has {y.size} labels for {data.num_row()} rows; SPLXGBClassifier "
-                "takes one label for each row. Fit a model for each column."
+                f"y has {counted(y.size, 'label')} for "
+                f"{counted(data.num_row(), 'row')}; SPLXGBClassifier takes one label "
+                "for each row. Fit a model for each column."
             )
         params = self.params
         k = int(params.get("num_class") or 1)

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from splboost._tools.progress_bar import counted
+from splboost._tools.wording import counted
 from splboost.paper import gaussians
 from splboost.paper.protocol import (
     NOISE,

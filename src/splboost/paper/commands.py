@@ -14,8 +14,8 @@ import pandas as pd
 import typer
 
 from splboost._tools.interrupts import EXIT_CODE, handling
-from splboost._tools.progress_bar import counted
 from splboost._tools.whole_files import check_replaceable, has_mark, replacing
+from splboost._tools.wording import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.datasets.uci import FOLDER_VARIABLE, data_folder
 from splboost.paper.draw import describe_table_one
@@ -296,7 +296,7 @@ def export(
         results = results.round({"fit_seconds": 4})
         with replacing(path) as part:
             results.to_csv(part, index=False)  # errors in full: rounded, equals differ
-        say(f"{len(results)} cells written to {path}")
+        say(f"{counted(len(results), 'cell')} written to {path}")
 
 
 @app.command("import")
@@ -396,7 +396,7 @@ def _read(
             f"{path} has no results of these settings with {here}{fuller or remedy}"
         )
     if fuller:
-        say(f"{path} has {len(results)} results of these settings{fuller}")
+        say(f"{path} has {counted(len(results), 'result')} of these settings{fuller}")
     if methods is not None:
         results = results[results["method"].isin(pick_methods(methods))]
         if results.empty:

@@ -16,7 +16,7 @@ from splboost import (
     RBoostClassifier,
     SavageBoostClassifier,
 )
-from splboost._tools.progress_bar import counted
+from splboost._tools.wording import counted
 from splboost.datasets import UCI_CATALOGUE, gaussians_log_odds
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint

@@ -21,8 +21,9 @@ from typing import Any
 
 import pandas as pd
 
-from splboost._tools.progress_bar import counted, make_report
+from splboost._tools.progress_bar import make_report
 from splboost._tools.whole_files import has_mark, write_whole
+from splboost._tools.wording import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper import gaussians, tables
 from splboost.paper.claims import (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from splboost._tools.progress_bar import counted
+from splboost._tools.wording import counted
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.figures import draw_critical_differences
 from splboost.paper.protocol import (

@@ -18,6 +18,7 @@ from splboost._data.labels import (
     warn_of_many_classes,
 )
 from splboost._data.table import is_missing
+from splboost._tools.wording import counted
 
 
 class StratifiedBags:
@@ -170,8 +171,8 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise ValueError(
-            f"groups is of shape {given.shape} for {n_rows} rows; give a group for "
-            "each row."
+            f"groups is of shape {given.shape} for {counted(n_rows, 'row')}; give a "
+            "group for each row."
         )
     if any(is_missing(group) for group in given.tolist()):
         raise ValueError(

@@ -23,6 +23,7 @@ from splboost._data.labels import (
 from splboost._data.table import read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once, warn
+from splboost._tools.wording import listed
 from splboost.boosting.parameters import check_parameters
 from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups, draw_bags
@@ -336,7 +337,7 @@ class SPLForestClassifier(BaggedForest):
     ) -> None:
         mute = self.classes_[np.setdiff1d(codes, codes[judging])].tolist()
         if mute:
-            some = ", ".join(map(repr, mute[:SHOWN])) + ", …" * (len(mute) > SHOWN)
+            some = listed([*map(repr, mute)], SHOWN)
             warn(
                 f"All rows of some classes are in every bag ({some}): nothing is "
                 "judged by these, and they get no out-of-bag score. Give more rows of "

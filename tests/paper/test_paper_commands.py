@@ -182,24 +182,6 @@ def test_other_mistakes_are_sentences(tmp_path, pictures, monkeypatch):
     said = call("paper", "export", "--store", "s.sqlite", "--sets", "pima", code=1)
     assert "s.sqlite has no results of these settings" in said
     assert "or give the preset and options of an earlier run" in said
-    other = replace(TINY, depths=(2,))
-    monkeypatch.setattr(commands, "PRESETS", {"deep": other, "tiny": TINY})
-    said = call("paper", "report", "--preset", "deep", "--store", "s.sqlite", code=1)
-    assert "but 2 with --preset tiny; give that." in said
-
-
-def test_a_preset_with_more_results_is_told_of(monkeypatch):
-    """Some methods have the same settings in several presets."""
-    deep = replace(TINY, depths=(2,), sets=("twonorm",))
-    presets = {"quick": TINY, "deep": deep}
-    monkeypatch.setattr(commands, "PRESETS", presets)
-    whole = ("--methods", "LogitBoost,AdaBoost (whole trees)", "--jobs", "1")
-    call("paper", "run", "--store", "s.sqlite", "--sets", "twonorm", *whole)
-    said = call("paper", "export", "--store", "s.sqlite", "--preset", "deep")
-    assert "s.sqlite has 2 results of these settings, but 4 with --preset quick" in said
-    for options_ in (("--noise", "0"), ("--sets", "twonorm")):
-        given = ("--store", "s.sqlite", *options_)
-        assert "give that" not in call("paper", "export", *given)
 
 
 def test_files_that_are_folders():

@@ -228,17 +228,16 @@ def test_weak_learners_and_regularisers_are_those_of_the_paper():
 
 
 def test_grids_are_those_that_are_chosen_from():
-    grids = {name: METHODS[name].grids(TINY) for name in METHODS}
-    assert grids["AdaBoost"] == grids["SPLForest"] == {}
-    assert set(grids["SPL hard"]["age"]) == set(TINY.ages)
-    assert set(grids["SPL hard (plateau)"]["plateau"]) == set(TINY.plateaus)
-    assert set(grids["RobustBoost"]["epsilon"]) == set(TINY.epsilons)
-    assert set(grids["RobustBoost"]["theta"]) == {0}
-    assert set(grids[names.THREE_THETAS]["theta"]) == {0, 0.2, 1}
-    assert set(grids[names.THREE_THETAS]["epsilon"]) == set(TINY.epsilons)
-    # Of equals the first is chosen: the highest goal
-    goals = [each["epsilon"] for each in METHODS["RobustBoost"].parameters(TINY)]
-    assert goals == sorted(TINY.epsilons, reverse=True) and len(goals) > 1
+    def paces(name):
+        return [chosen for chosen, _ in METHODS[name].paces(TINY)]
+
+    # Of equals the first is chosen: the mildest pace, and the highest goal
+    assert paces("SPL hard") == [{"age": 3.0}, {"age": 1.5}]
+    assert paces("SPL hard (plateau)") == [{"plateau": np.inf}, {"plateau": 1.5}]
+    goals = METHODS["RobustBoost"].parameters(TINY)
+    assert goals == [{"epsilon": e, "theta": 0.0} for e in (0.3, 0.1)]
+    thetas = [each["theta"] for each in METHODS[names.THREE_THETAS].parameters(TINY)]
+    assert thetas == [0, 0, 0.2, 0.2, 1, 1]
     full = Protocol(depths=(3,))
     n_fits = [METHODS[m].count_fits(full) - 1 for m in PAPER]
     assert n_fits == [5, 5, 5, 5, 45, 55, 55, 55, 55]
@@ -281,7 +280,7 @@ def test_methods_choose_and_fit_again(name):
     for parameter, value in chosen.items():
         holder = fitted.model if "Robust" in name else fitted.model.pace
         assert getattr(holder, parameter) == value
-        assert value in method.grids(protocol)[parameter]
+        assert value in getattr(protocol, f"{parameter}s") or parameter == "theta"
 
 
 @pytest.mark.parametrize(("seed", "is_paced"), [(3, True), (7, False)])

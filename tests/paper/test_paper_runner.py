@@ -312,12 +312,12 @@ def test_committed_results_are_of_the_settings_of_today(tmp_path):
         ("method", "AdaBoost.M2", "AdaBoost.M2 on twonorm, which splboost .* not know"),
         ("data", "iris", r"on iris, which splboost .* does not know; remove it\.$"),
         ("data", "ringnorm", "ringnorm with noise 20, .* these options leave out; gi"),
-        ("error", "abc", "line 5, has error='abc', which cannot be"),
-        ("noise", 120, "line 5, has noise=120, which cannot be; give the file"),
-        ("error", float("nan"), "has error=None, which cannot be"),
-        ("chosen", "{depth 3}", "has chosen='{depth 3}', which cannot be"),
+        ("error", "abc", r"cannot be read as CSV \(.*abc.*\); give a file that"),
+        ("n_fits", 1.5, r"cannot be read as CSV \(.*\); give a file that"),
+        ("error", 12.5, r"line 5, has error=12\.5, which cannot be; give a file"),
+        ("error", float("nan"), "has error=nan, which cannot be"),
         ("repeat", 99, "repeat 99, which these options leave out; give the --preset"),
-        ("noise", 0, "has SPL hard on twonorm, noise 0, repeat 0 more than once"),
+        ("noise", 0, "has SPL hard on twonorm, noise 0%, repeat 0 more than once"),
     ],
 )
 def test_results_of_something_else_are_not_imported(

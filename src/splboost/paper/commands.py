@@ -7,8 +7,10 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pandas as pd
 import typer
@@ -35,7 +37,7 @@ from splboost.paper.store import make_folder
 
 FOLDER = Path("splboost-paper")
 FIGURES = range(1, 6)
-STORE, PAGE = "results.sqlite", "report.html"
+STORE, PAGE, TABLE = "results.sqlite", "report.html", "results.csv"
 ALL = "all"  # methods
 MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
 CHOSEN_ROUNDS = "figure_3_chosen_rounds.png"  # beside the one with 60 rounds
@@ -47,75 +49,94 @@ app = typer.Typer(
 
 # -------------------------------------------------------------------------- options
 
-PresetOption = Annotated[
-    str,
-    typer.Option(
-        "--preset",
-        help="quick (minutes), standard (10 repeats), or full (50, all sets alike).",
+
+class _Choice(NamedTuple):
+    """An option or argument of commands: its type, what it is by default, its help."""
+
+    kind: Any
+    default: Any
+    text: str
+    limits: dict[str, Any] = {}  # noqa: RUF012
+
+
+_COUNT, _TEXT, _PATH = int | None, str | None, Path | None
+CHOICES = {
+    "figure": _Choice(
+        _COUNT,
+        None,
+        "This figure alone; 4 and 5 are drawn from results.",
+        {"min": FIGURES[0], "max": FIGURES[-1]},
     ),
-]
-SetsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sets", help="Data sets instead of the preset's, such as pima,blood."
+    "preset": _Choice(
+        str,
+        "quick",
+        "quick (minutes), standard (10 repeats), or full (50, all sets alike).",
     ),
-]
-NoiseOption = Annotated[
-    str | None, typer.Option("--noise", help="Percentages of wrong labels: 0,20.")
-]
-RepeatsOption = Annotated[
-    int | None, typer.Option("--repeats", min=1, help="Draws of each set and noise.")
-]
-DepthsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--depths",
-        help="Depths of trees to choose from instead of the preset's, such as 1,2,3.",
+    "sets": _Choice(
+        _TEXT, None, "Data sets instead of the preset's, such as pima,blood."
     ),
-]
-MethodsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--methods",
-        help="Such as AdaBoost,SPL hard; a run has the paper's nine; all has more.",
+    "noise": _Choice(_TEXT, None, "Percentages of wrong labels: 0,20."),
+    "repeats": _Choice(_COUNT, None, "Draws of each set and noise.", {"min": 1}),
+    "depths": _Choice(
+        _TEXT,
+        None,
+        "Depths of trees to choose from instead of the preset's, such as 1,2,3.",
     ),
-]
-JobsOption = Annotated[
-    int, typer.Option("--jobs", help="Processes; -1 is one for each core.")
-]
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", help="The results (results.sqlite in --folder)."),
-]
-FolderOption = Annotated[
-    Path, typer.Option("--folder", help="Where figures, report and results go.")
-]
-DaskOption = Annotated[
-    str | None,
-    typer.Option("--dask", help="Scheduler of a cluster, as tcp://host:8786."),
-]
-RetryOption = Annotated[
-    bool, typer.Option("--retry", help="Try again what failed before.")
-]
-DownloadOption = Annotated[
-    bool, typer.Option("--download", help="Fetch absent data sets from OpenML.")
-]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace files that this command did not write.")
-]
-FigureOption = Annotated[
-    int | None,
-    typer.Option(
-        "--figure",
-        min=FIGURES[0],
-        max=FIGURES[-1],
-        help="This figure alone; 4 and 5 are drawn from results.",
+    "methods": _Choice(
+        _TEXT,
+        None,
+        "Such as AdaBoost,SPL hard; a run has the paper's nine; all has more.",
     ),
-]
-VersionOption = Annotated[
-    str | None,
-    typer.Option("--version", help="Of the results, if not the present one."),
-]
+    "jobs": _Choice(int, -1, "Processes; -1 is one for each core."),
+    "folder": _Choice(Path, FOLDER, "Where figures, report and results go."),
+    "store": _Choice(_PATH, None, "The results (results.sqlite in --folder)."),
+    "dask": _Choice(_TEXT, None, "Scheduler of a cluster, as tcp://host:8786."),
+    "retry": _Choice(bool, False, "Try again what failed before."),
+    "download": _Choice(bool, False, "Fetch absent data sets from OpenML."),
+    "force": _Choice(bool, False, "Replace files that this command did not write."),
+    "version": _Choice(_TEXT, None, "Of the results, if not the present one."),
+    "to": _Choice(_PATH, None, "The file (results.csv in --folder)."),
+    "results": _Choice(Path, ..., "A CSV that export has written."),
+}
+ARGUMENTS = "to", "results"  # the others are options
+OF_RESULTS = "preset", "sets", "noise", "repeats", "depths", "folder", "store"
+OF_RUN = "methods", "jobs", "dask", "retry", "download"
+
+
+def _with(*names: str) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
+    """Give a command those of ``CHOICES``, and what follows from them, as one object.
+
+    It also has the ``context`` of the command, the ``protocol`` and the ``path`` of the
+    store. Errors that a user can mend are shown as sentences.
+    """
+    parameters = [_parameter("context", typer.Context)]
+    for name, choice in CHOICES.items():
+        if name in names:
+            declared: Any = typer.Option(
+                choice.default, f"--{name}", help=choice.text, **choice.limits
+            )
+            if name in ARGUMENTS:
+                declared = typer.Argument(choice.default, help=choice.text)
+            parameters.append(_parameter(name, choice.kind, declared))
+
+    def decorate(command: Callable[[Any], None]) -> Callable[..., None]:
+        def called(**values: Any) -> None:
+            options = SimpleNamespace(**values)
+            options.protocol = make_protocol(*(values[k] for k in OF_RESULTS[:5]))
+            options.path = options.store or options.folder / STORE
+            with _plain_errors():
+                command(options)
+
+        called.__doc__ = command.__doc__
+        called.__annotations__ = {}
+        called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return called
+
+    return decorate
+
+
+def _parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def make_protocol(
@@ -161,161 +182,86 @@ def pick_methods(text: str | None) -> list[str]:
 def _names(text: str | None, known: Iterable[str]) -> list[str]:
     """Names with commas between them, spelt as they are known, whatever their case."""
     spelt = {name.casefold(): name for name in known}
-    return [spelt.get(name.casefold(), name) for name in _split(text)]
+    return [spelt.get(name.casefold(), name) for name in _split(text or "")]
 
 
-def _split(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 # ------------------------------------------------------------------------- commands
 
 
 @app.callback()
-def paper(
-    context: typer.Context,
-    figure: FigureOption = None,
-    preset: PresetOption = "quick",
-    sets: SetsOption = None,
-    noise: NoiseOption = None,
-    repeats: RepeatsOption = None,
-    depths: DepthsOption = None,
-    methods: MethodsOption = None,
-    jobs: JobsOption = -1,
-    folder: FolderOption = FOLDER,
-    store: StoreOption = None,
-    dask: DaskOption = None,
-    retry: RetryOption = False,
-    download: DownloadOption = False,
-    force: ForceOption = False,
-) -> None:
+@_with("figure", *OF_RESULTS, *OF_RUN, "force")
+def paper(options: Any) -> None:
     """Reproduce the SPLBoost paper: measure what is missing, draw figures, report.
 
     What was measured is kept, and a later command goes on from there.
     """
-    if context.invoked_subcommand is not None:
-        _refuse_options(context)
+    if options.context.invoked_subcommand is not None:
+        _refuse_options(options.context)
         return
-    protocol = make_protocol(preset, sets, noise, repeats, depths)
-    path = store or folder / STORE
-    with _plain_errors():
-        _check_outputs(figure, folder, path, force)
-        if figure is not None and figure in ALONE:
-            _write(figure, None, protocol, preset, folder)
-            return
-        summary = _measure(protocol, path, methods, jobs, dask, retry, download)
-        if summary.n_cells:
-            results = _read(path, protocol)
-            _write(figure, results, protocol, preset, folder)
-    _exit(summary, sets)
+    _check_outputs(options)
+    if options.figure in ALONE:
+        _write(options, None)
+        return
+    summary = _measure(options)
+    if summary.n_cells:
+        _write(options, _read(options.path, options.protocol))
+    _exit(summary, options)
 
 
 @app.command("run")
-def run_command(
-    preset: PresetOption = "quick",
-    sets: SetsOption = None,
-    noise: NoiseOption = None,
-    repeats: RepeatsOption = None,
-    depths: DepthsOption = None,
-    methods: MethodsOption = None,
-    jobs: JobsOption = -1,
-    folder: FolderOption = FOLDER,
-    store: StoreOption = None,
-    dask: DaskOption = None,
-    retry: RetryOption = False,
-    download: DownloadOption = False,
-) -> None:
+@_with(*OF_RESULTS, *OF_RUN)
+def run_command(options: Any) -> None:
     """Measure what is missing, and no more."""
-    protocol = make_protocol(preset, sets, noise, repeats, depths)
-    path = store or folder / STORE
-    with _plain_errors():
-        summary = _measure(protocol, path, methods, jobs, dask, retry, download)
-    _exit(summary, sets)
+    _exit(_measure(options), options)
 
 
-@app.command()
-def report(
-    figure: FigureOption = None,
-    preset: PresetOption = "quick",
-    sets: SetsOption = None,
-    noise: NoiseOption = None,
-    repeats: RepeatsOption = None,
-    depths: DepthsOption = None,
-    folder: FolderOption = FOLDER,
-    store: StoreOption = None,
-    methods: MethodsOption = None,
-    version: VersionOption = None,
-    force: ForceOption = False,
-) -> None:
+@app.command("report")
+@_with("figure", *OF_RESULTS, "methods", "version", "force")
+def report(options: Any) -> None:
     """Write figures and the page from what has been measured.
 
     By default from all methods that have results.
     """
-    protocol = make_protocol(preset, sets, noise, repeats, depths)
-    path = store or folder / STORE
-    with _plain_errors():
-        _check_outputs(figure, folder, path, force)
-        if figure is not None and figure in ALONE:
-            _write(figure, None, protocol, preset, folder)
-            return
-        results = _read(path, protocol, version, methods)
-        _write(figure, results, protocol, preset, folder)
+    _check_outputs(options)
+    results = None
+    if options.figure not in ALONE:
+        results = _read(
+            options.path, options.protocol, options.version, options.methods
+        )
+    _write(options, results)
 
 
-@app.command()
-def export(
-    to: Annotated[
-        Path | None, typer.Argument(help="The file (results.csv in --folder).")
-    ] = None,
-    preset: PresetOption = "quick",
-    sets: SetsOption = None,
-    noise: NoiseOption = None,
-    repeats: RepeatsOption = None,
-    depths: DepthsOption = None,
-    folder: FolderOption = FOLDER,
-    store: StoreOption = None,
-    methods: MethodsOption = None,
-    version: VersionOption = None,
-    force: ForceOption = False,
-) -> None:
+@app.command("export")
+@_with(*OF_RESULTS, "methods", "version", "force", "to")
+def export(options: Any) -> None:
     """Write what has been measured as CSV, a row for each cell.
 
     By default of all methods that have results.
     """
-    protocol = make_protocol(preset, sets, noise, repeats, depths)
-    source, path = store or folder / STORE, to or folder / "results.csv"
-    with _plain_errors():
-        if path.is_dir():
-            raise ValueError(
-                f"{path} is a folder; give the name of a file, such as "
-                f"{path / 'results.csv'}."
-            )
-        _check_output(path, is_export, source, force)
-        results = _read(source, protocol, version, methods)
-        make_folder(path.parent)
-        results = results.round({"fit_seconds": 4})
-        with replacing(path) as part:
-            results.to_csv(part, index=False)  # errors in full: rounded, equals differ
-        say(f"{counted(len(results), 'cell')} written to {path}")
+    path = options.to or options.folder / TABLE
+    if path.is_dir():
+        raise ValueError(
+            f"{path} is a folder; give the name of a file, such as {path / TABLE}."
+        )
+    _check_output(path, is_export, options)
+    results = _read(options.path, options.protocol, options.version, options.methods)
+    make_folder(path.parent)
+    with replacing(path) as part:  # errors in full: rounded, equals would differ
+        results.round({"fit_seconds": 4}).to_csv(part, index=False)
+    say(f"{counted(len(results), 'cell')} written to {path}")
 
 
 @app.command("import")
-def import_command(
-    results: Annotated[Path, typer.Argument(help="A CSV that export has written.")],
-    preset: PresetOption = "quick",
-    sets: SetsOption = None,
-    noise: NoiseOption = None,
-    repeats: RepeatsOption = None,
-    depths: DepthsOption = None,
-    folder: FolderOption = FOLDER,
-    store: StoreOption = None,
-) -> None:
+@_with(*OF_RESULTS, "results")
+def import_command(options: Any) -> None:
     """Put exported results into a store, so that a run goes on from them."""
-    protocol = make_protocol(preset, sets, noise, repeats, depths)
-    path = store or folder / STORE
-    with _plain_errors():
-        say(f"{import_results(results, path, protocol)} new cells in {path}")
-        _say_versions(path, current_version())
+    n_new = import_results(options.results, options.path, options.protocol)
+    say(f"{n_new} new cells in {options.path}")
+    _say_versions(options.path, current_version())
 
 
 @app.command()
@@ -328,34 +274,26 @@ def table() -> None:
 # ------------------------------------------------------------------------- what they do
 
 
-def _measure(
-    protocol: Protocol,
-    path: Path,
-    methods: str | None,
-    jobs: int,
-    dask: str | None,
-    retry: bool,
-    download: bool,
-) -> Summary:
+def _measure(options: Any) -> Summary:
     """Run a protocol, and say what it has come to."""
-    if jobs < 1 and jobs != -1:
+    if options.jobs < 1 and options.jobs != -1:
         raise typer.BadParameter(
-            f"jobs={jobs} is too few; give 1 or more, or -1 for all."
+            f"jobs={options.jobs} is too few; give 1 or more, or -1 for all."
         )
     named = os.environ.get(FOLDER_VARIABLE)
-    if named and not download and not data_folder(None).is_dir():
+    if named and not options.download and not data_folder(None).is_dir():
         raise ValueError(
             f"{FOLDER_VARIABLE}={named} is no folder; let it name the one that has the "
             "data, or unset it."
         )
     summary = run(
-        protocol,
-        path,
-        methods=pick_methods(methods),
-        n_jobs=jobs,
-        dask=dask,
-        retry=retry,
-        download=download,
+        options.protocol,
+        options.path,
+        methods=pick_methods(options.methods),
+        n_jobs=options.jobs,
+        dask=options.dask,
+        retry=options.retry,
+        download=options.download,
         tell_absent=_say_what_is_absent,
     )
     for failure in summary.failures:
@@ -366,15 +304,15 @@ def _measure(
         say(f"Another run is at work on {summary.n_elsewhere} of the cells.")
     if summary.n_cells:
         say(
-            f"{summary.n_there} of {summary.n_cells} cells are in {path}, "
+            f"{summary.n_there} of {summary.n_cells} cells are in {options.path}, "
             f"{summary.n_done} of them new"
         )
     return summary
 
 
-def _exit(summary: Summary, sets: str | None) -> None:
+def _exit(summary: Summary, options: Any) -> None:
     """With a failure where not all that was asked for is there."""
-    if summary.failures or (sets and summary.absent) or not summary.n_cells:
+    if summary.failures or (options.sets and summary.absent) or not summary.n_cells:
         raise typer.Exit(FAILURE)
 
 
@@ -389,14 +327,11 @@ def _read(
     here = version or current_version()
     _say_versions(path, here)
     _say_sources(path, protocol, version)
-    fuller = _name_fuller_preset(path, protocol, version, len(results))
     if results.empty:
-        remedy = "; measure some, or give the preset and options of an earlier run."
         raise ValueError(
-            f"{path} has no results of these settings with {here}{fuller or remedy}"
+            f"{path} has no results of these settings with {here}; measure some, or "
+            "give the preset and options of an earlier run."
         )
-    if fuller:
-        say(f"{path} has {counted(len(results), 'result')} of these settings{fuller}")
     if methods is not None:
         results = results[results["method"].isin(pick_methods(methods))]
         if results.empty:
@@ -404,59 +339,53 @@ def _read(
     return results
 
 
-def _write(
-    figure: int | None,
-    results: pd.DataFrame | None,
-    protocol: Protocol,
-    preset: str,
-    folder: Path,
-) -> None:
+def _write(options: Any, results: pd.DataFrame | None) -> None:
     """A figure, or all of them and the page."""
-    make_folder(folder)
-    for number in FIGURES if figure is None else [figure]:
-        for name in _pictures(number):
-            try:
-                if name == CHOSEN_ROUNDS:
-                    drawn = draw_gaussians(rounds=None)
-                else:
-                    drawn = draw_figure(number, results)
-            except ValueError as why:
-                if figure is not None:
-                    raise
-                say(f"Figure {number} is not drawn: {why}")
-                continue
-            with replacing(folder / name) as part:
-                drawn.savefig(part, dpi=150, bbox_inches="tight", metadata=MARK)
-            say(f"Figure {number}: {folder / name}")
-    if figure is None and results is not None:
-        about = {"preset": preset, **provenance(protocol)}
-        path = folder / PAGE
-        write_report(results, path, about=about, protocol=protocol, verbose=1)
+    make_folder(options.folder)
+    for name, number in _pictures(options.figure).items():
+        path = options.folder / name
+        try:
+            if name == CHOSEN_ROUNDS:
+                drawn = draw_gaussians(rounds=None)
+            else:
+                drawn = draw_figure(number, results)
+        except ValueError as why:
+            if options.figure is not None:
+                raise
+            say(f"Figure {number} is not drawn: {why}")
+            continue
+        with replacing(path) as part:
+            drawn.savefig(part, dpi=150, bbox_inches="tight", metadata=MARK)
+        say(f"Figure {number}: {path}")
+    if options.figure is None and results is not None:
+        about = {"preset": options.preset, **provenance(options.protocol)}
+        path = options.folder / PAGE
+        write_report(results, path, about=about, protocol=options.protocol, verbose=1)
         say(f"Report: {path}")
 
 
-def _pictures(number: int) -> list[str]:
-    """The files of a figure."""
-    return [f"figure_{number}.png", *([CHOSEN_ROUNDS] if number == 3 else [])]
+def _pictures(figure: int | None) -> dict[str, int]:
+    """The files of a figure, or of all, and the number of each."""
+    numbers = FIGURES if figure is None else [figure]
+    files = {f"figure_{number}.png": number for number in numbers}
+    return files | ({CHOSEN_ROUNDS: 3} if 3 in numbers else {})
 
 
-def _check_outputs(figure: int | None, folder: Path, store: Path, force: bool) -> None:
+def _check_outputs(options: Any) -> None:
     """Refuse to replace what others have made, before the long work."""
+    folder = options.folder
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder; name another --folder.")
-    for number in FIGURES if figure is None else [figure]:
-        for name in _pictures(number):
-            _check_output(folder / name, _is_picture, store, force)
-    if figure is None:
-        _check_output(folder / PAGE, is_report, store, force)
+    for name in _pictures(options.figure):
+        _check_output(folder / name, _is_picture, options)
+    if options.figure is None:
+        _check_output(folder / PAGE, is_report, options)
 
 
-def _check_output(
-    path: Path, is_own: Callable[[Path], bool], store: Path, force: bool
-) -> None:
-    if path.resolve() == store.resolve():
+def _check_output(path: Path, is_own: Callable[[Path], bool], options: Any) -> None:
+    if path.resolve() == options.path.resolve():
         raise ValueError(f"{path} is the store of the results; name another file.")
-    check_replaceable(path, is_own, force=force)
+    check_replaceable(path, is_own, force=options.force)
 
 
 def _is_picture(path: Path) -> bool:
@@ -485,7 +414,7 @@ def _plain_errors() -> Iterator[None]:
             own = isinstance(interrupt, Interrupted)
             say(str(interrupt) if own else "Stopped; what was measured is kept.")
             raise typer.Exit(EXIT_CODE) from None
-        except BrokenPipeError:  # nobody reads on, which is no mistake
+        except (BrokenPipeError, typer.Exit):  # nobody reads on, which is no mistake
             raise
         except (ValueError, OSError, ImportError, RuntimeError) as error:
             say(f"Error: {error}")
@@ -537,18 +466,3 @@ def _say_sources(path: Path, protocol: Protocol, version: str | None) -> None:
                 f"{source}, which {'does' if n == 1 else 'do'} not count beside the "
                 f"{max(counts.values())} from other data."
             )
-
-
-def _name_fuller_preset(
-    path: Path, protocol: Protocol, version: str | None, n_found: int
-) -> str:
-    """The end of a sentence that names the preset with the most results of the same."""
-    same = {key: getattr(protocol, key) for key in ("sets", "noise", "repeats")}
-    counts = {
-        name: len(read_results(path, replace(preset, **same), version=version))
-        for name, preset in PRESETS.items()
-    }
-    best = max(counts, key=counts.__getitem__)
-    if counts[best] <= n_found:
-        return ""
-    return f", but {counts[best]} with --preset {best}; give that."

@@ -305,15 +305,6 @@ class Method:
         n_settings = n_paces * len(self.parameters(protocol)) * n_depths
         return n_settings * protocol.folds + 1
 
-    def grids(self, protocol: Protocol) -> dict[str, list[float]]:
-        """What the parameters are chosen from, by their names."""
-        named = [] if self.paces is None else [each for each, _ in self.paces(protocol)]
-        found: dict[str, list[float]] = {}
-        for settings in (*self.parameters(protocol), *named):
-            for name, value in settings.items():
-                found.setdefault(name, []).append(value)
-        return found
-
     def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
         """Choose, and fit what was chosen to all training rows.
 

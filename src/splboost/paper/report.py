@@ -286,15 +286,6 @@ def numbers(material: Material) -> list[Markup]:
                 f"errors; the least is bold.{text if large else ''}"
             ),
             tables.error_table(Outcomes.of(results)),
-            element("h3", "What was chosen"),
-            paragraph(
-                "Medians of what cross-validation has chosen, over all cells, and the "
-                "share of the cells at the ends of a grid. Where it is large, a wider "
-                "grid might do better. Depths are counted where there was a choice."
-            ),
-            tables.choice_table(results, material.protocol),
-            element("h3", "What it cost"),
-            tables.cost_table(results),
         ]
     return parts
 

@@ -18,19 +18,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from splboost._data.table import MOST_EXACT
 from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.protocol import METHODS, Protocol
 from splboost.paper.store import Store
 
 DEFINITION = 1  # one more whenever the same settings give other draws
 DIGEST_LENGTH = 12  # hexadecimal digits
-# The greatest that a figure can be
-HIGHEST = {"noise": 100, "error": 1, "cv_error": 1} | dict.fromkeys(
-    ("n_train", "repeat", "n_estimators", "n_fits", "fit_seconds"), MOST_EXACT
-)
-FRACTIONS = "error", "cv_error", "fit_seconds"  # the others are whole numbers
-CHOICES = "cv_error", "n_estimators"  # that some methods do not make
 REMEDY = "give a file that splboost paper export has written."
 
 
@@ -71,8 +64,22 @@ class Outcome(NamedTuple):
     fit_seconds: float
 
 
-PLACE = "data", "n_train", "noise", "repeat", "method"
-COLUMNS = (*PLACE, *Outcome._fields[1:], "source", "protocol", "version", "settings")
+TYPES: dict[str, Any] = {  # of the columns of an exported table
+    "data": str,
+    "n_train": int,
+    "noise": int,
+    "repeat": int,
+    "method": str,
+    "error": float,
+    "cv_error": float,  # missing where nothing was chosen, as are the rounds
+    "n_estimators": "Int64",
+    "chosen": str,
+    "n_fits": int,
+    "fit_seconds": float,
+    **dict.fromkeys(("source", "protocol", "version", "settings"), str),
+}
+COLUMNS = tuple(TYPES)
+NUMBERS = {name: kind for name, kind in TYPES.items() if kind is not str}
 
 
 @cache
@@ -166,8 +173,10 @@ def read_results(
                     key=lambda r: (r["noise"], r["repeat"], order[r["method"]]),
                 )
             ]
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    return frame.astype({"n_estimators": "Int64", "cv_error": float})
+        try:
+            return pd.DataFrame(rows, columns=list(COLUMNS)).astype(NUMBERS)
+        except (TypeError, ValueError) as error:
+            raise opened.damaged(error) from error
 
 
 def _rows_by_source(
@@ -181,20 +190,10 @@ def _rows_by_source(
         for method in METHODS
     }
     found = defaultdict(list)
-    rows = [
-        row
-        for row in store.rows(source_of_settings)
-        if row["data"] == name
-        and row["noise"] in own.noise
-        and row["repeat"] in own.seeds
-    ]
-    if wrong := _find_impossible(
-        pd.DataFrame(rows, columns=[*PLACE, *Outcome._fields[1:]])
-    ):
-        line, column = wrong
-        raise store.damaged(f"{column}={rows[line][column]!r}")
-    for row in rows:
-        found[source_of_settings[row["settings"]]].append(row)
+    for row in store.rows(source_of_settings):
+        is_of_set = row["data"] == name
+        if is_of_set and row["noise"] in own.noise and row["repeat"] in own.seeds:
+            found[source_of_settings[row["settings"]]].append(row)
     return dict(found)
 
 
@@ -227,31 +226,6 @@ def _setting(store: Store, settings: str, name: str) -> str:
         raise store.damaged(error) from error
 
 
-def _find_impossible(frame: pd.DataFrame) -> tuple[int, str] | None:
-    """Row and column of a value that no run can have measured; None without one."""
-    for column in frame:
-        values = frame[column]
-        is_fit = values.notna()
-        if column == "chosen":
-            is_fit = values.map(_is_json_object)
-        elif column in HIGHEST:
-            numbers = pd.to_numeric(values, errors="coerce")
-            is_fit = numbers.between(0, HIGHEST[column])
-            is_fit &= (column in FRACTIONS) | (numbers % 1 == 0)
-            if column in CHOICES:
-                is_fit |= values.isna()
-        if not is_fit.all():
-            return int(is_fit.to_numpy().argmin()), str(column)
-    return None
-
-
-def _is_json_object(text: Any) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (TypeError, ValueError):
-        return False
-
-
 # ---------------------------------------------------------------------------- importing
 
 
@@ -276,18 +250,15 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
     cells = [_cell_of(row, protocol, path) for row in rows]
     ((cell, n), *_) = Counter(cells).most_common(1)
     if n > 1:
-        raise ValueError(
-            f"{path} has {cell.method} on {cell.data}, noise {cell.noise}, "
-            f"repeat {cell.repeat} more than once; remove all but one."
-        )
+        raise ValueError(f"{path} has {cell} more than once; remove all but one.")
     with closing(open_store(store)) as opened:
         there = opened.find(cells)
         for cell, row in zip(cells, rows, strict=True):
             if cell in there and there[cell]["error"] != row["error"]:
                 raise ValueError(
-                    f"{store} has an error of {there[cell]['error']} of {cell.method} "
-                    f"on {cell.data}, noise {cell.noise}, repeat {cell.repeat}, and "
-                    f"not {row['error']}; import into a store of its own."
+                    f"{store} has an error of {there[cell]['error']} of "
+                    f"{cell}, and not {row['error']}; import into a store "
+                    "of its own."
                 )
         return opened.adopt(
             (cell, {name: row[name] for name in Outcome._fields}, row["version"])
@@ -302,20 +273,21 @@ def is_export(path: Path) -> bool:
 
 def _read_export(path: str | Path) -> list[dict[str, Any]]:
     """The rows of a file, if a run can have measured all of them."""
-    frame = _read_csv(path, dtype={"settings": str})
-    missing = [name for name in COLUMNS if name not in frame]
+    missing = [name for name in COLUMNS if name not in _read_csv(path, nrows=0)]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; {REMEDY}")
+    frame = _read_csv(path, dtype=TYPES)
     if frame.empty:
         raise ValueError(f"{path} has no results; give a file that has some.")
+    is_wrong = ~frame["error"].between(0, 1)
+    if is_wrong.any():
+        line = int(is_wrong.to_numpy().argmax())
+        raise ValueError(
+            f"{path}, line {line + 2}, has error={frame['error'][line]}, which cannot "
+            f"be; {REMEDY}"
+        )
     frame = frame.astype(object).where(frame.notna(), None)
     rows: list[dict[str, Any]] = frame.to_dict("records")
-    if wrong := _find_impossible(frame[list(COLUMNS)]):
-        line, column = wrong
-        raise ValueError(
-            f"{path}, line {line + 2}, has {column}={rows[line][column]!r}, which "
-            "cannot be; give the file as splboost paper export has written it."
-        )
     return rows
 
 
@@ -343,7 +315,7 @@ def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
             f"{'' if known else ', or install ' + str(row['version'])}."
         )
     own = protocol.for_set(name)
-    noise, repeat = int(row["noise"]), int(row["repeat"])
+    noise, repeat = row["noise"], row["repeat"]
     if name not in protocol.sets or noise not in own.noise or repeat not in own.seeds:
         raise ValueError(
             f"{what} with noise {noise}, repeat {repeat}, which these options leave "

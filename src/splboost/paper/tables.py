@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from splboost._tools.wording import counted
@@ -19,14 +17,12 @@ from splboost.paper.figures import draw_critical_differences
 from splboost.paper.protocol import (
     FOREST,
     GRADIENT_KEPT,
-    METHODS,
     ONE_STEP,
     PAPER,
     THREE_THETAS,
     TWO_SIDED,
     WHOLE_TREES,
     WITH_CART,
-    Protocol,
 )
 from splboost.paper.statistics import (
     ALPHA,
@@ -70,10 +66,8 @@ def paragraph(*text: Any, **attributes: str) -> Markup:
     return element("p", *text, **attributes)
 
 
-def table(
-    header: Iterable[Any], rows: Iterable[Iterable[Any]], *, class_: str = "plain"
-) -> Markup:
-    """A table in a box of its own, which scrolls where it is too wide.
+def table(rows: Sequence[Mapping[str, Any]], *, class_: str = "plain") -> Markup:
+    """A table whose rows name their columns; its box scrolls where it is too wide.
 
     The first column is words, the others are numbers.
     """
@@ -83,15 +77,10 @@ def table(
         words = element(tag, first, class_="words")
         return element("tr", words, *(element(tag, cell) for cell in others))
 
-    head = element("thead", line("th", header))
-    body = element("tbody", *(line("td", row) for row in rows))
+    head = element("thead", line("th", rows[0]))
+    body = element("tbody", *(line("td", row.values()) for row in rows))
     whole = element("table", head, body, class_=class_)
     return element("div", whole, class_="wide", tabindex="0")
-
-
-def table_of(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """A table whose rows name their columns."""
-    return table(rows[0], [row.values() for row in rows])
 
 
 def picture(draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
@@ -113,8 +102,6 @@ def picture(draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
 # ------------------------------------------------------------------------------- tables
 
 NOTHING = "–"
-TESTS = "Wilcoxon's p", "Holm's p", "p as if cases were independent"
-GREEK = {"age": "λ", "epsilon": "ε", "theta": "θ", "plateau": "κ"}
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -139,38 +126,32 @@ def probability(p: float) -> str:
 # How a column of a verdict's table is written, by its name; others as they are.
 FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "mean rise": ("mean rise (points)", percent),
-    "sets where it rises most": ("sets where it rises most", str),
     "Holm's p against AdaBoost": ("Holm's p against AdaBoost", probability),
     "mean difference": ("mean difference (points)", difference),
     "p": ("p", probability),
     "Holm's p": ("Holm's p", probability),
-    "mean error": ("mean error (%)", lambda e: percent(e, 2)),
+    "mean error": ("mean error (%)", lambda error: percent(error, 2)),
     "mean rank": ("mean rank", number),
     "wrong_given_up": ("wrong labels given up (%)", percent),
     "standard error": ("standard error", percent),
     "right_given_up": ("right labels given up (%)", percent),
     "median weight_ratio": ("weight of wrong over right, median", number),
-    "rounds": ("rounds", lambda n: number(n, 1)),
+    "rounds": ("rounds", lambda rounds: number(rounds, 1)),
     "error": ("test error (%)", percent),
 }
 
 
 def frame_table(frame: pd.DataFrame) -> Markup:
     """A frame with known columns, its index in front."""
-    forms = [_form(name) for name in frame.columns]
-    rows = [
-        [name, *(form(value) for (_, form), value in zip(forms, values, strict=True))]
-        for name, *values in frame.itertuples()
+    rows: list[dict[str, Any]] = [
+        {frame.index.name or "method": name} for name in frame.index
     ]
-    first = frame.index.name or "method"
-    return table([first, *(title for title, _ in forms)], rows)
-
-
-def _form(name: str) -> tuple[str, Callable[[Any], str]]:
-    """How a column is written; a "mean rise to 5%" is as a mean rise."""
-    kind, to, level = name.partition(" to ")
-    title, form = FORMS.get(kind, (kind, str))
-    return title + to + level, form
+    for column in frame:
+        kind, to, level = column.partition(" to ")  # a "mean rise to 5%" is one
+        title, form = FORMS.get(kind, (kind, str))
+        for row, value in zip(rows, frame[column], strict=True):
+            row[title + to + level] = form(value)
+    return table(rows)
 
 
 def rank_table(outcomes: Outcomes) -> Markup:
@@ -192,123 +173,59 @@ def rank_table(outcomes: Outcomes) -> Markup:
         }
         for name in by_set.sort_values(kind="stable").index
     ]
-    return table_of(rows)
+    return table(rows)
 
 
-def rival_table(
-    outcomes: Outcomes, reference: str, *, with_tests: bool = True
-) -> Markup:
+def rival_table(outcomes: Outcomes, reference: str) -> Markup:
     """A method against each other one: by data set with tests, by case as a count.
 
     Probabilities are left out where there are too few sets for any to be below 5%.
     """
-    cases, n_sets = outcomes.cases, len(outcomes.sets)
-    tested = against(outcomes.sets, reference)
-    is_testable = n_sets >= fewest_sets()
-    is_adjustable = n_sets >= fewest_sets(len(tested))
+    sets, cases = outcomes.sets, outcomes.cases
+    tested = against(sets, reference)
+
+    def shown(p: float, n_tests: int = 1) -> str:
+        return probability(p) if len(sets) >= fewest_sets(n_tests) else NOTHING
+
     rows = []
     for row in tested.to_dict("records"):
         own, other = (cases[name].to_numpy() for name in (reference, row["rival"]))
         of_sets = row["wins"], row["ties"], row["losses"]
         of_cases = wins_ties_losses(own, other)
-        cells = {
-            f"{reference} against": row["rival"],
-            "mean difference (points)": difference(row["difference"]),
-            "median": difference(row["median"]),
-            f"better / equal / worse, of {counted(n_sets, 'set')}": _counts(of_sets),
-            "Wilcoxon's p": probability(row["p"]) if is_testable else NOTHING,
-            "Holm's p": probability(row["p_holm"]) if is_adjustable else NOTHING,
-            f"better / equal / worse, of {counted(len(cases), 'case')}": _counts(
-                of_cases
-            ),
-            "p as if cases were independent": (
-                probability(signed_rank(own - other)) if is_testable else NOTHING
-            ),
-        }
-        rows.append({k: v for k, v in cells.items() if with_tests or k not in TESTS})
-    return table_of(rows)
-
-
-def _counts(counts: tuple[int, int, int]) -> str:
-    return " / ".join(map(str, counts))
+        better = "better / equal / worse, of {}".format
+        rows.append(
+            {
+                f"{reference} against": row["rival"],
+                "mean difference (points)": difference(row["difference"]),
+                "median": difference(row["median"]),
+                better(counted(len(sets), "set")): " / ".join(map(str, of_sets)),
+                "Wilcoxon's p": shown(row["p"]),
+                "Holm's p": shown(row["p_holm"], len(tested)),
+                better(counted(len(cases), "case")): " / ".join(map(str, of_cases)),
+                "p as if cases were independent": shown(signed_rank(own - other)),
+            }
+        )
+    return table(rows)
 
 
 def error_table(outcomes: Outcomes) -> Markup:
     """Mean test errors of each case, with standard errors; the least in bold."""
     grouped = outcomes.cells.groupby(["data", "noise", "method"])["error"]
     mean, spread = grouped.mean().unstack(), grouped.sem().unstack()
-    methods = list(outcomes.methods)
     place = {name: k for k, name in enumerate(UCI_CATALOGUE)}
     rows = []
-    for data, noise in sorted(mean.index, key=lambda c: (place.get(c[0], 99), *c)):
-        errors = mean.loc[(data, noise), methods]
-        least = errors.round(DIGITS).min()
-        cells = []
-        for name in methods:
-            error, deviation = errors[name], spread.loc[(data, noise), name]
+    for case in sorted(mean.index, key=lambda c: (place.get(c[0], 99), *c)):
+        least = mean.loc[case].round(DIGITS).min()
+        row: dict[str, Any] = dict(zip(("data", "noise (%)"), case, strict=True))
+        for name in outcomes.methods:
+            error, deviation = mean.loc[case, name], spread.loc[case, name]
             kind = "best" if round(error, DIGITS) == least else "other"
-            cell = [element("span", percent(error), class_=kind)]
+            row[name] = element("span", percent(error), class_=kind)
             if not math.isnan(deviation):
-                cell.append(element("small", f" ±{percent(deviation)}"))
-            cells.append(Markup("".join(cell)))
-        rows.append([data, noise, *cells])
-    return table(["data", "noise (%)", *methods], rows, class_="dense")
-
-
-def choice_table(results: pd.DataFrame, protocol: Protocol | None = None) -> Markup:
-    """What cross-validation has chosen, by method, and how often an end of a grid.
-
-    Depths are those of the sets that had several to choose from, if any had.
-    """
-    rows = []
-    for name, own in results.groupby("method", sort=False):
-        chosen = pd.DataFrame([json.loads(text) for text in own["chosen"]])
-        if chosen.empty or own["n_estimators"].isna().all():
-            continue
-        depth, grids = chosen["depth"], {}
-        if protocol is not None:
-            n_depths = [len(protocol.for_set(data).depths) for data in own["data"]]
-            has_choice = np.greater(n_depths, 1)
-            depth = depth[has_choice] if has_choice.any() else depth
-            grids = METHODS[name].grids(protocol) if name in METHODS else {}
-        share_of = depth.value_counts(normalize=True).sort_index()
-        depths = ", ".join(f"{int(d)}: {share:.0%}" for d, share in share_of.items())
-        words = [
-            _describe_choice(column, chosen[column], grids.get(column, ()))
-            for column in chosen
-            if column != "depth" and chosen[column].nunique() > 1
-        ]
-        rounds = number(own["n_estimators"].astype(float).median(), 0)
-        rows.append([name, rounds, depths or "whole", "; ".join(words) or NOTHING])
-    return table(["method", "rounds", "depth of trees", "parameter"], rows)
-
-
-def _describe_choice(column: str, values: pd.Series, grid: Sequence[float]) -> str:
-    """Median of a parameter, and how often it is at an end of its grid."""
-    median = f"{GREEK.get(column, column)} {values.median():g}"
-    if not grid:
-        return median
-    low, high = min(grid), max(grid)
-    at_low, at_high = (values == low).mean(), (values == high).mean()
-    return f"{median} ({at_low:.0%} at {low:g}, {at_high:.0%} at {high:g})"
-
-
-def cost_table(results: pd.DataFrame) -> Markup:
-    """Processor time of each method."""
-    grouped = results.groupby("method")
-    fits, seconds = grouped["n_fits"].sum(), grouped["fit_seconds"].sum()
-    known = [name for name in PAPER if name in seconds]
-    rows = [
-        [
-            name,
-            int(grouped.size()[name]),
-            f"{int(fits[name]):,}".replace(",", " "),
-            number(seconds[name] / 3600),
-            number(1000 * seconds[name] / fits[name], 1) if fits[name] else NOTHING,
-        ]
-        for name in [*known, *seconds.index.drop(known)]
-    ]
-    return table(["method", "cells", "fits", "processor hours", "a fit (ms)"], rows)
+                row[name] += element("small", f" ±{percent(deviation)}")
+            row[name] = Markup(row[name])
+        rows.append(row)
+    return table(rows, class_="dense")
 
 
 # ---------------------------------------------------------------------- the comparisons
@@ -321,9 +238,16 @@ def count_of_wins(outcomes: Outcomes, name: str) -> str:
     return f"{own} of {counted(n, 'case')} ({own / n:.0%})"
 
 
-# What the paper leaves open, done in another way: the way among the nine, the others,
-# a title, and what differs.
-VARIANTS = (
+# Beyond the paper's nine: a method, the others that it is compared with, a title, and
+# what differs. All but the first do otherwise what the paper leaves open.
+BEYOND = (
+    (
+        FOREST,
+        PAPER,
+        "With SPLForest as a tenth entry",
+        "SPLForest is this library's own, and no method of the paper; here it is "
+        "ranked among its nine.",
+    ),
     (
         "LogitBoost",
         (GRADIENT_KEPT,),
@@ -407,9 +331,8 @@ def compare(results: pd.DataFrame) -> list[Markup]:
             )
         )
     parts += _against_rivals(outcomes)
-    parts += _forest(results)
-    for variant in VARIANTS:
-        parts += _variants(results, *variant)
+    for beyond in BEYOND:
+        parts += _compare_beyond(results, *beyond)
     return parts
 
 
@@ -422,41 +345,24 @@ def _against_rivals(outcomes: Outcomes) -> list[Markup]:
         element("h3", "SPLBoost against its rivals"),
         paragraph(
             "SPLBoost as one entry, with the regulariser that cross-validation has "
-            f"chosen, is best alone in {count_of_wins(chosen, CHOSEN_SPL)}."
+            f"chosen, is best alone in {count_of_wins(chosen, CHOSEN_SPL)}. With the "
+            "best regulariser of each case, which nobody can know and which favours "
+            f"it, it would be in {count_of_wins(best, BEST_SPL)}."
         ),
         rival_table(chosen, CHOSEN_SPL),
-        paragraph(
-            "With the best regulariser of each case, which nobody can know and which "
-            f"favours it, it would be in {count_of_wins(best, BEST_SPL)}. Tests "
-            "would mean nothing here, since it is chosen by the errors that they test."
-        ),
-        rival_table(best, BEST_SPL, with_tests=False),
     ]
 
 
-def _forest(results: pd.DataFrame) -> list[Markup]:
-    """SPLForest as a tenth entry."""
-    outcomes = Outcomes.of(results, (*PAPER, FOREST))
-    if FOREST not in outcomes.methods or not len(outcomes.sets):
-        return []
-    if len(outcomes.methods) < 2:
-        return []
-    return [
-        element("h3", "With SPLForest as a tenth entry"),
-        paragraph(
-            "SPLForest is this library's own, and no method of the paper; here it is "
-            "ranked among its nine."
-        ),
-        rank_table(outcomes),
-        rival_table(outcomes, FOREST),
-    ]
-
-
-def _variants(
+def _compare_beyond(
     results: pd.DataFrame, name: str, others: Sequence[str], title: str, text: str
 ) -> list[Markup]:
-    """What the paper leaves open, done otherwise."""
-    outcomes = Outcomes.of(results, (name, *others))
+    """A method against others that are not all among the nine."""
+    outcomes = Outcomes.of(results, (*others, name))
     if len(outcomes.methods) < 1 + len(others) or not len(outcomes.sets):
         return []
-    return [element("h3", title), paragraph(text), rival_table(outcomes, name)]
+    return [
+        element("h3", title),
+        paragraph(text),
+        *([rank_table(outcomes)] if name == FOREST else []),
+        rival_table(outcomes, name),
+    ]

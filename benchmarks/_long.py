@@ -97,14 +97,14 @@ class Results:
         noise: Iterable[str],
         main_measure: str,
     ) -> None:
-        self.finished = finished
+        self.finished = finished = finished.rename(columns={"seed": "repeat"})
         self.methods = [m for m in methods if m in set(finished["method"])]
         # A variant of a method is next to it in every rank, and would push others away.
         self.ranked = [m for m in self.methods if methods[m].variant_of is None]
         self.noise = [level for level in NOISE if level in set(noise)]
         self.wrong = [level for level in self.noise if level != CLEAN]
-        self.complete = complete_cells(finished, self.methods, repeat="seed")
-        self.averaged = complete_repeats(self.complete, self.wrong, repeat="seed")
+        self.complete = complete_cells(finished, self.methods)
+        self.averaged = complete_repeats(self.complete, self.wrong)
         self.main_measure = main_measure
 
     def means(
@@ -120,7 +120,7 @@ class Results:
     def cells(self, part: str) -> pd.DataFrame:
         """By method, a row for each set, level of wrong labels and seed."""
         own = self.averaged[self.averaged["data"].isin(PARTS[part])]
-        keys = ["data", "noise", "seed"]
+        keys = ["data", "noise", "repeat"]
         return own.pivot(index=keys, columns="method", values=self.main_measure)
 
     def parts(self) -> list[str]:
@@ -136,7 +136,7 @@ class Results:
         keys = ["data", "noise", "method"]
         grouped = self.finished.groupby(keys)
         table = grouped[list(measures)].mean()
-        table.insert(0, "seeds", grouped["seed"].nunique())
+        table.insert(0, "seeds", grouped["repeat"].nunique())
         ordered = [*GROUPS, *NOISE, *self.methods]
         position = {name: k for k, name in enumerate(ordered)}
         table = table.reset_index().sort_values(
@@ -160,7 +160,8 @@ class Study:
     methods : by name, the one of interest first
     fields : class of named tuples, of what is stored
     measure : function of a method, a problem and a seed; gives these fields
-    tabulate : function of a frame of finished cells and the levels; gives `Results`
+    derive : function of a frame of finished cells; gives it with more measures
+    main_measure : the column that matters most; less is better
     summarised : measures whose means are saved
     make_page : function of the results, the most rows, the failures and the folder;
         gives the pieces of the page, having saved a picture if there is a folder
@@ -173,7 +174,8 @@ class Study:
     methods: Mapping[str, Method]
     fields: Any
     measure: Callable[[Method, Problem, int], dict[str, Any]]
-    tabulate: Callable[[pd.DataFrame, Iterable[str]], Results]
+    derive: Callable[[pd.DataFrame], pd.DataFrame]
+    main_measure: str
     summarised: Sequence[str]
     make_page: Callable[[Results, int, list[dict[str, Any]], Path | None], list[str]]
     full: dict[str, Any]
@@ -193,14 +195,12 @@ class Study:
     ) -> list[Cell]:
         """Cells in the order of work: one repeat of everything before the next."""
         settings = {name: settings_of(self.methods[name], rows) for name in methods}
-        places = (
-            ((data, level) for level, data in itertools.product(noise, sets))
-            if self.levels_first
-            else itertools.product(sets, noise)
-        )
+        places = list(itertools.product(sets, noise))
+        if self.levels_first:
+            places.sort(key=lambda place: noise.index(place[1]))
         return [
             Cell(settings[method], *place, seed, method)
-            for seed, place, method in itertools.product(seeds, list(places), settings)
+            for seed, place, method in itertools.product(seeds, places, settings)
         ]
 
     def run(self, path: Path, cells: list[Cell], rows: int, jobs: int) -> None:
@@ -225,6 +225,10 @@ class Study:
             store.close()
         for failure in summary.failures:
             progress(f"Failed: {failure}")
+
+    def tabulate(self, finished: pd.DataFrame, noise: Iterable[str]) -> Results:
+        """The results of finished cells."""
+        return Results(self.derive(finished), self.methods, noise, self.main_measure)
 
     def report(
         self, path: Path, cells: list[Cell], rows: int, folder: Path | None
@@ -331,12 +335,11 @@ def present_methods(
 def code_state() -> str:
     """The commit that is measured, where there is one."""
     how = ["git", "describe", "--always", "--dirty"]
-    folder = Path(__file__).parent
     try:
-        said = subprocess.run(how, cwd=folder, capture_output=True, text=True)
-    except OSError:
+        said = subprocess.check_output(how, cwd=Path(__file__).parent, text=True)
+    except (OSError, subprocess.CalledProcessError):
         return "unknown commit"
-    return said.stdout.strip() or "unknown commit"
+    return said.strip()
 
 
 # ------------------------------------------------------------------- in its processes
@@ -348,29 +351,18 @@ def measure_cell(
     cell: Cell,
     measure: Callable[[Method, Problem, int], dict[str, Any]],
     method: Method,
-    rows: int,
+    most_rows: int,
 ) -> dict[str, Any]:
     """Draw the problem of a cell, and measure a method on it in one thread."""
-    problem = draw(cell.data, cell.noise, cell.seed, rows)
+    problem = draw(cell.data, cell.noise, cell.seed, most_rows)
     method.versions()  # imports the packages
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         categories = bool((problem.X.dtypes == "category").any())
         if method.compiles and (cell.method, categories) not in _warm:
-            measure(method, _first_rows(problem), cell.seed)
+            rows = [
+                np.flatnonzero(problem.y == label)[:WARM_UP_ROWS] for label in (0, 1)
+            ]
+            measure(method, problem.part(np.concatenate(rows)), cell.seed)
             _warm.add((cell.method, categories))
         return measure(method, problem, cell.seed)
-
-
-def _first_rows(problem: Problem) -> Problem:
-    """A few rows of each class, to compile with before anything is timed."""
-    rows = np.concatenate(
-        [np.flatnonzero(problem.y == each)[:WARM_UP_ROWS] for each in (0, 1)]
-    )
-    return Problem(
-        problem.X.iloc[rows],
-        problem.y[rows],
-        problem.y_right[rows],
-        problem.X_test,
-        problem.y_test,
-    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,11 @@ class Problem:
     y_right: np.ndarray
     X_test: pd.DataFrame
     y_test: np.ndarray
+
+    def part(self, rows: np.ndarray) -> Problem:
+        """The same with some of the training rows."""
+        y, y_right = self.y[rows], self.y_right[rows]
+        return replace(self, X=self.X.iloc[rows], y=y, y_right=y_right)
 
 
 def data_folder() -> Path | None:

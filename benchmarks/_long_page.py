@@ -56,10 +56,10 @@ def sized(results: Results, part: str) -> str:
 
 
 def completeness(results: Results) -> str:
-    keys = ["data", "noise", "seed"]
+    keys = ["data", "noise", "repeat"]
     started = len(results.finished.drop_duplicates(keys))
     complete = len(results.complete.drop_duplicates(keys))
-    repeats = len(results.averaged.drop_duplicates(["data", "seed"]))
+    repeats = len(results.averaged.drop_duplicates(["data", "repeat"]))
     return paragraph(
         f"All {len(results.methods)} methods have finished {complete} of the {started} "
         "combinations of set, noise and seed that any of them has; only these count "

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +87,8 @@ FIGURES = [name for name in Measures._fields if name not in ("bins", "cuts")]
 AS_THEY_ARE, ALL_RIGHT = "labels as they are", "right labels"
 
 
-def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
-    """The results of finished cells."""
+def derive(finished: pd.DataFrame) -> pd.DataFrame:
+    """With the measures that follow from the others."""
     finished = finished.copy()
     finished[FIGURES] = finished[FIGURES].astype(float)
     found, suspects, flipped = (
@@ -100,7 +100,7 @@ def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
     finished["recall"] = found / flipped.where(flipped > 0)
     finished["f1"] = 2 * found / (suspects + flipped).where(flipped > 0)
     finished["suspected"] = suspects / finished["rows"]
-    return Results(finished, METHODS, noise, "lost_precision")
+    return finished
 
 
 class Tally(NamedTuple):
@@ -442,7 +442,8 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    tabulate,
+    derive,
+    "lost_precision",
     FIGURES,
     make_page,
     full={

@@ -20,7 +20,7 @@ import gc
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -157,11 +157,6 @@ PAIRS = [
 # ------------------------------------------------------------------ how robust they are
 
 
-def tabulate(finished: pd.DataFrame, noise: Iterable[str]) -> Results:
-    """The results of finished cells."""
-    return Results(finished, METHODS, noise, "error")
-
-
 def _errors(results: Results, part: str) -> str:
     columns = {
         level_name(level): 100 * results.means(part, level=level).mean()
@@ -200,7 +195,7 @@ def _count_off(results: Results) -> str:
     drawn = [
         setting["p_min"]
         for package in PACKAGES
-        for seed in results.complete["seed"].unique()
+        for seed in results.complete["repeat"].unique()
         for setting in settings_of(package, True, int(seed))
     ]
     return f"{drawn.count(0.0)} of the {len(drawn)} settings"
@@ -246,7 +241,8 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    tabulate,
+    pd.DataFrame,
+    "error",
     Measures._fields,
     make_page,
     full={"rows": 500, "seeds": [SEED], "noise": ["0", "10", "20", "30", "40"]},

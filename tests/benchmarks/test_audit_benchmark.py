@@ -162,7 +162,7 @@ def made_up(tmp_path_factory):
 
 def test_tables_of_a_made_up_store(made_up):
     _, store, cells = made_up
-    results = audit.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    results = audit.STUDY.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
     means = results.means("all data sets", "average_precision")
     assert means.loc["bank", "random forest"] == pytest.approx(0.795)
     assert results.compare("all data sets").mean_ranks.tolist() == [1, 2, 3]
@@ -213,7 +213,7 @@ def test_report_of_a_made_up_store(made_up, tmp_path, capsys):
 
 def test_report_says_which_means_leave_cells_out(made_up):
     _, store, cells = made_up
-    results = audit.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    results = audit.STUDY.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
     assert "leave out" not in "".join(audit.mean_tables(results))
     own = results.averaged
     mute = (own["method"] == "random forest") & (own["data"] == "bank")

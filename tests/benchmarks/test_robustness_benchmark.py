@@ -141,9 +141,9 @@ def test_only_what_all_have_finished_counts(path):
     missing = [("bank", "20", 5, "ExtraTrees"), ("pima", "40", 5, "random forest")]
     missing += [("magic", "20", seed, "random forest") for seed in (5, 6)]
     store, cells = fill(path, left_out=missing)
-    results = robustness.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    results = STUDY.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
     assert len(results.complete) == (len(cells) / 3 - 4) * 3
-    kept = set(zip(results.averaged["data"], results.averaged["seed"], strict=True))
+    kept = set(zip(results.averaged["data"], results.averaged["repeat"], strict=True))
     every = set(itertools.product(SETS, (5, 6)))
     assert kept == every - {("bank", 5), ("pima", 5), ("magic", 5), ("magic", 6)}
     means = results.means("all data sets")
@@ -202,7 +202,7 @@ def test_variants_have_no_rank(path):
             ["SPLForest", "SPLForest without pace", "LightGBM tuned"]
         )
     ]
-    results = robustness.tabulate(pd.DataFrame(rows), LEVELS)
+    results = STUDY.tabulate(pd.DataFrame(rows), LEVELS)
     ranks = results.compare("all data sets").mean_ranks
     assert ranks.to_dict() == {"SPLForest": 1.0, "LightGBM tuned": 2.0}
     page = "\n".join(robustness.make_page(results, 1000, [], None))

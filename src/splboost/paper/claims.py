@@ -270,13 +270,7 @@ def judge_regularisers(
         ]
         if reach >= NEGLIGIBLE and p >= ALPHA:
             findings.append(NO_PROOF)
-    is_far, is_found = apart >= NEGLIGIBLE, p < ALPHA
-    if lack or (is_far and not is_found):
-        verdict = OPEN
-    elif is_found:
-        verdict = FAILS if is_far else PARTLY
-    else:
-        verdict = HOLDS
+    verdict = _by_size(lack, apart >= NEGLIGIBLE, p < ALPHA)
     return Verdict(claim, rule, verdict, _with(lack, findings), table, tuple(methods))
 
 
@@ -317,12 +311,7 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
         if high >= NEGLIGIBLE and p >= ALPHA:
             findings.append(NO_PROOF)
     is_worse = difference > 0 and p < ALPHA
-    if lack or (difference >= NEGLIGIBLE and not is_worse):
-        verdict = OPEN
-    elif is_worse:
-        verdict = PARTLY if difference < NEGLIGIBLE else FAILS
-    else:
-        verdict = HOLDS
+    verdict = _by_size(lack, difference >= NEGLIGIBLE, is_worse)
     table = pd.DataFrame({"mean error": means.mean()})
     return Verdict(claim, rule, verdict, _with(lack, findings), table, pair)
 
@@ -398,6 +387,13 @@ def _below_and_with_noise(outcomes: Outcomes, table: pd.DataFrame) -> list[str]:
             f"{mean['AdaBoost']:.1f}, number {place} of {n}."
         )
     return found
+
+
+def _by_size(lack: str, is_far: bool, is_found: bool) -> str:
+    """The verdict on no difference, by its size and by whether a test finds it."""
+    if lack or (is_far and not is_found):
+        return OPEN
+    return (FAILS if is_far else PARTLY) if is_found else HOLDS
 
 
 def _count_alone_at_top(table: pd.DataFrame) -> pd.Series:

@@ -46,24 +46,17 @@ def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
     return math.floor(math.log2(2 * n_tests / alpha)) + 1
 
 
-def complete_cells(
-    table: pd.DataFrame, methods: Sequence[str], *, repeat: str = "repeat"
-) -> pd.DataFrame:
-    """The rows of those data, noise and repeat that every method has finished.
-
-    ``repeat`` is the name of the column that numbers the repeats.
-    """
+def complete_cells(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """The rows of those data, noise and repeat that every method has finished."""
     own = table[table["method"].isin(methods)]
-    finished = own.groupby(["data", "noise", repeat])["method"].transform("nunique")
+    finished = own.groupby(["data", "noise", "repeat"])["method"].transform("nunique")
     return own[finished == len(methods)]
 
 
-def complete_repeats(
-    table: pd.DataFrame, noise: Sequence[Any], *, repeat: str = "repeat"
-) -> pd.DataFrame:
+def complete_repeats(table: pd.DataFrame, noise: Sequence[Any]) -> pd.DataFrame:
     """Of complete cells, those of data and repeat that have every level of noise."""
     own = table[table["noise"].isin(noise)]
-    levels = own.groupby(["data", repeat])["noise"].transform("nunique")
+    levels = own.groupby(["data", "repeat"])["noise"].transform("nunique")
     return own[levels == len(noise)]
 
 

@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from _long_data import Problem
-from _long_methods import FOLDS, Method, folds, make_cleanlab, make_lightgbm
+from _long_methods import (
+    FOLDS,
+    Method,
+    folds,
+    make_booster,
+    make_cleanlab,
+    make_lightgbm,
+)
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
@@ -111,10 +118,7 @@ def ask_lightgbm(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
 
 
 def ask_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Verdict:
-    from xgboost import XGBClassifier
-
-    model = XGBClassifier(enable_categorical=True, random_state=seed, n_jobs=n_jobs)
-    return _out_of_fold(model, X, y, seed)
+    return _out_of_fold(make_booster("xgboost", False, seed, n_jobs), X, y, seed)
 
 
 # ------------------------------------------------------------------------ the registry
@@ -144,7 +148,6 @@ METHODS = {  # all need LightGBM, which is trained on what they leave
 
 
 N_BINS = 10  # of the chance that a label is wrong
-PRECISIONS = 0.6, 0.7, 0.8, 0.9  # that are asked for
 
 
 class Measures(NamedTuple):
@@ -162,9 +165,7 @@ class Measures(NamedTuple):
         labels as they are, on the right ones, without the suspects, and with what the
         method would give them
     bins : for each tenth of the stated chance, how many labels, the sum of their stated
-        chances, and how many are flipped
-    cuts : for each of ``PRECISIONS``, how many suspects, the sum of their stated
-        chances, and how many are flipped
+        chances, and how many are flipped, as JSON
     """
 
     average_precision: float | None
@@ -180,7 +181,6 @@ class Measures(NamedTuple):
     error_dropped: float
     error_corrected: float
     bins: str | None
-    cuts: str | None
 
 
 # ------------------------------------------------------------------- who was right
@@ -198,33 +198,11 @@ def judge_ranking(
     return float(average), float(is_flipped[worst].mean())
 
 
-def tally(
-    chance: np.ndarray, is_flipped: np.ndarray, chosen: np.ndarray
-) -> list[float]:
-    """How many are chosen, the sum of their stated chances, how many are flipped."""
-    return [
-        int(chosen.sum()),
-        float(chance[chosen].sum()),
-        int(is_flipped[chosen].sum()),
-    ]
-
-
 def tally_bins(chance: np.ndarray, is_flipped: np.ndarray) -> list[list[float]]:
-    """By tenths of the stated chance."""
+    """By tenths of the stated chance: labels, the sum of their chances, and flipped."""
     place = np.minimum((chance * N_BINS).astype(int), N_BINS - 1)
-    return [tally(chance, is_flipped, place == k) for k in range(N_BINS)]
-
-
-def tally_cuts(chance: np.ndarray, is_flipped: np.ndarray) -> list[list[float]]:
-    """What ``LabelAudit(precision=...)`` would choose, for each of ``PRECISIONS``."""
-    order = np.argsort(-chance, kind="stable")
-    mean = np.cumsum(chance[order]) / np.arange(1, chance.size + 1)
-    cuts = []
-    for precision in PRECISIONS:
-        chosen = np.zeros(chance.size, dtype=bool)
-        chosen[order[: np.count_nonzero(mean >= precision)]] = True
-        cuts.append(tally(chance, is_flipped, chosen))
-    return cuts
+    sums = (np.bincount(place, w, N_BINS) for w in (None, chance, is_flipped))
+    return np.column_stack(list(sums)).tolist()
 
 
 # ---------------------------------------------------------------- is the data better?
@@ -253,16 +231,6 @@ def errors_without_audit(problem: Problem, seed: int) -> dict[str, float]:
     }
 
 
-def errors_after(problem: Problem, verdict: Verdict, seed: int) -> dict[str, float]:
-    """Without the suspects, and with what they would be labelled."""
-    y, is_suspect = problem.y, verdict.is_suspect
-    corrected = np.where(is_suspect, verdict.better, y)
-    return {
-        "error_dropped": error_of_training(problem, y, seed, ~is_suspect),
-        "error_corrected": error_of_training(problem, corrected, seed),
-    }
-
-
 # ------------------------------------------------------------------------ all of it
 
 
@@ -271,25 +239,26 @@ def measure(method: Method, problem: Problem, seed: int) -> dict[str, Any]:
     start = time.process_time()
     verdict = method.fit(problem.X, problem.y, seed, 1)
     seconds = time.process_time() - start
-    is_flipped = problem.y != problem.y_right
+    y, is_suspect = problem.y, verdict.is_suspect
+    is_flipped = y != problem.y_right
     average_precision, precision = judge_ranking(verdict, is_flipped)
-    tallies: dict[str, str | None] = {"bins": None, "cuts": None}
+    bins = None
     if verdict.chance_wrong is not None:
         chance = np.nan_to_num(verdict.chance_wrong)  # of a label that nobody judges
-        tallies = {
-            "bins": json.dumps(tally_bins(chance, is_flipped)),
-            "cuts": json.dumps(tally_cuts(chance, is_flipped)),
-        }
+        bins = json.dumps(tally_bins(chance, is_flipped))
     return {
         "average_precision": average_precision,
         "precision_at_flipped": precision,
-        "rows": len(problem.y),
+        "rows": len(y),
         "flipped": int(is_flipped.sum()),
-        "suspects": int(verdict.is_suspect.sum()),
-        "found": int(np.sum(verdict.is_suspect & is_flipped)),
+        "suspects": int(is_suspect.sum()),
+        "found": int(np.sum(is_suspect & is_flipped)),
         "stated_precision": float(verdict.stated_precision),
         "seconds": seconds,
         **errors_without_audit(problem, seed),
-        **errors_after(problem, verdict, seed),
-        **tallies,
+        "error_dropped": error_of_training(problem, y, seed, ~is_suspect),
+        "error_corrected": error_of_training(
+            problem, np.where(is_suspect, verdict.better, y), seed
+        ),
+        "bins": bins,
     }

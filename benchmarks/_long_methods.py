@@ -67,21 +67,23 @@ SHARED_RANGES = {
     "subsample": Range(0.4, 1.0),
     "colsample_bytree": Range(0.3, 1.0),
 }
-LIGHTGBM_RANGES = {
-    **SHARED_RANGES,
-    "num_leaves": Range(2, 63, True),
-    "min_child_samples": Range(1, 100, True),
-}
-XGBOOST_RANGES = {
-    **SHARED_RANGES,
-    "max_depth": Range(1, 10),
-    "min_child_weight": Range(0.25, 25.0, True),  # a row counts for a quarter at most
+RANGES = {
+    "lightgbm": {
+        **SHARED_RANGES,
+        "num_leaves": Range(2, 63, True),
+        "min_child_samples": Range(1, 100, True),
+    },
+    "xgboost": {
+        **SHARED_RANGES,
+        "max_depth": Range(1, 10),
+        "min_child_weight": Range(0.25, 25.0, True),  # a row counts for a quarter
+    },
 }
 
 
-def folds(seed: int) -> StratifiedKFold:
+def folds(seed: int, number: int = FOLDS) -> StratifiedKFold:
     """The same folds for every method that chooses by cross-validation."""
-    return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    return StratifiedKFold(number, shuffle=True, random_state=seed)
 
 
 def draw_settings(
@@ -186,29 +188,38 @@ def fit_hist_gradient_boosting(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
     return HistGradientBoostingClassifier(random_state=seed).fit(X, y)
 
 
-def fit_lightgbm(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    from lightgbm import LGBMClassifier
+def make_booster(
+    package: str, paced: bool, seed: int, n_jobs: int, **given: Any
+) -> Any:
+    """A classifier of XGBoost or LightGBM, or the one of this library with a pace."""
+    if package == "xgboost":
+        fixed = {"enable_categorical": True}
+        name = "SPLXGBClassifier" if paced else "XGBClassifier"
+    else:
+        # Without subsample_freq it would ignore subsample; leaves alone are limited.
+        fixed = {"subsample_freq": 1, "verbose": -1, "max_depth": -1}
+        name = "SPLLGBMClassifier" if paced else "LGBMClassifier"
+    module = importlib.import_module("splboost.engines" if paced else package)
+    settings = {**fixed, "random_state": seed, "n_jobs": n_jobs, **given}
+    return getattr(module, name)(**settings)
 
-    def make(**setting: Any) -> Any:
-        # Without subsample_freq it would ignore subsample.
-        return LGBMClassifier(
-            subsample_freq=1, random_state=seed, n_jobs=n_jobs, verbose=-1, **setting
-        )
 
-    settings = draw_settings(LIGHTGBM_RANGES, DRAWS, np.random.default_rng(seed))
-    return tune(make, settings, X, y, folds(seed))
-
-
-def fit_xgboost(X: Any, y: Any, seed: int, n_jobs: int) -> Any:
-    from xgboost import XGBClassifier
-
-    def make(**setting: Any) -> Any:
-        return XGBClassifier(
-            enable_categorical=True, random_state=seed, n_jobs=n_jobs, **setting
-        )
-
-    settings = draw_settings(XGBOOST_RANGES, DRAWS, np.random.default_rng(seed))
-    return tune(make, settings, X, y, folds(seed))
+def fit_tuned(
+    X: Any,
+    y: Any,
+    seed: int,
+    n_jobs: int,
+    *,
+    package: str,
+    paced: bool = False,
+    settings: Sequence[dict[str, float]] | None = None,
+    n_folds: int = FOLDS,
+) -> Any:
+    """The best of some settings, which are random ones where none are given."""
+    if settings is None:
+        settings = draw_settings(RANGES[package], DRAWS, np.random.default_rng(seed))
+    make = partial(make_booster, package, paced, seed, n_jobs)
+    return tune(make, settings, X, y, folds(seed, n_folds))
 
 
 def make_lightgbm(seed: int, n_jobs: int) -> Any:
@@ -318,8 +329,12 @@ METHODS = {
         fit_hist_gradient_boosting,
         "scikit-learn's, as it comes; native categories and missing values",
     ),
-    "LightGBM tuned": Method(fit_lightgbm, _TUNED, ("lightgbm",)),
-    "XGBoost tuned": Method(fit_xgboost, _TUNED, ("xgboost",)),
+    "LightGBM tuned": Method(
+        partial(fit_tuned, package="lightgbm"), _TUNED, ("lightgbm",)
+    ),
+    "XGBoost tuned": Method(
+        partial(fit_tuned, package="xgboost"), _TUNED, ("xgboost",)
+    ),
     "cleanlab": Method(
         fit_cleanlab,
         f"`CleanLearning` over LightGBM as it comes, {FOLDS} folds; native categories "

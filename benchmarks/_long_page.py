@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from _long import PARTS, Results
 from _long_data import CHOSEN_ON, GROUPS, MOST_TEST_ROWS, UNUSED
-from _long_methods import LIGHTGBM_RANGES, XGBOOST_RANGES, Method
+from _long_methods import RANGES, Method
 from _report import format_table
 
 from splboost.paper.statistics import ALPHA, against, fewest_sets, wins_ties_losses
@@ -39,7 +39,7 @@ TESTS = (
     "every rival, and for the two that were named beforehand ({planned}). With eight "
     "sets no p is below 0.0078."
 )
-RANGES = {"LightGBM": LIGHTGBM_RANGES, "XGBoost": XGBOOST_RANGES}
+NAMES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
 
 def paragraph(text: str) -> str:
@@ -94,7 +94,7 @@ def method_table(
 def range_table() -> str:
     """What random settings are drawn from."""
     lines = [
-        [package, name, str(each)]
+        [NAMES[package], name, str(each)]
         for package, ranges in RANGES.items()
         for name, each in ranges.items()
     ]

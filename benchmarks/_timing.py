@@ -20,13 +20,13 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from _report import Usage, format_table, progress
+from _report import Usage, format_ratio, format_table, progress
 from numpy.typing import NDArray
 
 NOISE = 0.2
@@ -127,6 +127,7 @@ def use_fresh_numba_cache() -> str:
 
 FEATURES = 20
 SKLEARN = "scikit-learn"
+DISTURBED = 0.05  # of the machine taken by others
 WARM_UP_ROUNDS = 5  # enough for the paces to set in
 PAUSE = 0.02  # after each turn: OpenMP's idle threads spin for a while
 
@@ -186,6 +187,10 @@ class Cell:
     rounds: int
     contestants: list[Contestant]
     taken_by_others: float = 0.0  # share of all cores, while measuring
+
+    @property
+    def is_disturbed(self) -> bool:
+        return self.taken_by_others > DISTURBED
 
     def find(self, name: str, threads: int) -> Contestant:
         for contestant in self.contestants:
@@ -275,6 +280,52 @@ def time_of(call: Callable[[], Any], number: int) -> float:
     for _ in range(number):
         call()
     return (time.perf_counter() - start) / number
+
+
+class Table(NamedTuple):
+    """A header and lines."""
+
+    header: list[str]
+    lines: list[list[str]]
+
+
+def compare(
+    cells: list[Cell],
+    what: str,
+    peers: Sequence[str],
+    target: Callable[[str, str, Cell, str], float | None],
+) -> Table:
+    """Times to fit or to predict, a line for each contestant that is no peer.
+
+    ``target`` is a function of what is timed, a peer, a cell and a name of ours. It
+    gives the least ratio of the peer's time to ours that is good enough, or None.
+    """
+    header = ["n", "depth", "rounds", "threads", "model", "time [ms]"]
+    for peer in peers:
+        header += [f"{peer} [ms]", "ratio"]
+    lines = []
+    for cell in cells:
+        for ours in [each for each in cell.contestants if each.name not in peers]:
+            line = [cell.n, cell.depth, cell.rounds, ours.threads, ours.name]
+            line.append(format_ms(ours.seconds(what)))
+            misses, has_target = [], False
+            for name in peers:
+                peer = cell.find(name, 1 if name == SKLEARN else ours.threads)
+                ratio = peer.seconds(what) / ours.seconds(what)
+                least = target(what, name, cell, ours.name)
+                has_target |= least is not None
+                if least is not None and ratio < least:
+                    misses.append(f"{ratio:.3g}× of {least}× {name}")
+                milliseconds = format_ms(peer.seconds(what)) + "*" * peer.is_scaled
+                line += [milliseconds, format_ratio(ratio)]
+            verdict = "missed: " + ", ".join(misses) if misses else "met" * has_target
+            lines.append([*line, verdict + " (disturbed)" * cell.is_disturbed])
+    return Table([*header, "verdict"], lines)
+
+
+def format_ms(seconds: float) -> str:
+    digits = 2 if seconds < 0.01 else 1 if seconds < 0.1 else 0
+    return f"{1000 * seconds:.{digits}f}"
 
 
 def format_accuracies(cells: list[Cell], names: list[str]) -> list[str]:

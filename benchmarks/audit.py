@@ -18,10 +18,8 @@ folder that SPLBOOST_DATA names; without it there are the generators.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +30,6 @@ from _audit_methods import (
     N_BINS,
     OURS,
     PLANNED_RIVALS,
-    PRECISIONS,
     QUICK_AUDIT,
     Measures,
     measure,
@@ -83,7 +80,7 @@ MEANS = {
 
 # ------------------------------------------------------------------------ the results
 
-FIGURES = [name for name in Measures._fields if name not in ("bins", "cuts")]
+FIGURES = [name for name in Measures._fields if name != "bins"]
 AS_THEY_ARE, ALL_RIGHT = "labels as they are", "right labels"
 
 
@@ -103,88 +100,35 @@ def derive(finished: pd.DataFrame) -> pd.DataFrame:
     return finished
 
 
-class Tally(NamedTuple):
-    """Stated chances and what became of them, summed.
+def stated_and_real(
+    results: Results, audit: str, group: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What an audit states in a group of sets, and the real shares of wrong labels.
 
-    Attributes
-    ----------
-    labels : how many
-    stated, real : share of them that is wrong
-    lowest : real share on the set where it is lowest
+    The first frame has a row for each tenth of the stated chance, over all labels;
+    each cell counts the same. The second has one for each level of noise, over
+    suspects; each set with suspects counts the same, and ``lowest`` is the real share
+    of the set where it is lowest.
     """
-
-    labels: float
-    stated: float
-    real: float
-    lowest: float
-
-
-def _tally(cells: pd.DataFrame) -> Tally:
-    """Of ``labels``, ``stated`` and ``flipped`` by cell; each set counts the same."""
-    sums = cells.groupby("data")[["labels", "stated", "flipped"]].sum()
-    sums = sums[sums["labels"] > 0]
-    if not len(sums):
-        return Tally(0, np.nan, np.nan, np.nan)
-    real = sums["flipped"] / sums["labels"]
-    return Tally(
-        float(sums["labels"].sum()),
-        float((sums["stated"] / sums["labels"]).mean()),
-        float(real.mean()),
-        float(real.min()),
-    )
-
-
-def _judged(results: Results, method: str, group: str) -> pd.DataFrame:
-    """Cells of wrong labels in a group of sets."""
     own = results.complete
-    is_wrong = own["noise"].isin(results.wrong)
-    of_group = own["data"].map(GROUPS) == group
-    return own[is_wrong & of_group & (own["method"] == method)]
-
-
-def _by_place(stored: pd.Series) -> list[np.ndarray]:
-    """For each place of the stored lists, a row for each cell."""
-    lists = [json.loads(each) for each in stored]
-    return [np.array(each) for each in zip(*lists, strict=True)]
-
-
-def tally_cuts(results: Results, method: str, group: str) -> list[Tally]:
-    """For each precision that is asked for."""
-    own = _judged(results, method, group)
-    names = ["labels", "stated", "flipped"]
-    tables = (pd.DataFrame(each, columns=names) for each in _by_place(own["cuts"]))
-    return [_tally(table.assign(data=own["data"].to_numpy())) for table in tables]
-
-
-def tally_bins(results: Results, method: str, group: str) -> list[Tally]:
-    """For each tenth of the stated chance, where each cell counts the same.
-
-    A set alone may have next to no label there, so there is no lowest.
-    """
-    own = _judged(results, method, group)
-    tallies = []
-    for labels, stated, flipped in (each.T for each in _by_place(own["bins"])):
-        weight = 1 / own["rows"].to_numpy()
-        n = float(labels @ weight)
-        shares = (stated @ weight / n, flipped @ weight / n) if n else (np.nan, np.nan)
-        tallies.append(Tally(float(labels.sum()), *map(float, shares), np.nan))
-    return tallies
-
-
-def tally_suspects(results: Results, method: str, group: str, level: str) -> Tally:
-    """Of the method's own decision at one level."""
-    own = _judged(results, method, group)
-    own = own[own["noise"] == level]
-    return _tally(
-        pd.DataFrame(
-            {
-                "data": own["data"],
-                "labels": own["suspects"],
-                "stated": (own["stated_precision"] * own["suspects"]).fillna(0),
-                "flipped": own["found"],
-            }
-        )
+    own = own[own["noise"].isin(results.wrong) & (own["method"] == audit)]
+    own = own[own["data"].map(GROUPS) == group]
+    names = "labels", "stated", "real"
+    bins = np.array([json.loads(text) for text in own["bins"]])  # cells, bins, names
+    weighted = (bins / own["rows"].to_numpy()[:, None, None]).sum(axis=0)
+    by_chance = pd.DataFrame(weighted, columns=names)
+    by_chance = by_chance.div(
+        by_chance["labels"].where(by_chance["labels"] > 0), axis=0
     )
+    by_chance["labels"] = bins[:, :, 0].sum(axis=0)
+
+    own = own.assign(stated=own["stated_precision"] * own["suspects"])
+    sums = own.groupby(["noise", "data"])[["suspects", "stated", "found"]].sum()
+    sums = sums[sums["suspects"] > 0].set_axis(names, axis=1)
+    shares = sums.div(sums["labels"], axis=0).groupby("noise")
+    by_level = shares.mean().assign(lowest=shares["real"].min())
+    by_level["labels"] = sums["labels"].groupby("noise").sum()
+    return by_chance, by_level.reindex(results.wrong).fillna({"labels": 0})
 
 
 def cleaned_errors(results: Results, part: str, level: str | None) -> pd.DataFrame:
@@ -270,59 +214,30 @@ def _against(results: Results) -> list[str]:
 # ------------------------------------------------------------------ what audits state
 
 
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:.1%}"
-
-
-def _tally_table(
-    results: Results,
-    first: str,
-    rows: Sequence[str],
-    tallies: Callable[[str], list[Tally]],
-) -> str:
-    """Of the tallies of a group, one for each row."""
-    header, columns = [first], [list(rows)]
-    there = set(results.complete["data"].map(GROUPS))
-    for group in [each for each in dict.fromkeys(GROUPS.values()) if each in there]:
-        own = tallies(group)
-        header += [f"{group}: labels", "stated", "real"]
-        columns += [
-            [f"{each.labels:.0f}" for each in own],
-            [_percent(each.stated) for each in own],
-            [_percent(each.real) for each in own],
-        ]
-        if not all(math.isnan(each.lowest) for each in own):
-            header.append("lowest")
-            columns.append([_percent(each.lowest) for each in own])
-    return format_table(header, list(zip(*columns, strict=True)))
-
-
 def _stated(results: Results, audit: str) -> list[str]:
     """The chances and precisions that an audit states, and the real ones."""
+    there = set(results.complete["data"].map(GROUPS))
+    groups = [group for group in dict.fromkeys(GROUPS.values()) if group in there]
+    found = [stated_and_real(results, audit, group) for group in groups]
     bins = [f"{k / N_BINS:.0%} to {(k + 1) / N_BINS:.0%}" for k in range(N_BINS)]
-    asked = [f"{precision:.0%}" for precision in PRECISIONS]
     levels = [level_name(level) for level in results.wrong]
-
-    def of_levels(group: str) -> list[Tally]:
-        return [tally_suspects(results, audit, group, x) for x in results.wrong]
-
-    def of_cuts(group: str) -> list[Tally]:
-        return tally_cuts(results, audit, group)
-
-    def of_bins(group: str) -> list[Tally]:
-        return tally_bins(results, audit, group)
-
-    return [
-        f"### {audit}",
+    titles = {
         "All labels, by the stated chance that they are wrong; each cell counts the "
-        "same:",
-        _tally_table(results, "stated chance", bins, of_bins),
-        "Suspects by the precision that is asked for; means over sets with suspects, "
-        "and the set where it is lowest:",
-        _tally_table(results, "asked for", asked, of_cuts),
-        "Suspects by its own decision, over sets with suspects:",
-        _tally_table(results, "noise", levels, of_levels),
-    ]
+        "same:": ("stated chance", bins),
+        "Suspects by its own decision; means over sets with suspects, and the set "
+        "where it is lowest:": ("noise", levels),
+    }
+    page = [f"### {audit}"]
+    for k, (title, (first, names)) in enumerate(titles.items()):
+        header, columns = [first], [names]
+        for group, frames in zip(groups, found, strict=True):
+            for name, values in frames[k].items():
+                header.append(f"{group}: {name}" if name == "labels" else name)
+                form = "{:.0f}" if name == "labels" else "{:.1%}"
+                columns.append([*map(form.format, values)])
+        rows = list(zip(*columns, strict=True))
+        page += [title, format_table(header, rows).replace("nan%", "   -")]
+    return page
 
 
 def _false_alarms(results: Results) -> list[str]:

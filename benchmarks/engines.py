@@ -29,13 +29,13 @@ import numpy as np
 import pandas as pd
 from _long import Results, Study
 from _long_methods import (
-    LIGHTGBM_RANGES,
-    XGBOOST_RANGES,
+    RANGES,
     Measures,
     Method,
     draw_settings,
+    fit_tuned,
+    make_booster,
     measure,
-    tune,
 )
 from _long_page import (
     SPLIT,
@@ -49,7 +49,6 @@ from _long_page import (
     sized,
 )
 from _report import RESULTS, describe_run, format_table, progress
-from sklearn.model_selection import StratifiedKFold
 
 from splboost.datasets import flip_labels, make_twonorm
 
@@ -68,23 +67,6 @@ SMALL = {"n_estimators": 100, "max_depth": 3, "learning_rate": 0.1}
 
 P_MIN = 0.0, 0.1, 0.2, 0.3, 0.37, 0.45  # to draw from
 PACKAGES = "xgboost", "lightgbm"
-RANGES = {"xgboost": XGBOOST_RANGES, "lightgbm": LIGHTGBM_RANGES}
-
-
-def make(package: str, paced: bool, seed: int, n_jobs: int, **given: Any) -> Any:
-    """A classifier of a package, with a pace or without."""
-    from splboost import engines
-
-    if package == "xgboost":
-        from xgboost import XGBClassifier
-
-        fixed = {"enable_categorical": True, "random_state": seed, "n_jobs": n_jobs}
-        return (engines.SPLXGBClassifier if paced else XGBClassifier)(**fixed, **given)
-    from lightgbm import LGBMClassifier
-
-    fixed = {"subsample_freq": 1, "random_state": seed, "n_jobs": n_jobs, "verbose": -1}
-    given = {"max_depth": -1, **given}  # tuned ones have leaves alone, in both
-    return (engines.SPLLGBMClassifier if paced else LGBMClassifier)(**fixed, **given)
 
 
 def settings_of(package: str, paced: bool, seed: int) -> list[dict[str, float]]:
@@ -96,21 +78,23 @@ def settings_of(package: str, paced: bool, seed: int) -> list[dict[str, float]]:
     return settings
 
 
-def fit_tuned(
+def fit_drawn(
     X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool
 ) -> Any:
     """The best of as many drawn settings."""
-    of = partial(make, package, paced, seed, n_jobs)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    return tune(of, settings_of(package, paced, seed), X, y, folds)
+    settings = settings_of(package, paced, seed)
+    how = {"package": package, "paced": paced, "settings": settings}
+    return fit_tuned(X, y, seed, n_jobs, n_folds=FOLDS, **how)
 
 
 def fit_small(
     X: Any, y: Any, seed: int, n_jobs: int, *, package: str, paced: bool, **given: Any
 ) -> Any:
     """Trees of depth 3 and steps of 0.1, in all alike."""
-    leaves = {"num_leaves": 8} if package == "lightgbm" else {}
-    return make(package, paced, seed, n_jobs, **{**SMALL, **leaves, **given}).fit(X, y)
+    settings = {**SMALL, **given}
+    if package == "lightgbm":
+        settings["num_leaves"] = 8
+    return make_booster(package, paced, seed, n_jobs, **settings).fit(X, y)
 
 
 def _method(fit: Callable[..., Any], package: str, text: str, **how: Any) -> Method:
@@ -129,9 +113,9 @@ def _of_package(package: str, name: str, own: str) -> dict[str, Method]:
     ]
     return {
         f"{own} tuned": _method(
-            fit_tuned, package, f"{tuned}, `p_min` among them", paced=True
+            fit_drawn, package, f"{tuned}, `p_min` among them", paced=True
         ),
-        f"{name} tuned": _method(fit_tuned, package, tuned, paced=False),
+        f"{name} tuned": _method(fit_drawn, package, tuned, paced=False),
         **{
             called: _method(fit_small, package, text, paced=paced, **given)
             for called, text, paced, given in small
@@ -271,7 +255,7 @@ def measure_overhead(
             seconds: dict[bool, list[float]] = {False: [], True: []}
             for turn in range(turns + 1):
                 for paced in (False, True) if turn % 2 else (True, False):
-                    model = make(package, paced, 0, 1, **SMALL, subsample=0.5)
+                    model = make_booster(package, paced, 0, 1, **SMALL, subsample=0.5)
                     gc.collect()
                     start = time.process_time()
                     model.fit(X, y)

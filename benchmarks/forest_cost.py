@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import pickle
 import time
+from functools import partial
 from typing import Any
 
 import pandas as pd
-from _long_methods import DRAWS, FOLDS, fit_lightgbm, fit_spl_forest
+from _long_methods import DRAWS, FOLDS, fit_spl_forest, fit_tuned
 from _report import Benchmark, format_table, progress
 from _timing import make_data, use_fresh_numba_cache
 
@@ -48,6 +49,7 @@ def measure(fit: Any, n: int) -> dict[str, float]:
 def compare(rows: tuple[int, ...]) -> dict[int, dict[str, dict[str, float]]]:
     measure(fit_spl_forest, 200)  # compiles
     found: dict[int, dict[str, dict[str, float]]] = {}
+    fit_lightgbm = partial(fit_tuned, package="lightgbm")
     for n in rows:
         found[n] = {}
         for name, fit in (("forest", fit_spl_forest), ("LightGBM", fit_lightgbm)):

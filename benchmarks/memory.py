@@ -150,31 +150,18 @@ def plan_huge(n: int, threads: int) -> list[Task]:
     ]
 
 
-def format_usual(results: list[dict[str, Any]]) -> str:
-    """A row per fit, both kinds of process in it."""
-    header = ["n", "d", "depth", "model", "X [MiB]", "(a) peak / X", "(b) peak / X"]
-    lines = []
-    cold = [result for result in results if not result["warm"]]
-    warm = [result for result in results if result["warm"]]
-    for a, b in zip(warm, cold, strict=True):
-        size = f"{a['input_bytes'] / 2**20:.0f}"
-        line = [a["n"], a["d"], a["depth"], a["model"], size]
-        line += [f"{a['ratio']:.2f}", f"{b['ratio']:.2f}"]
-        lines.append([*line, verdict(a)])
-    return format_table([*header, "verdict"], lines)
-
-
-def format_huge(results: list[dict[str, Any]]) -> str:
-    header = ["n", "d", "depth", "rounds", "threads", "model", "fit [s]"]
-    header += ["peak RSS [GiB]", "above [GiB]", "above / X", "verdict"]
+def format_results(results: list[dict[str, Any]]) -> str:
+    """A row per fit."""
+    header = ["n", "d", "depth", "rounds", "threads", "model", "process", "fit [s]"]
+    header += ["X [MiB]", "peak RSS [GiB]", "above / X", "verdict"]
     lines = []
     for result in results:
-        keys = ["n", "d", "depth", "rounds", "threads", "model"]
-        line = [result[key] for key in keys]
+        line = [result[key] for key in header[:6]]
         line += [
+            "(a)" if result["warm"] else "(b)",
             f"{result['fit_seconds']:.1f}",
+            f"{result['input_bytes'] / 2**20:.0f}",
             f"{result['rss_peak_bytes'] / GIB:.2f}",
-            f"{result['above_bytes'] / GIB:.2f}",
             f"{result['ratio']:.2f}",
         ]
         lines.append([*line, verdict(result)])
@@ -182,7 +169,7 @@ def format_huge(results: list[dict[str, Any]]) -> str:
 
 
 def verdict(result: dict[str, Any]) -> str:
-    if result["model"] == LIGHTGBM:
+    if result["model"] == LIGHTGBM or not result["warm"]:
         return ""
     if result["n"] < LEAST_ROWS:
         return "too few rows to judge"
@@ -211,15 +198,14 @@ float64 array: (a) in a process that has fitted a tiny model before, (b) in a pr
 that fits for the first time, kernels compiled but not loaded. {rounds} rounds,
 {given.threads} threads, LightGBM with as many leaves and one row in a leaf at least.
 Target: (a) at most {TARGET}.""",
-        format_usual(usual),
+        format_results(usual),
     ]
     huge = []
     if given.huge:
         huge = [measure_apart(task) for task in plan_huge(n_huge, given.threads)]
         sections += [
             "## Many rows",
-            "In a process that has fitted a tiny model before; the peak includes X.",
-            format_huge(huge),
+            format_results(huge),
         ]
     benchmark.finish(sections, {"usual": usual, "huge": huge})
 

@@ -16,13 +16,15 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from _report import Benchmark, format_ratio, format_table, progress
+from _report import Benchmark, format_table, progress
 from _timing import (
+    DISTURBED,
     FEATURES,
     SKLEARN,
     Cell,
     Contestant,
     Effort,
+    compare,
     format_accuracies,
     make_data,
     make_default,
@@ -36,7 +38,6 @@ from _timing import (
 PACES = ["hard", "linear", "plain"]
 LIGHTGBM = "LightGBM"
 PEERS = [LIGHTGBM, SKLEARN]
-DISTURBED = 0.05  # of the machine taken by others
 
 
 FULL_EFFORT = Effort()
@@ -111,77 +112,15 @@ LightGBM for stumps with hard pace; and at least 1 against LightGBM everywhere, 
 and to predict. There is no target for predicting against scikit-learn."""
 
 
-def target_ratio(what: str, peer: str, cell: Cell, configuration: str) -> float | None:
+def target_ratio(what: str, peer: str, cell: Cell, ours: str) -> float | None:
     """The least ratio of the peer's time to ours that is good enough."""
     if peer == SKLEARN:
         if what == "predict":
             return None
         return 100 if cell.n >= 5_000 else 40
-    if what == "fit" and cell.depth == 1 and configuration == "hard":
+    if what == "fit" and cell.depth == 1 and ours == "hard":
         return 2
     return 1
-
-
-def compare(cell: Cell, what: str) -> list[dict[str, Any]]:
-    """A row for each of our configurations: times to fit or predict, and ratios."""
-    rows = []
-    for ours in cell.contestants:
-        if ours.name in PEERS:
-            continue
-        row: dict[str, Any] = {
-            "what": what,
-            "n": cell.n,
-            "depth": cell.depth,
-            "rounds": cell.rounds,
-            "threads": ours.threads,
-            "configuration": ours.name,
-            "seconds": ours.seconds(what),
-            "disturbed": cell.taken_by_others > DISTURBED,
-            "misses": [],
-        }
-        for name in PEERS:
-            peer = cell.find(name, 1 if name == SKLEARN else ours.threads)
-            ratio = peer.seconds(what) / ours.seconds(what)
-            target = target_ratio(what, name, cell, ours.name)
-            row[name] = {
-                "seconds": peer.seconds(what),
-                "scaled": peer.is_scaled,
-                "ratio": ratio,
-                "target": target,
-            }
-            if target is not None and ratio < target:
-                row["misses"].append(f"{ratio:.3g}× of {target}× {name}")
-        rows.append(row)
-    return rows
-
-
-def format_rows(rows: list[dict[str, Any]]) -> str:
-    """The table of the times to fit or to predict."""
-    header = ["n", "depth", "rounds", "threads", "pace", "splboost [ms]"]
-    for name in PEERS:
-        header += [f"{name} [ms]", "ratio"]
-    lines = []
-    for row in rows:
-        keys = ["n", "depth", "rounds", "threads", "configuration"]
-        line = [row[key] for key in keys]
-        line.append(format_ms(row["seconds"]))
-        for peer in (row[name] for name in PEERS):
-            line.append(format_ms(peer["seconds"]) + "*" * peer["scaled"])
-            line.append(format_ratio(peer["ratio"]))
-        lines.append([*line, verdict(row)])
-    return format_table([*header, "verdict"], lines)
-
-
-def format_ms(seconds: float) -> str:
-    milliseconds = 1000 * seconds
-    if milliseconds < 10:
-        return f"{milliseconds:.2f}"
-    return f"{milliseconds:.1f}" if milliseconds < 100 else f"{milliseconds:.0f}"
-
-
-def verdict(row: dict[str, Any]) -> str:
-    said = "missed: " + ", ".join(row["misses"]) if row["misses"] else "met"
-    return said + " (disturbed)" * row["disturbed"]
 
 
 def format_setting(plan: Plan) -> str:
@@ -202,11 +141,8 @@ of {effort.turns_when_large}."""
 def format_notes(cells: list[Cell]) -> str:
     """What must be known of the times: which are scaled, and which are not reliable."""
     notes = []
-    scaled = [
-        f"{cell} from {cell.find(SKLEARN, 1).rounds_run}"
-        for cell in cells
-        if cell.find(SKLEARN, 1).is_scaled
-    ]
+    peers = {str(cell): cell.find(SKLEARN, 1) for cell in cells}
+    scaled = [f"{k} from {p.rounds_run}" for k, p in peers.items() if p.is_scaled]
     if scaled:
         notes.append(
             "\\* scikit-learn's AdaBoost did fewer rounds than the others, so that the "
@@ -215,9 +151,7 @@ def format_notes(cells: list[Cell]) -> str:
             + "."
         )
     disturbed = [
-        f"{cell} ({cell.taken_by_others:.0%})"
-        for cell in cells
-        if cell.taken_by_others > DISTURBED
+        f"{cell} ({cell.taken_by_others:.0%})" for cell in cells if cell.is_disturbed
     ]
     if disturbed:
         notes.append(
@@ -228,12 +162,6 @@ def format_notes(cells: list[Cell]) -> str:
             + "."
         )
     return "\n\n".join(notes or ["No time is scaled, and nothing disturbed the run."])
-
-
-def format_summary(rows: list[dict[str, Any]]) -> str:
-    met = sum(not row["misses"] for row in rows)
-    disturbed = sum(row["disturbed"] for row in rows)
-    return f"{met} of {len(rows)} rows meet their targets; {disturbed} were disturbed."
 
 
 def main() -> None:
@@ -255,27 +183,23 @@ def main() -> None:
     cells = plan_cells(plan)
     for cell in cells:
         measure(cell, plan.effort)
-        for row in compare(cell, "fit") + compare(cell, "predict"):
-            name = f"{row['what']} {row['configuration']}, threads={row['threads']}"
-            progress(f"  {name}: {verdict(row)}")
-    fits = [row for cell in cells for row in compare(cell, "fit")]
-    predictions = [row for cell in cells for row in compare(cell, "predict")]
+    fits, predictions = (
+        compare(cells, what, PEERS, target_ratio) for what in ("fit", "predict")
+    )
+    verdicts = [line[-1] for line in fits.lines + predictions.lines]
+    n_met = sum(verdict.startswith("met") for verdict in verdicts)
     sections = [
         format_setting(plan),
         TARGETS,
-        format_summary(fits + predictions),
+        f"{n_met} of {len(verdicts)} rows meet their targets.",
         format_notes(cells),
         "## Fit",
-        format_rows(fits),
+        format_table(*fits),
         "## Predict",
-        format_rows(predictions),
+        format_table(*predictions),
         *format_accuracies(cells, [*PACES, "default", *PEERS]),
     ]
-    data = {
-        "plan": asdict(plan),
-        "rows": fits + predictions,
-        "cells": [cell.as_dict() for cell in cells],
-    }
+    data = {"plan": asdict(plan), "cells": [cell.as_dict() for cell in cells]}
     benchmark.finish(sections, data, is_full=plan == Plan())
 
 

@@ -22,7 +22,6 @@ import _long_data as data  # noqa: E402
 from _long import Cell, settings_of  # noqa: E402
 
 import audit  # noqa: E402
-from splboost.audit import LabelAudit  # noqa: E402
 
 SECONDS = 240
 ROWS = 300
@@ -59,19 +58,6 @@ def test_chances_are_counted_by_tenths():
     assert bins[5] == [2, pytest.approx(1.05), 1]
     assert bins[9] == [1, 1.0, 1]
     assert sum(each[0] for each in bins) == 5
-
-
-def test_cuts_are_those_of_the_audit(problem):
-    is_flipped = problem.y != problem.y_right
-    found = methods.ask_audit(problem.X, problem.y, 0, 1, quick=True)
-    cuts = methods.tally_cuts(found.chance_wrong, is_flipped)
-    assert len({n for n, _, _ in cuts}) == len(methods.PRECISIONS)
-    for precision, (n, stated, flipped) in zip(methods.PRECISIONS, cuts, strict=True):
-        same = LabelAudit(quick=True, precision=precision, n_jobs=1, random_state=0)
-        issues = same.fit(problem.X, problem.y).issues_
-        is_issue = issues["is_label_issue"].to_numpy()
-        assert (n, flipped) == (is_issue.sum(), is_flipped[is_issue].sum())
-        assert stated / n == pytest.approx(same.expected_precision_)
 
 
 def test_knowing_all_is_as_good_as_right_labels(problem):
@@ -143,7 +129,6 @@ def figures(noise, seed, method):
         "error_dropped": 0.2 + 0.01 * k,
         "error_corrected": 0.25,
         "bins": json.dumps(bins) if is_ours else None,
-        "cuts": json.dumps([[10, 8.5, flipped // 5]] * 4) if is_ours else None,
     }
 
 
@@ -168,13 +153,13 @@ def test_tables_of_a_made_up_store(made_up):
     assert results.compare("all data sets").mean_ranks.tolist() == [1, 2, 3]
     f1 = results.means("unused sets", "f1", level="20").loc["bank", "LabelAudit"]
     assert f1 == pytest.approx(2 * 4 / (10 + 20))
-    eighth = audit.tally_bins(results, "LabelAudit", "unused")[8]
-    assert eighth[:3] == pytest.approx((120, 0.85, 5 / 20))
-    assert audit.tally_bins(results, "LabelAudit", "unused")[5].labels == 0
-    (cut, *_) = audit.tally_cuts(results, "LabelAudit", "unused")
-    assert cut == pytest.approx((120, 0.85, 5 / 20, 5 / 20))
-    suspects = audit.tally_suspects(results, "LabelAudit", "generators", "20")
-    assert suspects == pytest.approx((20, 0.85, 0.4, 0.4))
+    by_chance, by_level = audit.stated_and_real(results, "LabelAudit", "unused")
+    assert by_chance.loc[8].tolist() == pytest.approx([120, 0.85, 5 / 20])
+    assert by_chance.loc[5, "labels"] == 0 and by_chance.loc[5].isna().sum() == 2
+    suspects = by_level.loc["20"].to_dict()
+    assert suspects == pytest.approx(
+        {"labels": 60, "stated": 0.85, "real": 0.4, "lowest": 0.4}
+    )
     errors = audit.cleaned_errors(results, "all data sets", None)
     assert errors.loc["pima"].to_dict() == pytest.approx(
         {

@@ -15,6 +15,8 @@ if not SCRIPT.exists():
 pytest.importorskip("psutil", reason="the benchmarks need the extra bench")
 sys.path.insert(0, str(BENCHMARKS))
 
+import _long_methods as shared  # noqa: E402
+
 import engines as methods  # noqa: E402
 from splboost.datasets import make_gaussians  # noqa: E402
 
@@ -33,18 +35,18 @@ def run(tmp_path, *options):
 @pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
 def test_both_sides_have_the_same_draws_and_parameters(package, monkeypatch):
     made = []
-    original = methods.make
+    original = shared.make_booster
 
     def spy(package, paced, seed, n_jobs, **given):
         made.append((paced, given))
         return original(package, paced, seed, n_jobs, **given)
 
-    monkeypatch.setattr(methods, "make", spy)
+    monkeypatch.setattr(shared, "make_booster", spy)
     monkeypatch.setattr(methods, "DRAWS", 2)
     X, y = make_gaussians(60, random_state=0)
     y = (y > 0).astype(int)
     for paced in (True, False):
-        methods.fit_tuned(pd.DataFrame(X), y, 0, 1, package=package, paced=paced)
+        methods.fit_drawn(pd.DataFrame(X), y, 0, 1, package=package, paced=paced)
     own = [{k: v for k, v in given.items() if k != "p_min"} for p, given in made if p]
     parents = [given for p, given in made if not p]
     assert [g for g in own if own.count(g) >= 3] and len(own) == len(parents) == 7

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -96,35 +95,6 @@ def test_weights_are_those_of_one_more_round():
     assert not savage.is_given_up[next_to_nothing & (savage.margin > 0)].any()
     with pytest.raises(ValueError, match="'NoBoost'"):
         gaussians.fit("NoBoost", sample)
-
-
-class Path:
-    """What cross-validation finds: the scores of each round."""
-
-    def __init__(self, scores):
-        self.mean = np.array([[scores]])
-
-    def choose(self):
-        best = self.mean.max()
-        rounds = 1 + int(np.argmax(self.mean[0, 0]))
-        return SimpleNamespace(score=best, n_estimators=rounds)
-
-
-def test_goal_and_rounds_are_chosen_together(monkeypatch):
-    found = {0.15: [0.7, 0.9, 0.8], 0.2: [0.6, 0.9, 0.9], 0.3: [0.7, 0.8, 0.9]}
-
-    def find(X, y, *, booster, **options):
-        return Path(found.get(getattr(booster, "epsilon", None), [0.5] * 3))
-
-    monkeypatch.setattr(gaussians, "spl_path", find)
-    sample = gaussians.draw_sample(0)
-    chosen = gaussians._choose_booster("RobustBoost", sample, None)
-    # Of equal scores the fewest rounds, then the higher goal
-    assert (chosen.epsilon, chosen.n_estimators) == (0.2, 2)
-    chosen = gaussians._choose_booster("RobustBoost", sample, 3)
-    assert (chosen.epsilon, chosen.n_estimators) == (0.3, 3)
-    assert gaussians._choose_booster("AdaBoost", sample, None).n_estimators == 1
-    assert gaussians._choose_booster("AdaBoost", sample, 7).n_estimators == 7
 
 
 def test_figure_3_shows_every_sample():

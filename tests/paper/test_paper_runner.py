@@ -155,18 +155,6 @@ def test_ctrl_c_leaves_no_claim_and_says_how_far_it_is(store):
     assert said.count("Traceback") == 1  # of the script, and none of its processes
 
 
-def test_two_runs_share_the_work(store):
-    both = [start_run(store, n_jobs=1), start_run(store, n_jobs=1)]
-    for process in both:
-        assert process.wait(timeout=SECONDS) == 0, process.stderr.read()
-        process.stderr.close()
-    found = runner.read_results(store, TINY)
-    assert len(found) == N_CELLS
-    with sqlite3.connect(store) as connection:
-        processes = connection.execute("SELECT DISTINCT process FROM cells").fetchall()
-    assert {number for (number,) in processes} <= {process.pid for process in both}
-
-
 def test_a_cell_that_another_run_has_is_left_to_it(store):
     planned = runner.plan(TINY, METHODS, dict.fromkeys(TINY.sets, "generated"))
     sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -183,20 +171,13 @@ def test_a_cell_that_another_run_has_is_left_to_it(store):
 
 
 def test_a_killed_worker_is_told_of(store):
-    process = start_run(store, "ENDLESS")
-    wait_until(lambda: count(store) >= 2, process)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children()
-        if "LokyProcess" in " ".join(child.cmdline())
-    ]
-    workers[0].kill()
-    said = process.communicate(timeout=SECONDS)[1]
-    assert process.returncode != 0
-    assert "A process was killed while it worked" in said.splitlines()[-1]
-    assert count(store, CLAIMED) == 0
-    again = run(store)
-    assert again.n_there - again.n_done >= 2
+    cell = results.Cell("settings", "twonorm", 0, 0, "AdaBoost")
+    opened = results.open_store(store)
+    with pytest.raises(RuntimeError, match="A process was killed while it worked"):
+        runner.run_cells(
+            opened, {cell: (os._exit, 1)}, title="paper", source="", n_jobs=2
+        )
+    assert opened.settings(CLAIMED) == {}
 
 
 def test_failures_are_kept_told_and_tried_again(store, monkeypatch, capsys):
@@ -384,18 +365,6 @@ def test_absent_sets_are_told_of_and_the_others_run(store):
     assert runner.read_results(store, mixed)["data"].tolist() == ["twonorm"]
 
 
-def test_results_of_the_source_with_most_are_read(store, monkeypatch):
-    one = replace(TINY, sets=("twonorm",), repeats=1)
-    run(store, one, methods=["LogitBoost"])
-    own = runner.read_results(store, one)
-    data = replace(runner.read_set("twonorm"), source="catalogue")
-    monkeypatch.setattr(runner, "read_set", lambda name, download: data)
-    run(store, replace(one, noise=(20,)), methods=["LogitBoost"])
-    counts = {"twonorm": {"generated": 2, "catalogue": 1}}
-    assert results.count_sources(store, one) == counts
-    pd.testing.assert_frame_equal(runner.read_results(store, one), own)
-
-
 def test_what_cannot_be_run_is_refused(store):
     with pytest.raises(FileNotFoundError, match="there are no results yet"):
         runner.read_results(store, TINY)
@@ -410,16 +379,17 @@ def test_what_cannot_be_run_is_refused(store):
 
 def test_a_cluster_gives_the_same(store, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    few = replace(TINY, sets=("twonorm",), repeats=1)
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None
     ) as cluster:
-        summary = run(store, dask=cluster.scheduler_address)
-    assert summary.n_done == N_CELLS
+        summary = run(store, few, dask=cluster.scheduler_address)
+    assert summary.n_done == 2 * len(METHODS)
     here = tmp_path / "here.sqlite"
-    run(here)
+    run(here, few)
     pd.testing.assert_frame_equal(
-        without_times(runner.read_results(store, TINY)),
-        without_times(runner.read_results(here, TINY)),
+        without_times(runner.read_results(store, few)),
+        without_times(runner.read_results(here, few)),
     )
 
 

@@ -81,17 +81,6 @@ def test_the_cause_of_a_failure_survives_that_it_cannot_be_undone(path):
     assert store.claim(CELL)
 
 
-def test_failures_wait_to_be_forgotten(path):
-    store = open_store(path)
-    assert store.claim(CELL)
-    store.fail(CELL, "ValueError: no")
-    assert not store.claim(CELL)
-    assert store.rows(["settings"]) == []
-    assert store.rows(["settings"], FAILED)[0]["failure"] == "ValueError: no"
-    store.forget_failures()
-    assert store.claim(CELL)
-
-
 def test_the_claim_of_a_killed_process_ends(path):
     code = (
         "import sys, time; from pathlib import Path\n"

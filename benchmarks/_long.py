@@ -289,10 +289,6 @@ class Study:
             )
         return given
 
-    def main(self, description: str | None) -> None:
-        """The script of a study without options of its own."""
-        self.perform(self.parse(self.make_parser(description)))
-
     def perform(self, given: argparse.Namespace) -> None:
         """Measure what is missing, or report what is there."""
         present = present_methods(given.methods, self.methods)

@@ -85,7 +85,9 @@ class Benchmark:
         is_full = is_full and not self._given.quick
         folder = self._given.out or (self._folder if is_full else None)
         if folder is not None:
-            save(folder, self._name, self._title, self._run, sections, data)
+            save_page(folder, self._name, self._title, self._run, sections)
+            text = json.dumps({"run": self._run, **data}, indent=1)
+            (folder / f"{self._name}.json").write_text(text + "\n")
 
 
 class Usage:
@@ -137,21 +139,6 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def format_ratio(ratio: float) -> str:
     return f"{ratio:.0f}×" if ratio >= 10 else f"{ratio:.2f}×"
-
-
-def save(
-    folder: Path,
-    name: str,
-    title: str,
-    run: dict[str, Any],
-    sections: Sequence[str],
-    data: dict[str, Any],
-) -> None:
-    """Write ``name.json`` with the run and the data, ``name.md`` with the sections."""
-    save_page(folder, name, title, run, sections)
-    text = json.dumps({"run": run, **data}, indent=1)
-    (folder / f"{name}.json").write_text(text + "\n")
-    progress(f"written: {folder / name}.json")
 
 
 def save_page(

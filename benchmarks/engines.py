@@ -97,29 +97,21 @@ def fit_small(
     return make_booster(package, paced, seed, n_jobs, **settings).fit(X, y)
 
 
-def _method(fit: Callable[..., Any], package: str, text: str, **how: Any) -> Method:
-    return Method(
-        partial(fit, package=package, **how), text, (package, "splboost"), definition=1
-    )
-
-
 def _of_package(package: str, name: str, own: str) -> dict[str, Method]:
     tuned = f"the best of {DRAWS} random settings on {FOLDS} folds"
     half = {"subsample": 0.5}
-    small = [
-        (own, "as it comes: `subsample=0.5`", True, half),
-        (f"{name}, depth 3", "100 rounds, steps of 0.1", False, {}),
-        (f"{name}, depth 3, half the rows", "and `subsample=0.5`", False, half),
-    ]
+
+    def method(fit: Callable[..., Any], text: str, **how: Any) -> Method:
+        return Method(partial(fit, package=package, **how), text, (package, "splboost"))
+
     return {
-        f"{own} tuned": _method(
-            fit_drawn, package, f"{tuned}, `p_min` among them", paced=True
+        f"{own} tuned": method(fit_drawn, f"{tuned}, `p_min` among them", paced=True),
+        f"{name} tuned": method(fit_drawn, tuned, paced=False),
+        own: method(fit_small, "as it comes: `subsample=0.5`", paced=True, **half),
+        f"{name}, depth 3": method(fit_small, "100 rounds, steps of 0.1", paced=False),
+        f"{name}, depth 3, half the rows": method(
+            fit_small, "and `subsample=0.5`", paced=False, **half
         ),
-        f"{name} tuned": _method(fit_drawn, package, tuned, paced=False),
-        **{
-            called: _method(fit_small, package, text, paced=paced, **given)
-            for called, text, paced, given in small
-        },
     }
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from _report import Benchmark, format_table, progress
@@ -34,45 +34,31 @@ included. Times are those of the clock: medians of {turns} turns that all take. 
 ratio is that to one fit of scikit-learn's."""
 
 
-def contestants(rounds: int) -> dict[str, Callable[[Any, Any], int]]:
-    """What is timed; each says how many boosters it has fitted."""
+def fit_path(rounds: int, n_jobs: int, X: Any, y: Any) -> int:
+    """How many boosters it has fitted."""
     from splboost import SPLBoostClassifier
     from splboost.selection import spl_path
 
-    def fit_path(n_jobs: int) -> Callable[[Any, Any], int]:
-        def fit(X: Any, y: Any) -> int:
-            booster = SPLBoostClassifier(n_estimators=rounds)
-            path = spl_path(
-                X,
-                y,
-                booster=booster,
-                depths=DEPTHS,
-                cv=FOLDS,
-                n_jobs=n_jobs,
-                random_state=0,
-            )
-            return path.n_models
+    booster = SPLBoostClassifier(n_estimators=rounds)
+    how = {"depths": DEPTHS, "cv": FOLDS, "n_jobs": n_jobs, "random_state": 0}
+    return spl_path(X, y, booster=booster, **how).n_models
 
-        return fit
 
-    def fit_sklearn(X: Any, y: Any) -> int:
-        model = make_sklearn(SKLEARN_DEPTH, rounds).fit(X, y)
-        assert len(model.estimators_) == rounds
-        return 1
-
-    return {
-        f"path, {THREADS} threads": fit_path(THREADS),
-        "path, 1 thread": fit_path(1),
-        "scikit-learn, AdaBoost of depth 3": fit_sklearn,
-    }
+def fit_sklearn(rounds: int, X: Any, y: Any) -> int:
+    model = make_sklearn(SKLEARN_DEPTH, rounds).fit(X, y)
+    assert len(model.estimators_) == rounds
+    return 1
 
 
 def compare(n: int, rounds: int, turns: int) -> dict[str, tuple[int, float]]:
     """Number of boosters and median seconds of each."""
-    for fit in contestants(2).values():  # compiles
-        fit(*make_data(300, FEATURES))
+    fit_path(2, THREADS, *make_data(300, FEATURES))  # compiles
     X, y = make_data(n, FEATURES)
-    fits = contestants(rounds)
+    fits = {
+        f"path, {THREADS} threads": partial(fit_path, rounds, THREADS),
+        "path, 1 thread": partial(fit_path, rounds, 1),
+        "scikit-learn, AdaBoost of depth 3": partial(fit_sklearn, rounds),
+    }
     counts, times = {}, {name: [] for name in fits}
     for turn in range(turns):
         progress(f"turn {turn + 1} of {turns}")

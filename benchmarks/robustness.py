@@ -221,4 +221,4 @@ STUDY = Study(
 
 
 if __name__ == "__main__":
-    STUDY.main(__doc__)
+    STUDY.perform(STUDY.parse(STUDY.make_parser(__doc__)))

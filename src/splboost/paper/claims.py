@@ -146,13 +146,12 @@ def judge_degradation(results: pd.DataFrame) -> Verdict:
         "most on the average, but not by all tests. Otherwise it does not hold."
     )
     needed = fewest_sets(len(PAPER) - 1)
-    rule += _needs(needed)
     outcomes = Outcomes.of(results)
     high = max(outcomes.noise, default=CLEAN)
     rises = outcomes.rises(CLEAN, high)
     lack = _lack(outcomes, PAPER, rises, needed)
     if "AdaBoost" not in rises or rises.shape[1] < 2 or not len(rises):
-        return Verdict(claim, rule, OPEN, (lack,))
+        return _conclude(claim, rule, needed, lack)
     mean, most = rises.mean(), _count_alone_at_top(rises)
     table = pd.DataFrame({"mean rise": mean, "sets where it rises most": most})
     for level in outcomes.noise:
@@ -175,8 +174,8 @@ def judge_degradation(results: pd.DataFrame) -> Verdict:
     findings += _below_and_with_noise(outcomes, table)
     is_most = bool(mean["AdaBoost"] > mean[next_one])
     is_sure = bool((tests["p_holm"] < ALPHA).all())
-    verdict = OPEN if lack else (HOLDS if is_sure else PARTLY) if is_most else FAILS
-    return Verdict(claim, rule, verdict, _with(lack, findings), table, PAPER)
+    verdict = (HOLDS if is_sure else PARTLY) if is_most else FAILS
+    return _conclude(claim, rule, needed, lack, verdict, findings, table, PAPER)
 
 
 def judge_wins(results: pd.DataFrame) -> Verdict:
@@ -192,13 +191,12 @@ def judge_wins(results: pd.DataFrame) -> Verdict:
         "entries of nine make easy. Otherwise it does not hold."
     )
     needed = fewest_sets(len(RIVALS))
-    rule += _needs(needed)
     outcomes = Outcomes.of(results)
     one = outcomes.with_one_spl(CHOSEN_SPL)
     lack = _lack(outcomes, PAPER, one.sets, needed)
     own = [name for name in outcomes.methods if name in SPL]
     if not own or len(own) == len(outcomes.methods) or not len(one.sets):
-        return Verdict(claim, rule, OPEN, (lack,))
+        return _conclude(claim, rule, needed, lack)
     n_cases = len(outcomes.cases)
     is_any, is_chosen = is_best(outcomes.cases, own), is_best(one.cases, [CHOSEN_SPL])
     any_wins, chosen_wins = is_any.sum(), is_chosen.sum()
@@ -224,13 +222,11 @@ def judge_wins(results: pd.DataFrame) -> Verdict:
             f"{low:.0%} to {high:.0%} of the cases (95%)"
             f"{', so that chance decides whether in most' if doubt else ''}."
         )
-    if lack:
-        verdict = OPEN
-    elif 2 * chosen_wins > n_cases and is_better.all():
+    if 2 * chosen_wins > n_cases and is_better.all():
         verdict = HOLDS
     else:
         verdict = PARTLY if 2 * any_wins > n_cases else FAILS
-    return Verdict(claim, rule, verdict, _with(lack, findings), table, PAPER)
+    return _conclude(claim, rule, needed, lack, verdict, findings, table, PAPER)
 
 
 def judge_regularisers(
@@ -245,12 +241,12 @@ def judge_regularisers(
         "finds a difference, and some are; if some are, but not by the test, it "
         "cannot be said."
     )
-    rule += _needs(fewest_sets())
+    needed = fewest_sets()
     outcomes = Outcomes.of(results, methods)
     means = outcomes.sets
-    lack = _lack(outcomes, methods, means, fewest_sets())
+    lack = _lack(outcomes, methods, means, needed)
     if len(outcomes.methods) < 2 or not len(means):
-        return Verdict(claim, rule, OPEN, (lack,))
+        return _conclude(claim, rule, needed, lack)
     p, mean = friedman(means), means.mean()
     table = pd.DataFrame({"mean error": mean, "mean rank": ranks(means).mean()})
     apart = mean.max() - mean.min()
@@ -258,7 +254,7 @@ def judge_regularisers(
         f"Mean errors over {_sets(means)} lie between {_points(mean.min(), 2)}% "
         f"({mean.idxmin()}) and {_points(mean.max(), 2)}% ({mean.idxmax()})."
     ]
-    if len(means) >= fewest_sets():
+    if len(means) >= needed:
         reach = max(
             np.abs(interval(means[one] - means[other])).max()
             for one, other in combinations(means, 2)
@@ -270,8 +266,8 @@ def judge_regularisers(
         ]
         if reach >= NEGLIGIBLE and p >= ALPHA:
             findings.append(NO_PROOF)
-    verdict = _by_size(lack, apart >= NEGLIGIBLE, p < ALPHA)
-    return Verdict(claim, rule, verdict, _with(lack, findings), table, tuple(methods))
+    verdict = _by_size(apart >= NEGLIGIBLE, p < ALPHA)
+    return _conclude(claim, rule, needed, lack, verdict, findings, table, methods)
 
 
 def judge_inner_steps(results: pd.DataFrame) -> Verdict:
@@ -284,13 +280,13 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
         "worse by the test, and by more; if it is by more, but not by the test, it "
         "cannot be said."
     )
-    rule += _needs(fewest_sets())
+    needed = fewest_sets()
     pair = ONE_STEP, UNTIL_CONVERGENCE
     outcomes = Outcomes.of(results, pair)
     means = outcomes.sets
-    lack = _lack(outcomes, pair, means, fewest_sets())
+    lack = _lack(outcomes, pair, means, needed)
     if len(outcomes.methods) < 2 or not len(means):
-        return Verdict(claim, rule, OPEN, (lack,))
+        return _conclude(claim, rule, needed, lack)
     (test,) = against(means, ONE_STEP).to_dict("records")
     difference = test["difference"]
     differences = (means[ONE_STEP] - means[UNTIL_CONVERGENCE]).to_numpy()
@@ -300,7 +296,7 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
         f"{'more' if difference > 0 else 'less'} on average; it is better on "
         f"{test['wins']}, equal on {test['ties']} and worse on {test['losses']}."
     ]
-    if len(means) >= fewest_sets():
+    if len(means) >= needed:
         low, high = interval(differences)
         findings += [
             f"Wilcoxon's p that it is worse is {_p(p)}.",
@@ -311,9 +307,9 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
         if high >= NEGLIGIBLE and p >= ALPHA:
             findings.append(NO_PROOF)
     is_worse = difference > 0 and p < ALPHA
-    verdict = _by_size(lack, difference >= NEGLIGIBLE, is_worse)
+    verdict = _by_size(difference >= NEGLIGIBLE, is_worse)
     table = pd.DataFrame({"mean error": means.mean()})
-    return Verdict(claim, rule, verdict, _with(lack, findings), table, pair)
+    return _conclude(claim, rule, needed, lack, verdict, findings, table, pair)
 
 
 def judge_weights(weights: pd.DataFrame) -> Verdict:
@@ -362,6 +358,23 @@ def judge_weights(weights: pd.DataFrame) -> Verdict:
 # ------------------------------------------------------------------------- small things
 
 
+def _conclude(
+    claim: str,
+    rule: str,
+    needed: int,
+    lack: str,
+    verdict: str = OPEN,
+    findings: Sequence[str] = (),
+    table: pd.DataFrame | None = None,
+    methods: Sequence[str] = (),
+) -> Verdict:
+    """The verdict by a rule that needs data sets; open where something lacks."""
+    rule += f" With fewer than {needed} data sets it cannot be said."
+    if lack:
+        verdict, findings = OPEN, (lack, *findings)
+    return Verdict(claim, rule, verdict, tuple(findings), table, tuple(methods))
+
+
 def _below_and_with_noise(outcomes: Outcomes, table: pd.DataFrame) -> list[str]:
     """What is known of AdaBoost at lower levels of noise, and of its errors there."""
     found = []
@@ -389,11 +402,11 @@ def _below_and_with_noise(outcomes: Outcomes, table: pd.DataFrame) -> list[str]:
     return found
 
 
-def _by_size(lack: str, is_far: bool, is_found: bool) -> str:
+def _by_size(is_far: bool, is_found: bool) -> str:
     """The verdict on no difference, by its size and by whether a test finds it."""
-    if lack or (is_far and not is_found):
-        return OPEN
-    return (FAILS if is_far else PARTLY) if is_found else HOLDS
+    if is_found:
+        return FAILS if is_far else PARTLY
+    return OPEN if is_far else HOLDS
 
 
 def _count_alone_at_top(table: pd.DataFrame) -> pd.Series:
@@ -421,14 +434,6 @@ def _lack(
             f"levels of noise, no test can tell; there are {len(sets)}."
         )
     return ""
-
-
-def _with(lack: str, findings: Sequence[str]) -> tuple[str, ...]:
-    return (lack, *findings) if lack else tuple(findings)
-
-
-def _needs(n_sets: int) -> str:
-    return f" With fewer than {n_sets} data sets it cannot be said."
 
 
 def _sets(table: pd.DataFrame) -> str:

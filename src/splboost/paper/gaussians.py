@@ -117,11 +117,8 @@ def _choose_booster(name: str, sample: Sample, rounds: int | None) -> Any:
             cv=FOLDS,
             random_state=0,
         )
-        if rounds is None:
-            setting = path.choose()
-            found.append((-setting.score, setting.n_estimators, candidate))
-        else:
-            found.append((-float(path.mean[0, 0, -1]), rounds, candidate))
+        n_rounds = path.choose().n_estimators if rounds is None else rounds
+        found.append((-float(path.mean[0, 0, n_rounds - 1]), n_rounds, candidate))
     _, n_rounds, best = min(found, key=lambda each: each[:2])
     return best.set_params(n_estimators=n_rounds)
 

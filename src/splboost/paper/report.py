@@ -304,14 +304,14 @@ def how(material: Material) -> list[Markup]:
         "source": "data: {}",
     }.items():
         for value, names in results.groupby(column)["data"].unique().items():
-            about[words.format(value)] = ", ".join(sorted(names))
+            about[words.format(value)] = sorted(names)
     parts = []
     for name, value in about.items():
         fields = value if isinstance(value, Mapping) else {name: value}
         for key, one in fields.items():
-            if isinstance(one, Sequence) and not isinstance(one, str):
-                one = ", ".join(map(str, one))
-            parts += [element("dt", str(key)), element("dd", str(one))]
+            is_list = isinstance(one, Sequence) and not isinstance(one, str)
+            text = ", ".join(map(str, one)) if is_list else str(one)
+            parts += [element("dt", str(key)), element("dd", text)]
     return [element("dl", *parts) if parts else paragraph("Nothing is recorded.")]
 
 
@@ -366,18 +366,17 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
         ("on", PAPER_SETS, "data"),
         ("of", (*PAPER, *EXTRAS), "method"),
     ):
-        absent = [name for name in wanted if name not in set(results[column])]
-        if absent:
+        if absent := [name for name in wanted if name not in set(results[column])]:
             found.append(f"No results {what} {', '.join(absent)}.")
     levels = NOISE if protocol is None else protocol.noise
     own = results[results["noise"].isin(levels) & results["method"].isin(PAPER)]
     for name in [n for n in UCI_CATALOGUE if n in set(results["data"])]:
-        of_set = own[own["data"] == name]
-        n_repeats = of_set["repeat"].nunique()
+        repeats = own.loc[own["data"] == name, "repeat"]
+        n_repeats = repeats.nunique()
         if protocol is not None:
             n_repeats = max(n_repeats, protocol.for_set(name).repeats)
         wanted_here = n_repeats * len(levels) * len(PAPER)
-        if lacking := wanted_here - len(of_set):
+        if lacking := wanted_here - len(repeats):
             found.append(
                 f"{name}: {lacking} of {wanted_here} results are missing "
                 f"({counted(n_repeats, 'repeat')})."

@@ -136,7 +136,7 @@ def judge_claims(
 
 
 def judge_degradation(results: pd.DataFrame) -> Verdict:
-    """AdaBoost degrades most."""
+    """Judge whether AdaBoost degrades most."""
     claim = "AdaBoost suffers most from wrong labels."
     rule = (
         "By how much the error rises from no wrong labels to the most that there are. "
@@ -179,7 +179,7 @@ def judge_degradation(results: pd.DataFrame) -> Verdict:
 
 
 def judge_wins(results: pd.DataFrame) -> Verdict:
-    """SPLBoost is best in most cases."""
+    """Judge whether SPLBoost is best in most cases."""
     claim = "SPLBoost is best in most cases."
     rule = (
         "A case is a data set at a level of noise. Holds: with its regulariser chosen "
@@ -232,7 +232,7 @@ def judge_wins(results: pd.DataFrame) -> Verdict:
 def judge_regularisers(
     results: pd.DataFrame, methods: Sequence[str], grid: str
 ) -> Verdict:
-    """The regularisers do not differ."""
+    """Judge whether the regularisers do not differ."""
     claim = f"The four regularisers do not differ significantly ({grid})."
     rule = (
         "Holds: Friedman's test over the data sets (Iman and Davenport's F) finds no "
@@ -271,7 +271,7 @@ def judge_regularisers(
 
 
 def judge_inner_steps(results: pd.DataFrame) -> Verdict:
-    """One inner step does as well as many."""
+    """Judge whether one inner step does as well as many."""
     claim = "One inner step does as well as inner steps until convergence."
     rule = (
         "Holds: by Wilcoxon's one-sided test over the data sets one step is not worse, "
@@ -313,7 +313,7 @@ def judge_inner_steps(results: pd.DataFrame) -> Verdict:
 
 
 def judge_weights(weights: pd.DataFrame) -> Verdict:
-    """Wrong labels get no weight in SPLBoost, and get it elsewhere."""
+    """Judge whether wrong labels lose their weight in SPLBoost alone."""
     claim = "Wrong labels get no weight in SPLBoost, but they do in other boosters."
     rule = (
         "On draws of the Gaussians, a sample is given up if it is on the wrong side "
@@ -368,7 +368,7 @@ def _conclude(
     table: pd.DataFrame | None = None,
     methods: Sequence[str] = (),
 ) -> Verdict:
-    """The verdict by a rule that needs data sets; open where something lacks."""
+    """The verdict on a claim; it stays open where results are missing."""
     rule += f" With fewer than {needed} data sets it cannot be said."
     if lack:
         verdict, findings = OPEN, (lack, *findings)
@@ -376,7 +376,7 @@ def _conclude(
 
 
 def _below_and_with_noise(outcomes: Outcomes, table: pd.DataFrame) -> list[str]:
-    """What is known of AdaBoost at lower levels of noise, and of its errors there."""
+    """Findings on AdaBoost at lower levels of noise, and on its rank with noise."""
     found = []
     below = [name for name in table if name.startswith("mean rise to")]
     if below:
@@ -403,14 +403,14 @@ def _below_and_with_noise(outcomes: Outcomes, table: pd.DataFrame) -> list[str]:
 
 
 def _by_size(is_far: bool, is_found: bool) -> str:
-    """The verdict on no difference, by its size and by whether a test finds it."""
+    """Judge a claim of no difference by its size and by whether a test finds it."""
     if is_found:
         return FAILS if is_far else PARTLY
     return OPEN if is_far else HOLDS
 
 
 def _count_alone_at_top(table: pd.DataFrame) -> pd.Series:
-    """In how many rows each column has more than all others."""
+    """Number of rows in which each column is larger than all others."""
     rounded = table.round(DIGITS)
     is_top = rounded.eq(rounded.max(axis=1), axis=0)
     return is_top[is_top.sum(axis=1) == 1].sum()
@@ -419,7 +419,7 @@ def _count_alone_at_top(table: pd.DataFrame) -> pd.Series:
 def _lack(
     outcomes: Outcomes, methods: Sequence[str], sets: pd.DataFrame, needed: int
 ) -> str:
-    """What a verdict would need; empty if there is enough."""
+    """What is missing for a verdict; empty if nothing is."""
     if not outcomes.methods:
         return "No results yet."
     missing = [name for name in methods if name not in outcomes.methods]

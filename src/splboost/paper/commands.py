@@ -146,7 +146,7 @@ def make_protocol(
     repeats: int | None,
     depths: str | None,
 ) -> Protocol:
-    """A preset, but for what is given."""
+    """A preset with those settings replaced that are given."""
     if preset not in PRESETS:
         raise typer.BadParameter(f"{preset!r} is none of {', '.join(PRESETS)}.")
     chosen: dict[str, Any] = {} if repeats is None else {"repeats": repeats}
@@ -168,7 +168,7 @@ def make_protocol(
 
 
 def pick_methods(text: str | None) -> list[str]:
-    """The methods of that name, in the order of the tables."""
+    """Parse names of methods; they are returned in the order of the tables."""
     names = _names(text, (*METHODS, ALL)) or list(PAPER)
     for name in names:
         if name not in METHODS and name != ALL:
@@ -180,7 +180,7 @@ def pick_methods(text: str | None) -> list[str]:
 
 
 def _names(text: str | None, known: Iterable[str]) -> list[str]:
-    """Names with commas between them, spelt as they are known, whatever their case."""
+    """Parse names separated by commas, ignoring case."""
     spelt = {name.casefold(): name for name in known}
     return [spelt.get(name.casefold(), name) for name in _split(text or "")]
 
@@ -275,7 +275,7 @@ def table() -> None:
 
 
 def _measure(options: Any) -> Summary:
-    """Run a protocol, and say what it has come to."""
+    """Run a protocol, and print a summary."""
     if options.jobs < 1 and options.jobs != -1:
         raise typer.BadParameter(
             f"jobs={options.jobs} is too few; give 1 or more, or -1 for all."
@@ -311,7 +311,7 @@ def _measure(options: Any) -> Summary:
 
 
 def _exit(summary: Summary, options: Any) -> None:
-    """With a failure where not all that was asked for is there."""
+    """End with a failure if results that were asked for are missing."""
     if summary.failures or (options.sets and summary.absent) or not summary.n_cells:
         raise typer.Exit(FAILURE)
 
@@ -322,7 +322,7 @@ def _read(
     version: str | None = None,
     methods: str | None = None,
 ) -> pd.DataFrame:
-    """Results of a protocol, having said what else there is."""
+    """Read the results of a protocol, and name results that do not count."""
     results = read_results(path, protocol, version=version)
     here = version or current_version()
     _say_versions(path, here)
@@ -340,7 +340,7 @@ def _read(
 
 
 def _write(options: Any, results: pd.DataFrame | None) -> None:
-    """A figure, or all of them and the page."""
+    """Write a figure, or all figures and the page."""
     make_folder(options.folder)
     for name, number in _pictures(options.figure).items():
         path = options.folder / name
@@ -372,7 +372,7 @@ def _pictures(figure: int | None) -> dict[str, int]:
 
 
 def _check_outputs(options: Any) -> None:
-    """Refuse to replace what others have made, before the long work."""
+    """Refuse to replace files of others, before anything is measured."""
     folder = options.folder
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder; name another --folder.")
@@ -393,7 +393,7 @@ def _is_picture(path: Path) -> bool:
 
 
 def _refuse_options(context: typer.Context) -> None:
-    """Options before the name of a command would go unheeded."""
+    """Refuse options before the name of a command, which would be ignored."""
     for name in context.params:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
@@ -406,7 +406,7 @@ def _refuse_options(context: typer.Context) -> None:
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Sentences for what a user can mend, and an orderly end by Ctrl-C or SIGTERM."""
+    """Show errors that a user can fix as sentences, and end cleanly on Ctrl-C."""
     with handling(signal.SIGTERM, signal.default_int_handler):
         try:
             yield
@@ -429,7 +429,7 @@ def say(line: str) -> None:
 
 
 def _say_what_is_absent(absent: dict[str, Exception]) -> None:
-    """Which sets cannot be read, and what to do."""
+    """Name the data sets that cannot be read, and say what to do."""
     downloadable = [
         name
         for name, error in absent.items()
@@ -447,7 +447,7 @@ def _say_what_is_absent(absent: dict[str, Exception]) -> None:
 
 
 def _say_versions(path: Path, here: str) -> None:
-    """Which results are of other versions, and do not count."""
+    """Name results of other versions, which do not count."""
     for name, n in versions_in(path).items():
         if name != here:
             say(
@@ -458,7 +458,7 @@ def _say_versions(path: Path, here: str) -> None:
 
 
 def _say_sources(path: Path, protocol: Protocol, version: str | None) -> None:
-    """Which results do not count, since there are more from other data."""
+    """Name results that do not count because there are more from other data."""
     for name, counts in count_sources(path, protocol, version=version).items():
         for source, n in sorted(counts.items(), key=lambda each: each[1])[:-1]:
             say(

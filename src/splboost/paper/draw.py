@@ -67,7 +67,7 @@ class Draw:
         return [k for k, n in enumerate(self.n_categories) if n] or None
 
     def one_hot(self) -> Draw:
-        """The same with a column for each category."""
+        """This draw with a column of 0 and 1 for each category."""
         if self.categorical is None:
             return self
         X, X_test = (
@@ -122,7 +122,7 @@ def read_set(name: str, *, download: bool = False) -> DataSet:
 
 
 def _numbers(column: Any) -> tuple[FloatArray, int]:
-    """A column as numbers, and how many categories it has."""
+    """Convert a column to numbers, and count its categories."""
     if column.dtype.is_numeric():
         return column.to_numpy().astype(np.float64), 0
     texts = column.to_list()

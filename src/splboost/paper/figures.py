@@ -51,7 +51,7 @@ LOOKS = {
 
 
 def make_figure(width: float, height: float, **spacing: float) -> Any:
-    """An empty figure of so many inches, which no window shows."""
+    """Make an empty figure, in inches, that no window shows."""
     import_pyplot()  # its error says how to get matplotlib
     from matplotlib.figure import Figure
 
@@ -74,7 +74,7 @@ def look_of(method: str) -> dict[str, Any]:
 
 
 def tidy(axes: Any) -> None:
-    """A frame of two sides, and a faint grid."""
+    """Draw two sides of the frame only, and a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=tint(FAINT, 0.35), linewidth=0.6)
     axes.set_axisbelow(True)
@@ -135,7 +135,7 @@ def draw_losses() -> Any:
 
 
 def _recolour(axes: Any, colours: dict[str, str]) -> None:
-    """Colours as in the other figures; SPLBoost's are paler, the lower the age."""
+    """Use the colours of the other figures; a lower age of SPLBoost is paler."""
     shades: dict[str, Any] = dict(colours)
     shades |= {name: tint(BLUE, 0.35 + 0.13 * k) for k, name in enumerate(LINEAR, 1)}
     legend = axes.get_legend()
@@ -226,7 +226,7 @@ def _mark(
     weight: NDArray[np.float64],
     is_given_up: NDArray[np.bool_],
 ) -> None:
-    """Pluses and crosses by label, framed where it is wrong; circles without weight."""
+    """Mark samples by label, with frames around wrong labels and circles for v = 0."""
     area = np.clip(AREA * weight, LEAST_AREA, MOST_AREA)
     for label, mark, frame, colour in MARKS:
         shown = (sample.y == label) & ~is_given_up

@@ -72,7 +72,7 @@ class Fit(NamedTuple):
 
 
 def fit(name: str, sample: Sample, *, rounds: int | None = ROUNDS) -> Fit:
-    """Fit one of the boosters; with ``rounds=None`` as many as folds find best."""
+    """Fit one of the boosters; ``rounds=None`` chooses rounds by cross-validation."""
     if name not in BOOSTERS:
         raise ValueError(f"{name!r} is unknown; give one of {', '.join(BOOSTERS)}.")
     with warnings.catch_warnings():
@@ -90,10 +90,10 @@ def fit(name: str, sample: Sample, *, rounds: int | None = ROUNDS) -> Fit:
 
 
 def _choose_booster(name: str, sample: Sample, rounds: int | None) -> Any:
-    """A booster with the rounds, and RobustBoost with the goal, that folds find best.
+    """Choose rounds, and the goal of RobustBoost, by cross-validation.
 
-    Weak learners are those of the paper. Of equals it is the one with the fewest
-    rounds, then the higher goal.
+    Weak learners are those of the paper. Ties are broken in favour of fewer rounds,
+    then of the higher goal.
     """
     booster = clone(METHODS[ONE_STEP if name in SPLBOOST else name].booster)
     booster.set_params(n_estimators=MOST_ROUNDS if rounds is None else rounds)
@@ -132,7 +132,7 @@ def error_on_new(booster: Any, seed: int) -> float:
 def measure(
     draws: int = 10, *, rounds: int | None = ROUNDS, names: Iterable[str] = BOOSTERS
 ) -> pd.DataFrame:
-    """Who gives weight to wrong labels, over several samples.
+    """Measure how much weight boosters give to wrong labels, over several samples.
 
     Parameters
     ----------

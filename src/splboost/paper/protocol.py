@@ -249,10 +249,10 @@ class Candidate(NamedTuple):
 
 
 def choose(candidates: Sequence[Candidate]) -> tuple[Candidate, int, float]:
-    """The best, its rounds, and its accuracy.
+    """Choose the best candidate and its rounds; also returns its accuracy.
 
-    Of equals it is the one of fewest rounds, of these that of the least deep trees, and
-    of these the first.
+    Ties are broken in favour of fewer rounds, then of shallower trees, then of the
+    candidate that comes first.
     """
     accuracy = np.array([each.accuracy for each in candidates])
     best = np.nanmax(accuracy)
@@ -290,14 +290,14 @@ class Method:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Fields of the protocol that a result depends on."""
+        """Fields of the protocol that a result of this method depends on."""
         if self.chooses_itself:
             return ()
         depths = () if self.whole_trees else ("depths",)
         return ("rounds", "folds", *depths, *self.takes)
 
     def count_fits(self, protocol: Protocol) -> int:
-        """Boosters to fit, the last one included."""
+        """Number of boosters to fit, the final one included."""
         if self.chooses_itself:
             return 60  # as long as it takes
         n_paces = 1 if self.paces is None else len(self.paces(protocol))
@@ -306,7 +306,7 @@ class Method:
         return n_settings * protocol.folds + 1
 
     def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
-        """Choose, and fit what was chosen to all training rows.
+        """Choose by cross-validation, and fit the choice to all training rows.
 
         Where categories are to be columns, the draw has them so.
         """
@@ -360,7 +360,7 @@ _PROBABILITIES = CARTClassifier(
 def _goals(
     protocol: Protocol, thetas: Sequence[float] | None = None
 ) -> list[dict[str, float]]:
-    """The highest first, which of equals is then chosen: low ones may get stuck."""
+    """Goals of RobustBoost, the highest first, which wins ties: low ones may stall."""
     epsilons = sorted(protocol.epsilons, reverse=True)
     return [
         {"epsilon": epsilon, "theta": theta}
@@ -371,7 +371,7 @@ def _goals(
 def _paces(
     regulariser: str, scale: str, protocol: Protocol
 ) -> list[tuple[dict[str, float], Pace]]:
-    """The mildest first, which of equals is then chosen."""
+    """Paces with their names, the mildest first, which wins ties."""
     values = protocol.ages if scale == "age" else protocol.plateaus
     return [
         ({scale: value}, REGULARISERS[regulariser](**{scale: value}))

@@ -122,7 +122,7 @@ def _document(body: Markup) -> str:
 
 
 def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
-    """What a page should say of how it came about.
+    """Describe how results were made: command, settings, versions and system.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Material:
-    """What the page is made of, as `write_report` got it.
+    """What the page is made from.
 
     What is measured is measured once.
     """
@@ -174,7 +174,7 @@ class Material:
 
     @property
     def summary(self) -> str:
-        """How much there is."""
+        """One sentence on how many results there are, and on the verdicts."""
         if self.results.empty:
             return "There are no results of the protocol yet."
         judged = [verdict.verdict for verdict in self.verdicts]
@@ -316,7 +316,7 @@ def how(material: Material) -> list[Markup]:
 
 
 def missing(material: Material) -> list[Markup]:
-    """What would complete the page."""
+    """List the results that are missing."""
     found = find_missing(material.results, material.protocol)
     if not found:
         return [paragraph("Nothing.")]
@@ -324,7 +324,7 @@ def missing(material: Material) -> list[Markup]:
 
 
 def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:
-    """On how much of the paper's protocol a comparison rests; empty if on nothing.
+    """How much of the paper's protocol a comparison uses; empty if nothing.
 
     What counts are repeats that all of the methods have finished at all levels of
     noise.
@@ -343,7 +343,7 @@ def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str
 
 
 def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:
-    """Sentences on what would complete the table.
+    """Describe which results are missing.
 
     A data set is complete when it has every method of the paper at every level of
     noise that was planned, as often as was planned.

@@ -84,7 +84,7 @@ NUMBERS = {name: kind for name, kind in TYPES.items() if kind is not str}
 
 @cache
 def current_version() -> str:
-    """The versions that results depend on: ours, and what divides the rows."""
+    """Versions that results depend on: splboost's, and scikit-learn's for splits."""
     packages = "splboost", "scikit-learn"
     return ", ".join(f"{package} {version_of(package)}" for package in packages)
 
@@ -210,7 +210,7 @@ def count_sources(
 
 
 def versions_in(store: str | Path) -> dict[str, int]:
-    """The versions whose results a store has, and how many."""
+    """Number of results of each version in a store."""
     counts: Counter[str] = Counter()
     with _reading(store) as opened:
         for settings, n in opened.settings().items():
@@ -219,7 +219,7 @@ def versions_in(store: str | Path) -> dict[str, int]:
 
 
 def _setting(store: Store, settings: str, name: str) -> str:
-    """One of the settings that a store has for cells."""
+    """Read one of the settings of a cell."""
     try:
         return str(json.loads(settings)[name])
     except (TypeError, ValueError, KeyError) as error:
@@ -272,7 +272,7 @@ def is_export(path: Path) -> bool:
 
 
 def _read_export(path: str | Path) -> list[dict[str, Any]]:
-    """The rows of a file, if a run can have measured all of them."""
+    """Read the rows of an exported table, and check them."""
     missing = [name for name in COLUMNS if name not in _read_csv(path, nrows=0)]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; {REMEDY}")
@@ -305,7 +305,7 @@ def _read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
 
 
 def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
-    """The cell of an exported row, if that is of the protocol."""
+    """The cell of an exported row, which must belong to the protocol."""
     name, method = row["data"], row["method"]
     what = f"{path} has {method} on {name}"
     if name not in UCI_CATALOGUE or method not in METHODS:

@@ -71,7 +71,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass
 class Summary:
-    """What a run has come to.
+    """Result of a run.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def plan(
 
 
 def expected_seconds(cell: Cell, protocol: Protocol) -> float:
-    """Roughly how long a cell takes."""
+    """Estimate how long a cell takes, in seconds."""
     entry, own = UCI_CATALOGUE[cell.data], protocol.for_set(cell.data)
     n_cells = TRAIN_SHARE * entry.rows * len(entry.columns)
     of_round = SECONDS_OF_ROUND + SECONDS_OF_TABLE_CELL * n_cells
@@ -250,7 +250,7 @@ def measure(
 
 @cache
 def warm_up(method: str) -> None:
-    """Load and compile what a method needs, once in a process, so as not to time it."""
+    """Load and compile what a method needs, so that this is not timed."""
     X, y = make_gaussians(30, random_state=0)
     half = np.arange(y.size) % 2 == 0
     folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
@@ -341,7 +341,7 @@ class _Run:
     def go_through(
         self, missing: list[Any], n_jobs: int, parent: int | None, report: Any
     ) -> bool:
-        """Measure what is missing; whether there was any that no other run had."""
+        """Measure missing cells; returns whether this run could claim any."""
         time_left = TimeLeft(sum(self.costs[cell] for cell in missing))
         n_known, n_now = len(self.tasks) - len(missing), 0
         report.show(n_known)
@@ -422,7 +422,7 @@ def attempt(
 
 @cache
 def follow_parent(parent: int) -> None:
-    """Live and die with the run that has started this process.
+    """End this process when the run that started it ends.
 
     Ctrl-C reaches all processes at once, and the run then ends its own. If it is
     killed, they have to notice.
@@ -441,7 +441,7 @@ def follow_parent(parent: int) -> None:
 
 @contextmanager
 def _backend(address: str | None, data: Sequence[Any]) -> Iterator[None]:
-    """Where the work is done; a cluster gets the data beforehand."""
+    """Run joblib here or on a cluster, which gets the data beforehand."""
     if address is None:
         yield
         return

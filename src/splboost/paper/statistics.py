@@ -33,7 +33,7 @@ DIGITS = 9  # what differs less is equal: means of the same figures differ by ro
 
 
 def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
-    """Data sets without which no signed-rank test can reach the level.
+    """Fewest data sets with which a signed-rank test can reach the level.
 
     If all n differences have one sign, the two-sided p is 2 / 2ⁿ, and Holm's correction
     takes as many times that as there are tests.
@@ -47,14 +47,14 @@ def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
 
 
 def complete_cells(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """The rows of those data, noise and repeat that every method has finished."""
+    """Rows of each set, noise and repeat that every method has finished."""
     own = table[table["method"].isin(methods)]
     finished = own.groupby(["data", "noise", "repeat"])["method"].transform("nunique")
     return own[finished == len(methods)]
 
 
 def complete_repeats(table: pd.DataFrame, noise: Sequence[Any]) -> pd.DataFrame:
-    """Of complete cells, those of data and repeat that have every level of noise."""
+    """Rows of each set and repeat that have every level of noise."""
     own = table[table["noise"].isin(noise)]
     levels = own.groupby(["data", "repeat"])["noise"].transform("nunique")
     return own[levels == len(noise)]
@@ -207,7 +207,7 @@ class Comparison:
 def check_results(
     results: pd.DataFrame, needed: Sequence[str] = NEEDED
 ) -> pd.DataFrame:
-    """The table, if it is one of results."""
+    """Check that a table has the columns of results, and return it."""
     missing = [name for name in needed if name not in getattr(results, "columns", ())]
     if missing:
         raise ValueError(
@@ -236,7 +236,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, results: pd.DataFrame, methods: Sequence[str] = PAPER) -> Outcomes:
-        """Those of the methods that the table has at all."""
+        """Outcomes of those of the methods that the table has."""
         table = check_results(results)
         own = table[table["method"].isin(methods)]
         present = set(own["method"])
@@ -262,7 +262,7 @@ class Outcomes:
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """Mean errors over those sets: a row for each method, a column for each level.
+        """Mean errors over sets: a row for each method, a column for each level.
 
         Sets count alike, however many repeats they have.
         """
@@ -271,13 +271,13 @@ class Outcomes:
         return of_set.groupby(["method", "noise"]).mean().unstack("noise")
 
     def at(self, noise: Iterable[int]) -> Outcomes:
-        """Those at some levels of noise."""
+        """The outcomes at some levels of noise."""
         levels = tuple(noise)
         cells = self.cells[self.cells["noise"].isin(levels)]
         return Outcomes(self.methods, cells, levels)
 
     def rises(self, low: int, high: int) -> pd.DataFrame:
-        """By how much errors rise from one level of noise to another, by set."""
+        """Rise of the errors from one level of noise to another, by set."""
         pair = complete_repeats(self.cells, [low, high])
         means = pair.groupby(["noise", "data", "method"])["error"].mean()
         if means.empty:
@@ -304,7 +304,7 @@ class Outcomes:
         return Comparison.of(title, self.sets) if n_sets and n_methods > 1 else None
 
     def with_one_spl(self, choice: str) -> Outcomes:
-        """The rivals, and one entry for the regularisers of SPLBoost.
+        """Replace the regularisers of SPLBoost by one entry beside the rivals.
 
         ``CHOSEN_SPL`` is in each draw the one of the least error in cross-validation,
         as one would choose. ``BEST_SPL`` is in each case the one of the least mean test
@@ -330,7 +330,7 @@ class Outcomes:
 
 
 def is_best(cases: pd.DataFrame, candidates: Sequence[str]) -> pd.Series:
-    """In which cases one of the candidates errs less than all others."""
+    """Cases in which one of the candidates has fewer errors than all others."""
     rest = cases.columns.drop(list(candidates))
     best = cases[list(candidates)].min(axis=1)
     others = cases[rest].min(axis=1)

@@ -52,7 +52,7 @@ class StoreError(OSError):
 
 
 def _start_of(process: int) -> float | None:
-    """When a process of this machine began, or None if there is none."""
+    """Start time of a process of this machine, or None if it has ended."""
     try:
         own = psutil.Process(process)
         is_dead = own.status() == psutil.STATUS_ZOMBIE
@@ -203,14 +203,14 @@ class Store:
             raise self.damaged(" ".join(result.split()))
 
     def damaged(self, reason: object) -> StoreError:
-        """The error that says so."""
+        """Make the error that says that the store is damaged."""
         return StoreError(
             f"{self.path} is damaged ({reason}) and is left as it is; put a copy of it "
             "back, or move it away to begin anew."
         )
 
     def _explained(self, error: sqlite3.Error) -> StoreError:
-        """An error of SQLite's with the file, what is left in it, and what to do."""
+        """Explain an error of SQLite: the file, what is left in it, what to do."""
         code = getattr(error, "sqlite_errorcode", None)
         if not self.path.exists():
             return StoreError(
@@ -237,7 +237,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Nobody else writes meanwhile."""
+        """Run statements while no other process can write."""
         with self._lock:
             self._run("BEGIN IMMEDIATE")
             try:
@@ -260,7 +260,7 @@ class Store:
         return True
 
     def _insert(self, cell: Any) -> None:
-        """Write that a cell is this process's."""
+        """Record this process as the owner of a cell."""
         values = *cell, CLAIMED, *self._owner, time.time()
         self._run(
             f"INSERT OR REPLACE INTO cells ({', '.join(self._cell._fields)}, "
@@ -269,7 +269,7 @@ class Store:
         )
 
     def _is_void(self, row: sqlite3.Row) -> bool:
-        """Whether it is a claim that nobody will make good."""
+        """Whether a claim has lapsed because its process has ended."""
         if row["state"] != CLAIMED:
             return False
         if row["host"] != self._owner[0]:
@@ -278,7 +278,7 @@ class Store:
         return start is None or abs(start - row["process_start"]) > CLOCK_ERROR
 
     def finish(self, cell: Any, figures: Mapping[str, Any], source: str) -> None:
-        """Write what was measured, and with which state of the code."""
+        """Store what was measured, and the state of the code."""
         names = self._measures._fields
         self._run(
             "UPDATE cells SET state = ?, time = ?, source = ?, "
@@ -287,7 +287,7 @@ class Store:
         )
 
     def adopt(self, finished: Iterable[tuple[Any, Mapping[str, Any], str]]) -> int:
-        """Take cells that were measured elsewhere, all or none; how many are new.
+        """Store cells that were measured elsewhere, all or none; counts new ones.
 
         Parameters
         ----------
@@ -305,14 +305,14 @@ class Store:
         return n_new
 
     def fail(self, cell: Any, failure: str) -> None:
-        """Write why it could not be measured; it is not tried again by itself."""
+        """Store why a cell failed; it is not tried again unless asked for."""
         self._run(
             f"UPDATE cells SET state = ?, time = ?, failure = ? WHERE {self._is_cell}",
             (FAILED, time.time(), failure, *cell),
         )
 
     def release(self, cell: Any) -> None:
-        """Give up a claim."""
+        """Give up the claim on a cell."""
         self._run(
             f"DELETE FROM cells WHERE {self._is_cell} AND state = ?", (*cell, CLAIMED)
         )
@@ -340,7 +340,7 @@ class Store:
         return [dict(row) for row in found]
 
     def find(self, cells: Iterable[Any], state: str = DONE) -> dict[Any, Any]:
-        """The rows of those of the cells that are in the state, in their order."""
+        """Rows of those cells that are in the state, in the order of the cells."""
         cells = list(cells)
         rows = {
             self._cell(*(row[name] for name in self._cell._fields)): row

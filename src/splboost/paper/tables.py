@@ -84,7 +84,7 @@ def table(rows: Sequence[Mapping[str, Any]], *, class_: str = "plain") -> Markup
 
 
 def picture(draw: Callable[[], Any], caption: str, note: str = "") -> Markup:
-    """A figure with its caption; where it cannot be drawn, a sentence why."""
+    """A figure with its caption, or a sentence why it cannot be drawn."""
     try:
         figure = draw()
     except ValueError as why:
@@ -113,7 +113,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def difference(error: float) -> str:
-    """In points, with a sign."""
+    """A difference of errors in percentage points, with a sign."""
     return f"{100 * error:+.2f}".replace("-", "−")
 
 
@@ -142,7 +142,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def frame_table(frame: pd.DataFrame) -> Markup:
-    """A frame with known columns, its index in front."""
+    """A table of a frame whose columns are in ``FORMS``, with its index first."""
     rows: list[dict[str, Any]] = [
         {frame.index.name or "method": name} for name in frame.index
     ]
@@ -177,7 +177,7 @@ def rank_table(outcomes: Outcomes) -> Markup:
 
 
 def rival_table(outcomes: Outcomes, reference: str) -> Markup:
-    """A method against each other one: by data set with tests, by case as a count.
+    """Compare a method with each other one, by data set with tests, and by case.
 
     Probabilities are left out where there are too few sets for any to be below 5%.
     """
@@ -232,7 +232,7 @@ def error_table(outcomes: Outcomes) -> Markup:
 
 
 def count_of_wins(outcomes: Outcomes, name: str) -> str:
-    """In how many cases a method errs less than all others."""
+    """Number of cases in which a method has fewer errors than all others."""
     n = len(outcomes.cases)
     own = is_best(outcomes.cases, [name]).sum()
     return f"{own} of {counted(n, 'case')} ({own / n:.0%})"
@@ -356,7 +356,7 @@ def _against_rivals(outcomes: Outcomes) -> list[Markup]:
 def _compare_beyond(
     results: pd.DataFrame, name: str, others: Sequence[str], title: str, text: str
 ) -> list[Markup]:
-    """A method against others that are not all among the nine."""
+    """Compare methods that are not all among the paper's nine."""
     outcomes = Outcomes.of(results, (*others, name))
     if len(outcomes.methods) < 1 + len(others) or not len(outcomes.sets):
         return []

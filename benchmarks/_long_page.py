@@ -123,15 +123,23 @@ def by_method(names: Sequence[str], columns: Mapping[str, pd.Series], form: str)
 
 
 def mean_and_largest(
-    results: Results, level: str, measure: str, form: Callable[[pd.DataFrame], Any]
-) -> dict[str, pd.DataFrame]:
-    """Values by set at one level, for each part that has any."""
+    results: Results,
+    level: str,
+    measure: str,
+    form: str,
+    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda means: means,
+) -> str:
+    """Mean and largest value of the sets at one level, for each part that has any."""
     found = {}
     for part in PARTS:
         means = results.means(part, measure, level=level)
         if len(means):
-            found[f"{part} ({len(means)})"] = form(means)
-    return found
+            found[f"{part} ({len(means)})"] = change(means)
+    lines = [
+        [name, *(form.format(v[name].mean(), v[name].max()) for v in found.values())]
+        for name in results.methods
+    ]
+    return format_table(["method", *found], lines)
 
 
 def rank_section(results: Results, measure: str, name: str) -> list[str]:

@@ -241,19 +241,11 @@ def _stated(results: Results, audit: str) -> list[str]:
 
 
 def _false_alarms(results: Results) -> list[str]:
-    columns = mean_and_largest(results, CLEAN, "suspected", lambda share: share)
-    lines = [
-        [
-            name,
-            *(f"{s[name].mean():.1%} ({s[name].max():.0%})" for s in columns.values()),
-        ]
-        for name in results.methods
-    ]
     return [
         "## False alarms on right labels",
         "Share of the labels that are suspected, none of which was flipped: mean over "
         "sets (largest).",
-        format_table(["method", *columns], lines),
+        mean_and_largest(results, CLEAN, "suspected", "{:.1%} ({:.0%})"),
     ]
 
 

@@ -104,10 +104,10 @@ OF_RUN = "methods", "jobs", "dask", "retry", "download"
 
 
 def _with(*names: str) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
-    """Give a command those of ``CHOICES``, and what follows from them, as one object.
+    """Pass the named ``CHOICES`` of the command line to a command as one object.
 
-    It also has the ``context`` of the command, the ``protocol`` and the ``path`` of the
-    store. Errors that a user can mend are shown as sentences.
+    The object also has the ``context`` of the command, its ``protocol``, and ``path``,
+    that of the store. Errors that a user can fix are shown as sentences.
     """
     parameters = [_parameter("context", typer.Context)]
     for name, choice in CHOICES.items():

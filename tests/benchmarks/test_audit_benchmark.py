@@ -138,8 +138,10 @@ def made_up(tmp_path_factory):
     store, cells = audit.STUDY.open_store(path), []
     settings = {m: settings_of(methods.METHODS[m], ROWS) for m in MADE_UP}
     for d, n, s, m in itertools.product(SETS, LEVELS, (0, 1), MADE_UP):
-        cells.append(Cell(settings[m], d, n, s, m))
-    store.adopt((c, figures(c.noise, c.seed, c.method), "abc") for c in cells)
+        cell = Cell(settings[m], d, n, s, m)
+        cells.append(cell)
+        assert store.claim(cell)
+        store.finish(cell, figures(n, s, m), "abc")
     return path, store, cells
 
 

@@ -2,8 +2,8 @@
 
 ``data/independent.json`` holds the scores of Weka's LogitBoost, of the package
 logitboost, of OpenCV's Boost and of SAMME.R in an older scikit-learn (``versions`` in
-the file), on small data on which all grow our trees. It was made once, with version
-0.1.0; benchmarks/results/independent.md tells of larger data. The gradient boosting of scikit-learn chooses its splits otherwise, but takes the
+the file), on small data on which all grow our trees; benchmarks/independent.py makes
+it. The gradient boosting of scikit-learn chooses its splits otherwise, but takes the
 same steps in the leaves, so it is compared where both must grow the same trees.
 """
 

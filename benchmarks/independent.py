@@ -1,0 +1,213 @@
+"""Makes the scores of other packages' boosters that a test compares ours with.
+
+LogitBoost is compared with Weka's, with that of the package logitboost, and with
+OpenCV's; GentleBoost with OpenCV's; Real AdaBoost with OpenCV's and with SAMME.R of an
+older scikit-learn. Each fits small data of our own: the first of each kind on which all
+packages grow the trees that we grow, because none has to choose between equal splits.
+Version 0.1.0 was also compared on whole data sets, tree by tree
+(results/independent.md).
+
+    python benchmarks/independent.py --python PEERS/bin/python \\
+        --fixture tests/data/independent.json
+
+Needs Java and Weka (Debian: ``apt install weka``; or WEKA_JAR or ``--jar`` names a
+weka.jar), and a Python environment for the other packages:
+
+    python -m venv PEERS
+    PEERS/bin/pip install scikit-learn==1.3.2 "numpy<2" "scipy<1.12" logitboost \\
+        opencv-python-headless
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from _report import progress
+from _weka import find_jar, run_logitboost, weka_version
+
+from splboost import (
+    GentleBoostClassifier,
+    LogitBoostClassifier,
+    RealAdaBoostClassifier,
+)
+from splboost.trees import CARTClassifier, CARTRegressor
+
+ROUNDS = 8
+MOST_TRIES = 500  # data to draw until no package has to choose between equal splits
+KEPT_ROWS = 10
+DOUBLE, SINGLE = 1e-9, 1e-6  # precision of other packages
+Scores = np.ndarray  # rounds, rows, and columns if there are more than two classes
+
+
+def halve(scores: Scores) -> Scores:
+    return scores / 2
+
+
+def keep(scores: Scores) -> Scores:
+    return scores
+
+
+def centre(scores: Scores) -> Scores:
+    """F_k = (K - 1) / K (f_k - mean over the classes)."""
+    k = scores.shape[2]
+    return (k - 1) / k * (scores - scores.mean(axis=2, keepdims=True))
+
+
+def scale_weka(scores: Scores) -> Scores:
+    """It has a column for each of two classes too; the second is the score."""
+    centred = centre(scores)
+    return centred if scores.shape[2] > 2 else centred[:, :, 1]
+
+
+def scale_logitboost(scores: Scores) -> Scores:
+    """Log-odds of two classes; for more, sums of trees that are not centred."""
+    return halve(scores) if scores.ndim == 2 else centre(scores)
+
+
+def scale_samme(scores: Scores) -> Scores:
+    """log p1 - log p0 of two classes; of more the same score."""
+    return halve(scores) if scores.ndim == 2 else scores
+
+
+class Peer(NamedTuple):
+    """What a booster of another package corresponds to, and its scale."""
+
+    booster: Any
+    to_ours: Callable[[Scores], Scores]
+    precision: float
+    options: dict[str, Any]
+
+
+PEERS = {
+    "weka": Peer(
+        LogitBoostClassifier,
+        scale_weka,
+        DOUBLE,
+        {"z_clip": "gradient", "z_max": 3.0},
+    ),
+    "logitboost": Peer(LogitBoostClassifier, scale_logitboost, DOUBLE, {}),
+    "opencv logit": Peer(LogitBoostClassifier, halve, SINGLE, {"z_max": 10.0}),
+    "opencv gentle": Peer(GentleBoostClassifier, keep, SINGLE, {}),
+    # These clip shares at 1e-5 and 2e-16, ours at 1/n: see `mix`.
+    "opencv real": Peer(RealAdaBoostClassifier, keep, SINGLE, {}),
+    "samme.r": Peer(RealAdaBoostClassifier, scale_samme, DOUBLE, {}),
+}
+
+
+def make_problem(n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(150, 2)), 2)
+    truth = X[:, 0] + 0.7 * X[:, 1] ** 2 + rng.normal(size=150)
+    cuts = np.quantile(truth, np.arange(1, n_classes) / n_classes)
+    return X, np.searchsorted(cuts, truth)
+
+
+def mix(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row three times with its class and once with each other.
+
+    So no leaf has shares that a Real AdaBoost would clip.
+    """
+    k = int(y.max()) + 1
+    others = np.concatenate([(y + shift) % k for shift in range(1, k)])
+    return np.tile(X, (k + 2, 1)), np.r_[y, y, y, others]
+
+
+def ask(
+    names: list[str], python: Path, jar: Path, X: np.ndarray, y: np.ndarray, depth: int
+) -> tuple[dict[str, Scores], dict[str, str]]:
+    """Scores of the peers after every round, in our scale; versions of packages."""
+    with tempfile.TemporaryDirectory() as folder:
+        problem, answers = Path(folder) / "problem.npz", Path(folder) / "answers.json"
+        np.savez(problem, X=X, y=y, rounds=ROUNDS, depth=depth, names=names)
+        script = Path(__file__).parent / "_peers.py"
+        subprocess.run([python, script, problem, answers], check=True)
+        found = json.loads(answers.read_text())
+    versions = found.pop("versions")
+    if "weka" in names:
+        found["weka"] = {"trees": run_logitboost(jar, X, y, ROUNDS, depth)}
+    return {name: read_scores(name, found[name], X) for name in found}, versions
+
+
+def read_scores(name: str, answer: dict[str, Any], X: np.ndarray) -> Scores:
+    """Those of the package, else the sums of its trees; in the scale of ours."""
+    to_ours = PEERS[name].to_ours
+    if "scores" in answer:
+        return to_ours(np.array(answer["scores"]))
+    added = [[evaluate(tree, X) for tree in trees] for trees in answer["trees"]]
+    scores = np.cumsum(added, axis=0)
+    is_single = scores.shape[1] == 1
+    return to_ours(scores[:, 0] if is_single else scores.transpose(0, 2, 1))
+
+
+def evaluate(tree: Any, X: np.ndarray) -> np.ndarray:
+    """What the leaf of each row says; ``_peers.py`` says how trees are written."""
+    if not isinstance(tree, dict):
+        return np.full(len(X), float(tree))
+    low, high = evaluate(tree["low"], X), evaluate(tree["high"], X)
+    return np.where(X[:, tree["feature"]] <= tree["threshold"], low, high)
+
+
+def agrees(name: str, scores: Scores, X: np.ndarray, y: np.ndarray, depth: int) -> bool:
+    """Whether ours comes to the same scores in every round."""
+    peer = PEERS[name]
+    is_real = peer.booster is RealAdaBoostClassifier
+    tree = (CARTClassifier if is_real else CARTRegressor)(max_depth=depth)
+    booster = peer.booster(tree, n_estimators=ROUNDS, **peer.options)
+    ours = np.array(list(booster.fit(X, y).staged_decision_function(X)))
+    return ours.shape == scores.shape and np.allclose(
+        ours, scores, rtol=peer.precision, atol=peer.precision
+    )
+
+
+def find_problem(
+    n_classes: int, is_real: bool, depth: int, python: Path, jar: Path
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The first small data on which all agree, with the scores; versions."""
+    names = [
+        name
+        for name, peer in PEERS.items()
+        if (peer.booster is RealAdaBoostClassifier) == is_real
+    ]
+    for seed in range(MOST_TRIES):
+        X, y = make_problem(n_classes, seed)
+        if is_real:
+            X, y = mix(X, y)
+        scores, versions = ask(names, python, jar, X, y, depth)
+        if all(agrees(name, each, X, y, depth) for name, each in scores.items()):
+            progress(f"{n_classes} classes, depth {depth}, {', '.join(scores)}: {seed}")
+            kept = {name: each[:, :KEPT_ROWS].tolist() for name, each in scores.items()}
+            problem = {"depth": depth, "X": X.tolist(), "y": y.tolist(), "scores": kept}
+            return problem, versions
+    raise SystemExit(f"{', '.join(names)} agree with ours on none of the data.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--python", type=Path, required=True, help="of the peers")
+    parser.add_argument("--jar", type=Path)
+    parser.add_argument("--fixture", type=Path, required=True, help="file to write")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    jar = find_jar(given.jar)
+    problems, versions = [], {}
+    for kind in product((2, 3), (False, True), (1, 2)):
+        problem, versions = find_problem(*kind, given.python, jar)
+        problems.append(problem)
+    versions["weka"] = weka_version(jar)
+    kept = {"versions": versions, "problems": problems}
+    given.fixture.write_text(json.dumps(kept) + "\n")
+
+
+if __name__ == "__main__":
+    main()

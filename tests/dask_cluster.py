@@ -10,7 +10,7 @@ from distributed import LocalCluster
 from splboost.datasets import flip_labels, make_twonorm
 
 N = 1200
-SECONDS = 400  # after which a test is taken to hang
+SECONDS = 150  # after which a test is taken to hang
 
 
 def start_cluster(n_workers=2):

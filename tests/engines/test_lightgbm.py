@@ -32,7 +32,7 @@ make = PACED["lightgbm"]
         ({"min_child_weight": 0}, ValueError, "min_child_weight must be .* above 0"),
         ({"min_hessian": 0}, ValueError, "min_hessian must be .*min_hessian=0"),
         ({"min_sum_hessian_in_leaf": "a"}, TypeError, "min_sum_hessian_in_leaf='a'"),
-        ({"boosting_type": "rf"}, ValueError, "boosting_type='rf'"),
+        ({"boosting_type": "rf"}, LightGBMError, "RF mode do not support custom"),
         ({"sigmoid": 2.0}, ValueError, "sigmoid=2.0"),
         ({"objective": "cross_entropy"}, ValueError, "objective='cross_entropy'"),
         ({"objective": lambda y, p: (p - y, p)}, ValueError, "logistic or softmax"),

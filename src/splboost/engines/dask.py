@@ -7,9 +7,10 @@ after it.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Coroutine
 from operator import itemgetter
 from typing import Any
 
@@ -23,7 +24,6 @@ from xgboost import dask as xgboost_dask
 from xgboost.callback import TrainingCallback
 
 from splboost._tools.user_warnings import keeping_advice, warn
-from splboost.engines.lost_workers import watch
 from splboost.engines.self_paced import (
     PacedRounds,
     check_columns,
@@ -43,6 +43,7 @@ FloatArray = NDArray[np.float64]
 TRAINING = "X", "y", "sample_weight", "base_margin"
 EVALUATION = "sample_weight_eval_set", "base_margin_eval_set"
 ATTRIBUTE = "splboost_rounds"
+PAUSE = 1.0  # seconds between two looks for lost workers
 
 
 @documented
@@ -111,13 +112,15 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         return fitted
 
     async def _fit_async(self, **data: Any) -> Any:
-        data = _persist(self.client, data)
+        groups = _persist(self.client, data)
         with self._borrowed(*BORROWED, "base_score") as borrowed:
-            await watch(self.client, lambda: self._fit_paced(data, borrowed), data)
+            await _watch(self.client, self._fit_paced(data, groups, borrowed))
         return self
 
-    async def _fit_paced(self, data: dict[str, Any], borrowed: dict[str, Any]) -> None:
-        data = await _drop_empty(self.client, data)
+    async def _fit_paced(
+        self, data: dict[str, Any], groups: list[list[Any]], borrowed: dict[str, Any]
+    ) -> None:
+        data = data | await _drop_empty(self.client, groups)
         mass = await _weigh_classes(self.client, data["y"], data["sample_weight"])
         softmax = len(mass) > 2
         positive = 1.0 if softmax else float(self.scale_pos_weight or 1.0)
@@ -266,22 +269,17 @@ def sum_piece(closed: tuple[FloatArray, float, FloatArray]) -> tuple[int, float,
 # ------------------------------------------------------------------ data of the cluster
 
 
-def _group(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """X, y, weights and margins of training, then of evaluation sets, by their names.
+def _persist(client: Any, data: dict[str, Any]) -> list[list[Any]]:
+    """Data that the workers begin to load, all at once, and hold.
 
-    What a group holds is cut into the same pieces.
+    These are X, y, weights and margins of training, then of each evaluation set.
     """
-    yield {name: data[name] for name in TRAINING}
+    groups = [{name: data[name] for name in TRAINING}]
     for k, pair in enumerate(data["eval_set"] or ()):
-        group = {f"eval_set[{k}][{j}]": each for j, each in enumerate(pair)}
+        groups.append({f"eval_set[{k}][{j}]": each for j, each in enumerate(pair)})
         for name in EVALUATION:
-            group[f"{name}[{k}]"] = dict(enumerate(data[name] or ())).get(k)
-        yield group
-
-
-def _persist(client: Any, data: dict[str, Any]) -> dict[str, Any]:
-    """The same data, which the workers begin to load, all at once, and hold."""
-    for group in _group(data):
+            groups[-1][f"{name}[{k}]"] = dict(enumerate(data[name] or ())).get(k)
+    for group in groups:
         for place, (name, collection) in enumerate(group.items()):
             is_left_out = collection is None and place > 1  # X and y must be there
             if not is_left_out and not is_dask_collection(collection):
@@ -290,29 +288,31 @@ def _persist(client: Any, data: dict[str, Any]) -> dict[str, Any]:
                     f"{type(collection).__name__}; dask.array.from_array makes one, "
                     "and SPLXGBClassifier takes the data of one machine."
                 )
-    model = {"xgb_model": data.pop("xgb_model")}
-    lazy, put_back = unpack_collections(data)
-    [data] = put_back(client.persist(lazy))
-    return data | model
+    lazy, put_back = unpack_collections([list(group.values()) for group in groups])
+    return put_back(client.persist(lazy))[0]
 
 
-async def _drop_empty(client: Any, data: dict[str, Any]) -> dict[str, Any]:
-    """The same data without empty pieces, when they are loaded.
+async def _drop_empty(client: Any, groups: list[list[Any]]) -> dict[str, Any]:
+    """Arguments of ``fit`` without empty pieces, when the data are loaded.
 
     XGBoost fails on a piece without rows that has come over the network.
     """
-    groups = []
-    for group in _group(data):
-        _, y, *_ = group.values()
-        n_rows = await _gather(client, [delayed(len)(piece) for (piece,) in _align(y)])
-        groups.append([_without_empty(each, n_rows) for each in group.values()])
+    for group in groups:
+        n_rows = await _gather(
+            client, [delayed(len)(piece) for (piece,) in _align(group[1])]
+        )
+        if any(n_rows) and not all(n_rows):
+            kept = [k for k, n in enumerate(n_rows) if n]
+            group[:] = [
+                each if each is None else each.partitions[kept] for each in group
+            ]
     training, *evaluation = groups
-    data = data | dict(zip(TRAINING, training, strict=True))
+    data = dict(zip(TRAINING, training, strict=True))
     if evaluation:
         data["eval_set"] = [(X, y) for X, y, *_ in evaluation]
-        _, _, *others = zip(*evaluation, strict=True)
-        for name, sets in zip(EVALUATION, others, strict=True):
-            data[name] = data[name] and list(sets)
+        for place, name in enumerate(EVALUATION, start=2):
+            sets = [group[place] for group in evaluation]
+            data[name] = sets if any(each is not None for each in sets) else None
     return data
 
 
@@ -340,12 +340,6 @@ async def _weigh_classes(client: Any, y: Any, weight: Any) -> FloatArray:
     return total
 
 
-def _without_empty(collection: Any, n_rows: list[int]) -> Any:
-    if collection is None or all(n_rows) or not any(n_rows):
-        return collection
-    return collection.partitions[[k for k, n in enumerate(n_rows) if n]]
-
-
 def _align(*collections: Any) -> list[tuple[Any, ...]]:
     """The pieces of arrays or series with the same partitions; None stays None."""
     cut = [
@@ -367,3 +361,52 @@ async def _gather(client: Any, tasks: list[Any]) -> Any:
     futures = client.compute(tasks)
     await wait(futures)  # which can be cancelled, and leaves no errors behind
     return await client.gather(futures, asynchronous=True)
+
+
+# ------------------------------------------------------------------------ lost workers
+
+
+async def _watch(client: Any, fit: Coroutine[Any, Any, None]) -> None:
+    """Wait for a fit, and end it if a worker is lost that it cannot do without.
+
+    Dask would wait for ever for what is bound to that worker, and XGBoost on the others
+    waits for minutes, unless it exchanges data and so notices the loss itself.
+    """
+    others = set(client.futures)
+    task = asyncio.ensure_future(fit)
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=PAUSE)
+            error = task.exception() if task.done() else None
+            if task.done() and error is None:
+                return
+            lost = await client.run_on_scheduler(
+                find_lost, client=client.id, others=others
+            )
+            if lost:
+                raise RuntimeError(
+                    f"Lost workers during fit ({', '.join(lost)}), and XGBoost cannot "
+                    "go on without their rows. Fit again when the cluster is whole; "
+                    "if workers were short of memory, give them more or smaller "
+                    "partitions. Others may wait for the lost ones for some minutes, "
+                    "which client.restart() ends."
+                ) from error
+        await task
+    finally:
+        task.cancel()
+        await asyncio.wait({task}, timeout=PAUSE)
+
+
+def find_lost(dask_scheduler: Any, client: str, others: set[Any]) -> list[str]:
+    """Workers that are gone and that a fit is bound to; runs on the scheduler.
+
+    XGBoost binds a task to each worker that has rows. ``others`` are what the client
+    asked for before the fit.
+    """
+    bound = {
+        address
+        for task in dask_scheduler.clients[client].wants_what
+        if task.key not in others
+        for address in task.worker_restrictions or ()
+    }
+    return sorted(bound - set(dask_scheduler.workers))

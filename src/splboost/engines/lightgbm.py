@@ -14,7 +14,12 @@ from lightgbm.basic import _ConfigAliases
 from numpy.typing import NDArray
 
 from splboost._tools.user_warnings import warn
-from splboost.engines.lightgbm_corrections import Metrics, complete_model
+from splboost.engines.lightgbm_corrections import (
+    RANKINGS,
+    complete_model,
+    find_metrics,
+    of_probabilities,
+)
 from splboost.engines.objective import probability
 from splboost.engines.self_paced import (
     PacedRounds,
@@ -159,12 +164,13 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             super().fit(
                 X,
                 y,
-                eval_metric=fit.metrics,
+                eval_metric=fit.eval_metric,
                 callbacks=fit.callbacks(callbacks),
                 **arguments,
             )
             del self._fit_now
-            self._conclude(fit, fit.end(X))
+            fit.end(X)
+            self._keep_record(fit.rounds, fit.n_kept, *fit.rounds.close(fit.scores))
         return self
 
     predict = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict)
@@ -192,12 +198,6 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                     f"{name} must be a number above 0 for a self-paced LightGBM, got "
                     f"{name}={least!r}: a leaf of rows that no longer count would "
                     "crash it. The default is 0.001."
-                )
-        for name, kind in _named(params, "boosting"):
-            if kind in ("rf", "random_forest"):
-                raise ValueError(
-                    f"{name}={kind!r} takes no objective but LightGBM's own; use "
-                    'boosting_type="gbdt".'
                 )
         for name, share in _named(
             params, "pos_bagging_fraction", "neg_bagging_fraction"
@@ -244,19 +244,6 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
                 del params[name]
         return params
 
-    def _conclude(self, fit: PacedFit, rounds: PacedRounds) -> None:
-        """Keep the record of the fit, and its model, made complete."""
-        k, booster = len(fit.labels), self._Booster
-        text = complete_model(
-            booster.model_to_string(num_iteration=-1),
-            f"multiclass num_class:{k}" if k > 2 else "binary sigmoid:1",
-            fit.start.tolist() if fit.adds_start else [],
-        )
-        self._Booster = lightgbm.Booster(model_str=text)
-        self._Booster.best_iteration = booster.best_iteration
-        self._Booster.best_score = booster.best_score
-        self._keep_record(rounds, fit.n_kept, *rounds.close(fit.scores))
-
 
 class PacedFit:
     """One fit: its objective, as ``lightgbm.train`` calls it.
@@ -274,28 +261,35 @@ class PacedFit:
     Attributes
     ----------
     n_done : rounds of that model
-    adds_start, start : whether there is a start score, and which
-    metrics : those of the evaluation sets
+    eval_metric : metrics of the evaluation sets
     rounds : what the fit has done
-    scores : those before the last round, and in the end the final ones
+    scores : in the end the final ones
     n_kept : rounds of this fit that are in the model
     """
 
-    labels: list[Any]
-    scores: NDArray[np.float64]
+    rounds: PacedRounds
     n_kept: int
 
     def __init__(
         self, estimator: Any, init_model: Any, init_score: Any, eval_metric: Any
     ) -> None:
         self.n_done = count_rounds(init_model)
-        self.adds_start = not self.n_done and init_score is None
-        self.start: NDArray[np.float64] = np.zeros(1)
-        self.metrics = Metrics(eval_metric, self._probability)
-        self.rounds: PacedRounds | None = None
+        self._adds_start = not self.n_done and init_score is None
+        self._start: NDArray[np.float64] | None = None
+        self.scores: Any = None
         self._estimator = estimator
         self._init_score = init_score
         self._params = estimator.get_params()
+        asked = eval_metric if isinstance(eval_metric, list) else [eval_metric]
+        self._names = [each for each in asked if isinstance(each, str)]
+        self.eval_metric = [
+            self._evaluate,
+            *(
+                of_probabilities(each, self._probability)
+                for each in asked
+                if callable(each)
+            ),
+        ]
 
     def callbacks(self, callbacks: list[Any] | None) -> list[Any]:
         """The user's callbacks, with early stopping that leaves out the warm rounds."""
@@ -313,20 +307,21 @@ class PacedFit:
             )
         n_warm = max(self._estimator._count_warm_rounds() - self.n_done, 0)
         return [
-            AfterWarmRounds(each, n_warm)
+            after_warm_rounds(each, n_warm)
             if type(each).__name__ == "_EarlyStoppingCallback"
             else each
             for each in callbacks
-        ] + [KeepsDraws()]
+        ] + [keep_draws, self._keep_last]
 
     def take_params(self, labels: list[Any], params: dict[str, Any]) -> None:
         """Take the labels of the classes and the parameters of LightGBM."""
-        self.labels = labels
+        self._labels = labels
         self._params = params
-        self.adds_start &= bool(params.get("boost_from_average", True))
-        top_k = int(params.get("multi_error_top_k", 1))
+        self._adds_start &= bool(params.get("boost_from_average", True))
         told = params["metric"] or params["objective"]
-        self.metrics.prepare(told, len(labels), top_k)
+        told = told.split(",") if isinstance(told, str) else told
+        top_k = int(params.get("multi_error_top_k", 1))
+        self._metrics = find_metrics([*self._names, *told], len(labels), top_k)
 
     def __deepcopy__(self, memo: Any) -> PacedFit:
         return self  # ``lightgbm.train`` copies its parameters
@@ -334,58 +329,68 @@ class PacedFit:
     def __call__(
         self, scores: NDArray[np.float64], data: Any
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        if self.rounds is None:
-            self.rounds = self._start(np.asarray(data.get_label()), data.get_weight())
-        self.scores = self._with_start(scores)
-        return self.rounds.step(self.scores)
+        if self._start is None:
+            self._begin(np.asarray(data.get_label()), data.get_weight())
+        return self.rounds.step(self._with_start(scores))
 
-    def end(self, X: Any) -> PacedRounds:
-        """The rounds; the scores are then those of the round that early stopping chose.
+    def _keep_last(self, env: Any) -> None:
+        """A callback, which takes the scores of the last round.
 
-        As a rule the trees of the last round are added to the scores before it; all
-        trees would take a fifth to a half of the time of the fit.
+        To work them out afterwards takes a fifth to a half of the time of the fit. With
+        "dart" asking for scores would drop trees.
         """
-        booster = self._estimator._Booster
-        rounds = self.rounds
-        assert rounds is not None, "this LightGBM has not called the objective"
-        n_asked, n_trees = len(rounds.latent), booster.current_iteration()
-        best = booster.best_iteration
-        n_kept = n_asked if best is None or best <= 0 else best - self.n_done
+
+        def take(scores: NDArray[np.float64], data: Any) -> tuple[str, float, bool]:
+            self.scores = self._with_start(scores)
+            return "", 0.0, False
+
         kinds = {kind for _, kind in _named(self._params, "boosting")}
-        # Other kinds of boosting change the trees of earlier rounds
-        if n_kept == n_asked == n_trees - self.n_done and kinds <= {"gbdt"}:
-            options = {"start_iteration": n_trees - 1, "num_iteration": 1}
-            before = self.scores
-        else:
-            options = {"num_iteration": -1 if n_kept == n_asked else best}
-            before = self.start if self.start.size > 1 else self.start[0]
-            if self._init_score is not None:
-                given = np.reshape(self._init_score, self.scores.shape, order="F")
-                before = before + given
+        if env.iteration + 1 == env.end_iteration and kinds <= {"gbdt"}:
+            env.model.eval_train(take)
+
+    def end(self, X: Any) -> None:
+        """Complete the model, and the scores if early stopping chose a round."""
+        estimator = self._estimator
+        booster, k = estimator._Booster, len(self._labels)
+        assert self._start is not None, "this LightGBM has not called the objective"
+        text = complete_model(
+            booster.model_to_string(num_iteration=-1),
+            f"multiclass num_class:{k}" if k > 2 else "binary sigmoid:1",
+            self._start.tolist() if self._adds_start else [],
+        )
+        best = booster.best_iteration
+        estimator._Booster = lightgbm.Booster(model_str=text)
+        estimator._Booster.best_iteration = best
+        estimator._Booster.best_score = booster.best_score
+        self.n_kept = n_asked = len(self.rounds.latent)
+        if best is not None and best > 0:
+            self.n_kept = best - self.n_done
+        if self.scores is not None and self.n_kept == n_asked:
+            return
         with warnings.catch_warnings():
             # Names given to fit, where X itself has none
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             predict = lightgbm.LGBMModel.predict
-            self.scores = before + predict(
-                self._estimator, X, raw_score=True, **options
-            )
-        self.n_kept = n_kept
-        return rounds
+            self.scores = predict(estimator, X, raw_score=True, num_iteration=best)
+        if self._init_score is not None:
+            shape = self.scores.shape
+            self.scores += np.reshape(self._init_score, shape, order="F")
 
-    def _start(self, y: NDArray[Any], weight: Any) -> PacedRounds:
-        k = len(self.labels)
+    def _begin(self, y: NDArray[Any], weight: Any) -> None:
+        """Begin with these numbers of classes, and with a start score."""
+        k = len(self._labels)
         codes = y.astype(np.intp)
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         mass = np.bincount(codes, weight, minlength=max(k, 2))
         share = np.clip(mass / mass.sum(), LEAST_SHARE, 1 - LEAST_SHARE)
-        self.start = np.log(share) if k > 2 else np.log(share[1:2] / share[0])
-        self.start *= self.adds_start
+        self._start = np.log(share) if k > 2 else np.log(share[1:2] / share[0])
+        self._start *= self._adds_start
         factors = None if k > 2 else self._weigh_classes(mass=np.bincount(codes))
         if factors is not None:
             weight = factors[codes] * (1.0 if weight is None else weight)
         mass = np.bincount(codes, weight, minlength=k)
-        rounds = self._estimator._make_rounds(self.labels, mass, self.n_done)
-        return rounds.start(y, weight)
+        rounds = self._estimator._make_rounds(self._labels, mass, self.n_done)
+        self.rounds = rounds.start(y, weight)
 
     def _weigh_classes(self, mass: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Factors of the two classes by ``is_unbalance`` or ``scale_pos_weight``."""
@@ -397,48 +402,48 @@ class PacedFit:
 
     def _with_start(self, scores: NDArray[Any]) -> NDArray[Any]:
         """The scores that the finished model will give."""
-        return scores + (self.start if scores.ndim > 1 else self.start[0])
+        start: Any = self._start
+        return scores + (start if scores.ndim > 1 else start[0])
 
     def _probability(self, scores: NDArray[Any]) -> NDArray[Any]:
         return probability(self._with_start(np.asarray(scores)))
 
+    def _evaluate(
+        self, y_true: NDArray[Any], y_pred: NDArray[Any], weight: Any
+    ) -> list[tuple[str, float, bool]]:
+        """The metrics that LightGBM has names for."""
+        p = self._probability(y_pred)
+        return [
+            (name, float(metric(y_true, p, weight)), name in RANKINGS)
+            for name, metric in self._metrics.items()
+        ]
 
-class AfterWarmRounds:
-    """Early stopping whose patience begins when the pace has set in.
 
-    Parameters
-    ----------
-    early_stopping : callback of LightGBM
-    warm_rounds : rounds of this fit that do not count
-    """
+def after_warm_rounds(early_stopping: Any, warm_rounds: int) -> Any:
+    """Early stopping whose patience begins when the pace has set in."""
 
-    def __init__(self, early_stopping: Any, warm_rounds: int) -> None:
-        self._inner = early_stopping
-        self._warm_rounds = warm_rounds
-        self.order = getattr(early_stopping, "order", 30)
-        self.before_iteration = getattr(early_stopping, "before_iteration", False)
-
-    def __call__(self, env: Any) -> None:
-        first = env.begin_iteration + self._warm_rounds
+    def callback(env: Any) -> None:
+        first = env.begin_iteration + warm_rounds
         if env.iteration >= first:
             change = getattr(env, "_replace", None) or partial(replace, env)
-            self._inner(change(begin_iteration=first))
+            early_stopping(change(begin_iteration=first))
+
+    vars(callback).update(order=early_stopping.order, before_iteration=False)
+    return callback
 
 
-class KeepsDraws:
-    """Spares LightGBM a reset before the first round, which would shift its draws.
+def keep_draws(env: Any) -> None:
+    """A callback that spares LightGBM a reset, which would shift its draws.
 
     A booster with an objective of its own is told so once more when it first meets one,
     though it was made without any; that draws columns once more.
     """
+    flag = "_Booster__set_objective_to_none"
+    if hasattr(env.model, flag):
+        setattr(env.model, flag, True)
 
-    order = 0
-    before_iteration = True
 
-    def __call__(self, env: Any) -> None:
-        flag = "_Booster__set_objective_to_none"
-        if hasattr(env.model, flag):
-            setattr(env.model, flag, True)
+vars(keep_draws).update(order=0, before_iteration=True)
 
 
 def count_rounds(init_model: Any) -> int:

@@ -3,13 +3,12 @@
 `uci` loads the data sets of the paper; what is known of each stands in `catalogue`.
 
 `generators` draws samples from distributions whose best possible classifier is
-known; `noise` flips some of the labels at random and says which; `corruption` makes
-labels wrong as people and tools do. With these it is known which samples a booster
-should have given up, as it is not with real data.
+known; `noise` makes some of the labels wrong, at random or as people and tools do, and
+says which. With these it is known which samples a booster should have given up, as it
+is not with real data.
 """
 
 from splboost.datasets.catalogue import UCI_CATALOGUE
-from splboost.datasets.corruption import corrupt_labels
 from splboost.datasets.generators import (
     gaussians_log_odds,
     make_gaussians,
@@ -17,7 +16,7 @@ from splboost.datasets.generators import (
     make_ringnorm,
     make_twonorm,
 )
-from splboost.datasets.noise import flip_labels
+from splboost.datasets.noise import corrupt_labels, flip_labels
 from splboost.datasets.uci import load_uci
 
 __all__ = [

@@ -6,7 +6,7 @@ makes some of them wrong.
 """
 
 import numbers
-from typing import Literal, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,32 +205,12 @@ def make_ringnorm(
     return np.where(inner, X + a, 2 * X), y
 
 
-@overload
-def make_long_servedio(
-    n_samples: int,
-    *,
-    random_state: _Seed = None,
-    return_kind: Literal[False] = False,
-) -> tuple[_FloatArray, _LabelArray]: ...
-
-
-@overload
-def make_long_servedio(
-    n_samples: int,
-    *,
-    random_state: _Seed = None,
-    return_kind: Literal[True],
-) -> tuple[_FloatArray, _LabelArray, NDArray[np.str_]]: ...
-
-
 def make_long_servedio(
     n_samples: int,
     *,
     random_state: _Seed = None,
     return_kind: bool = False,
-) -> (
-    tuple[_FloatArray, _LabelArray] | tuple[_FloatArray, _LabelArray, NDArray[np.str_]]
-):
+) -> tuple[Any, ...]:
     """Draw the problem on which label noise defeats every convex booster.
 
     The 21 features are -1 or 1, and their majority is always the class: with

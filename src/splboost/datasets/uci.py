@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -32,33 +32,13 @@ FOLDER_VARIABLE = "SPLBOOST_DATA"
 _PathLike: TypeAlias = str | os.PathLike[str]
 
 
-@overload
-def load_uci(
-    name: str,
-    *,
-    data_home: _PathLike | None = None,
-    download: bool = True,
-    return_groups: Literal[False] = False,
-) -> tuple[Any, NDArray[Any]]: ...
-
-
-@overload
-def load_uci(
-    name: str,
-    *,
-    data_home: _PathLike | None = None,
-    download: bool = True,
-    return_groups: Literal[True],
-) -> tuple[Any, NDArray[Any], NDArray[np.str_] | None]: ...
-
-
 def load_uci(
     name: str,
     *,
     data_home: _PathLike | None = None,
     download: bool = True,
     return_groups: bool = False,
-) -> tuple[Any, NDArray[Any]] | tuple[Any, NDArray[Any], NDArray[np.str_] | None]:
+) -> tuple[Any, ...]:
     """Load a data set of the SPLBoost paper.
 
     The paper's Table I lists 17 sets, most of them from the UCI repository; ``splboost

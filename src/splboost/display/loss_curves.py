@@ -342,7 +342,21 @@ def curves_of_estimators(
     curves: list[MarginCurve] = []
     for label, estimator in _named(estimators, _estimator_label):
         if isinstance(estimator, BasePotentialBooster):
-            curves += _curves_of_potential(estimator._potential(), label, times)
+            if not all(0 <= time <= 1 for time in times):
+                raise ValueError(
+                    f"times={times!r} must be shares of the time that a booster has, "
+                    "from 0 to 1."
+                )
+            potential = estimator._potential()
+            for share in times:
+                time = share * potential.end
+                curve = MarginCurve(
+                    f"{label}, {share:.0%} of time",
+                    partial(potential.value, time=time),
+                    partial(potential.weight, time=time),
+                    (label, "potential"),
+                )
+                curves.append(curve)
             continue
         if not isinstance(estimator, BaseBoostedClassifier):
             raise TypeError(
@@ -380,27 +394,6 @@ def _paces(estimator: BaseBoostedClassifier) -> dict[Any, Pace | None]:
         estimator._loss,
         default_plateau=estimator._default_plateau,
     )
-
-
-def _curves_of_potential(
-    potential: Any, label: str, times: Sequence[float]
-) -> list[MarginCurve]:
-    """The potential and its weight at shares of the time that it has."""
-    if not all(0 <= time <= 1 for time in times):
-        raise ValueError(
-            f"times={times!r} must be shares of the time that a booster has, from 0 to "
-            "1."
-        )
-
-    return [
-        MarginCurve(
-            f"{label}, {share:.0%} of time",
-            partial(potential.value, time=share * potential.end),
-            partial(potential.weight, time=share * potential.end),
-            (label, "potential"),
-        )
-        for share in times
-    ]
 
 
 def _curve(

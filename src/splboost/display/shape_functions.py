@@ -32,6 +32,7 @@ N_BINS = 40
 PANEL_WIDTH, PANEL_HEIGHT, STRIP_HEIGHT, HEADING_HEIGHT = 3.5, 2.1, 0.3, 0.4  # inches
 LABEL_HEIGHT = 0.5
 FILL, DENSITY = 0.4, "#b8b8b8"
+LINE_STYLES = "-", "--", ":", "-."  # of classes beyond the last colour
 MOST_CATEGORIES, LABEL_CHARACTERS, ROW_CHARACTERS = 12, 14, 30
 
 
@@ -305,8 +306,8 @@ class ShapeFunctionsDisplay:
                 raise ValueError(f"{name}={number!r} must be 1 or more.")
         if not self.functions:
             raise ValueError("No tree of the booster splits; there is nothing to draw.")
-        curves = self._curves(class_)
-        shown = self._chosen(features, curves, max_panels)
+        numbers = self._numbers(class_)
+        shown = self._chosen(features, numbers, max_panels)
         n_cols = min(n_cols, len(shown))
         n_rows = -(-len(shown) // n_cols)
         # Cells of one grid, so that equal heights mean equal scores
@@ -322,41 +323,44 @@ class ShapeFunctionsDisplay:
             panel = self.figure_.add_subplot(cell, sharey=self.axes_[0, 0])
             strip = self.figure_.add_subplot(below, sharex=panel)
             self.axes_[row, column], self.density_axes_[row, column] = panel, strip
-            _draw_panel(panel, strip, function, curves)
+            self._draw(panel, strip, function, numbers)
             if column == 0:
                 panel.set_ylabel("score")
             else:
                 panel.tick_params(labelleft=False)
-        self._write_heading(grid, curves, len(shown))
+        self._write_heading(grid, numbers, len(shown))
         return self
 
-    def _curves(self, class_: Any) -> list[_Curve]:
-        """The classes to draw."""
+    def _numbers(self, class_: Any) -> list[int]:
+        """The numbers of the classes to draw."""
         labels = self.classes.tolist()
         if class_ is not None and class_ not in labels:
             raise ValueError(
                 f"class_={class_!r} is not a class of the booster; they are {labels}."
             )
-        colours = [class_colour(k) for k in range(len(labels))]
-        if len(labels) == 2:
-            k = 1 if class_ is None else labels.index(class_)
-            return [_Curve(labels[k], None, colours[k], colours[1 - k], sign=2 * k - 1)]
         if class_ is not None:
-            k = labels.index(class_)
-            return [_Curve(labels[k], k, colours[k], FAINT)]
-        return [_Curve(label, k, colours[k], None) for k, label in enumerate(labels)]
+            return [labels.index(class_)]
+        return [1] if len(labels) == 2 else list(range(len(labels)))
+
+    def _of_class(self, values: Any, number: int) -> Any:
+        """The scores of a class; two classes share one, in opposite directions."""
+        values = np.asarray(values)
+        return (
+            values[..., number] if len(self.classes) > 2 else values * (2 * number - 1)
+        )
 
     def _chosen(
         self,
         features: Sequence[int | str] | None,
-        curves: list[_Curve],
+        numbers: list[int],
         max_panels: int,
     ) -> list[ShapeFunction]:
-        """The functions to draw; by default those that matter most to the curves."""
+        """The functions to draw; by default those that matter most to the classes."""
         if features is None:
 
             def spread(function: ShapeFunction) -> Any:
-                return -np.linalg.norm([c.of(function.importance) for c in curves])
+                importance = function.importance
+                return -np.linalg.norm([self._of_class(importance, k) for k in numbers])
 
             return sorted(self.functions, key=spread)[:max_panels]
         known: dict[Any, ShapeFunction] = {f.name: f for f in self.functions}
@@ -372,99 +376,65 @@ class ShapeFunctionsDisplay:
             )
         return [known[feature] for feature in wanted]
 
-    def _write_heading(self, grid: Any, curves: list[_Curve], n_shown: int) -> None:
+    def _draw(
+        self, panel: Any, strip: Any, function: ShapeFunction, numbers: list[int]
+    ) -> None:
+        """Draw a function for each of some classes, and its data below."""
+        panel.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
+        lay_out = _lay_out_numbers if function.cuts is not None else _lay_out_categories
+        x, steps, ticks, labels, place, width = lay_out(strip, function)
+        for k in numbers:
+            y = self._of_class(function.values, k)[steps]
+            missing = float(self._of_class(function.missing, k))
+            colour = line = dot = class_colour(k)
+            if len(numbers) == 1:  # the area between the line and zero is filled
+                below = class_colour(1 - k) if len(self.classes) == 2 else FAINT
+                line, dot = INK, colour if missing > 0 else below
+                for fill, part in ((colour, np.maximum), (below, np.minimum)):
+                    area = {"color": tint(fill, FILL), "linewidth": 0}
+                    panel.fill_between(x, part(y, 0), **area)
+            style = LINE_STYLES[k // len(CLASS_COLOURS) % len(LINE_STYLES)]
+            label = str(self.classes.tolist()[k])
+            look = {"color": line, "linestyle": style, "linewidth": 1.4}
+            panel.plot(x, y, label=label, **look)
+            if function.n_missing:
+                if len(numbers) == 1:
+                    panel.vlines(place, 0, missing, color=INK, linewidth=1)
+                panel.plot(place, missing, "D", markersize=5, color=dot)
+        if function.n_missing:
+            strip.bar(place, function.n_missing, width, color=DENSITY)
+            ticks, labels = [*ticks, place], [*labels, "missing"]
+        strip.set_xticks(ticks, labels, parse_math=False)
+        if function.cuts is None and sum(map(len, labels)) > ROW_CHARACTERS:
+            for text in strip.get_xticklabels():
+                text.set(rotation=45, ha="right", rotation_mode="anchor")
+        panel.tick_params(axis="x", bottom=False, labelbottom=False)
+        strip.tick_params(axis="y", left=False, labelleft=False)
+        panel.spines[["top", "right", "bottom"]].set_visible(False)
+        strip.spines[["top", "right", "left"]].set_visible(False)
+
+    def _write_heading(self, grid: Any, numbers: list[int], n_shown: int) -> None:
         """Say what is drawn, and what it is to be added to."""
         rest = "the sum of these functions"
         if n_shown < len(self.functions):
             rest = f"the sum of {len(self.functions)} functions, {n_shown} of them here"
-        intercepts = [curve.of(np.asarray(self.intercept)) for curve in curves]
-        if len(curves) == 1:
-            title = f"score of class {curves[0].label} = {intercepts[0]:.3g} + {rest}"
-            add_heading(self.figure_, grid, title, [], [])
-            return
-        title = f"score of a class = its number in brackets + {rest}"
-        entries = [
-            f"{curve.label} ({intercept:.3g})"
-            for curve, intercept in zip(curves, intercepts, strict=True)
-        ]
-        lines = self.axes_[0, 0].get_legend_handles_labels()[0]
+        names = self.classes.tolist()
+        intercepts = [f"{self._of_class(self.intercept, k):.3g}" for k in numbers]
+        title = f"score of class {names[numbers[0]]} = {intercepts[0]} + {rest}"
+        lines, entries = [], []
+        if len(numbers) > 1:
+            title = f"score of a class = its number in brackets + {rest}"
+            lines = self.axes_[0, 0].get_legend_handles_labels()[0]
+            entries = [f"{names[k]} ({intercepts[k]})" for k in numbers]
         add_heading(self.figure_, grid, title, lines, entries)
 
 
-# ----------------------------------------------------------------------------- panels
+# What a panel draws: points and their steps; ticks and their labels; centre and width
+# of a bar of missing values.
+Layout = tuple[FloatArray, NDArray[np.intp], Any, list[str], float, float]
 
 
-@dataclass(frozen=True)
-class _Curve:
-    """The score of one class, as a part of a function's values.
-
-    ``column`` is None where two classes share one score, and ``sign`` its direction.
-    ``below`` is the colour under zero; None draws a line of the class's colour and
-    fills nothing.
-    """
-
-    label: Any
-    column: int | None
-    colour: str
-    below: str | None
-    sign: int = 1
-
-    def of(self, values: Any) -> Any:
-        return self.sign * (values if self.column is None else values[..., self.column])
-
-    def draw(self, panel: Any, x: FloatArray, y: FloatArray) -> None:
-        """Draw a line, and fill the area between it and zero."""
-        if self.below is not None:
-            for fill, part in ((self.colour, np.maximum), (self.below, np.minimum)):
-                panel.fill_between(x, part(y, 0), color=tint(fill, FILL), linewidth=0)
-        turn = (self.column or 0) // len(CLASS_COLOURS)
-        panel.plot(
-            x,
-            y,
-            color=self.colour if self.below is None else INK,
-            linestyle=("-", "--", ":", "-.")[turn % 4],
-            linewidth=1.4,
-            label=str(self.label),
-        )
-
-    def mark(self, panel: Any, x: float, y: float) -> None:
-        """Draw a point, here that of missing values."""
-        colour = self.colour
-        if self.below is not None:
-            panel.vlines(x, 0, y, color=INK, linewidth=1)
-            colour = self.colour if y > 0 else self.below
-        panel.plot(x, y, marker="D", markersize=5, color=colour, linestyle="")
-
-
-def _draw_panel(
-    panel: Any, strip: Any, function: ShapeFunction, curves: list[_Curve]
-) -> None:
-    """Draw a function for each of some classes, and its data below."""
-    panel.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
-    draw = _draw_categories if function.edges is None else _draw_numbers
-    ticks, labels, missing, width = draw(panel, strip, function, curves)
-    if function.n_missing:
-        for curve in curves:
-            curve.mark(panel, missing, curve.of(np.asarray(function.missing)))
-        strip.bar(missing, function.n_missing, width, color=DENSITY)
-        ticks, labels = [*ticks, missing], [*labels, "missing"]
-    strip.set_xticks(ticks, labels, parse_math=False)
-    if function.edges is None and sum(map(len, labels)) > ROW_CHARACTERS:
-        strip.tick_params(axis="x", labelrotation=45)
-        for label in strip.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
-    panel.tick_params(axis="x", bottom=False, labelbottom=False)
-    strip.tick_params(axis="y", left=False, labelleft=False)
-    panel.spines[["top", "right", "bottom"]].set_visible(False)
-    strip.spines[["top", "right", "left"]].set_visible(False)
-
-
-# Both return ticks and their labels, and centre and width of a bar of missing values.
-
-
-def _draw_numbers(
-    panel: Any, strip: Any, function: ShapeFunction, curves: list[_Curve]
-) -> tuple[Sequence[float], list[str], float, float]:
+def _lay_out_numbers(strip: Any, function: ShapeFunction) -> Layout:
     from matplotlib.ticker import MaxNLocator
 
     edges, cuts = function.edges, function.cuts
@@ -473,32 +443,26 @@ def _draw_numbers(
     first = int(np.searchsorted(cuts, low, side="right"))
     between = cuts[first : np.searchsorted(cuts, high)]
     x = np.repeat([low, *between, high], 2)[1:-1]
-    for curve in curves:
-        score = curve.of(function.values)[first : first + between.size + 1]
-        curve.draw(panel, x, np.repeat(score, 2))
+    steps = np.repeat(np.arange(first, first + between.size + 1), 2)
     strip.stairs(function.counts, edges, fill=True, color=DENSITY)
     strip.set_xlabel(function.name, parse_math=False)
     width = (high - low) / 16
     ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
     room = high - width if function.n_missing else high
     ticks = ticks[(ticks >= low) & (ticks <= room)]
-    return ticks, [f"{tick:.6g}" for tick in ticks], high + 2 * width, width
+    return x, steps, ticks, [f"{tick:.6g}" for tick in ticks], high + 2 * width, width
 
 
-def _draw_categories(
-    panel: Any, strip: Any, function: ShapeFunction, curves: list[_Curve]
-) -> tuple[Sequence[float], list[str], float, float]:
-    """Draw the commonest categories, in their own order."""
+def _lay_out_categories(strip: Any, function: ShapeFunction) -> Layout:
+    """Lay out the commonest categories, in their own order."""
     common = np.argsort(-function.counts, kind="stable")[:MOST_CATEGORIES]
     shown = np.sort(common)
     places = np.arange(shown.size, dtype=float)
     x = np.column_stack([places - 0.4, places + 0.4, np.full(shown.size, np.nan)])
-    for curve in curves:
-        curve.draw(panel, x.ravel(), np.repeat(curve.of(function.values)[shown], 3))
     strip.bar(places, function.counts[shown], 0.8, color=DENSITY)
     n_others = function.counts.size - shown.size
     others = f" (and {n_others} rarer)" if n_others else ""
     strip.set_xlabel(function.name + others, parse_math=False)
     categories = function.categories or []
     names = [shorten(str(categories[k]), LABEL_CHARACTERS) for k in shown]
-    return places.tolist(), names, shown.size + 0.2, 0.8
+    return x.ravel(), np.repeat(shown, 3), places, names, shown.size + 0.2, 0.8

@@ -24,8 +24,8 @@ from xgboost import dask as xgboost_dask
 from xgboost.callback import TrainingCallback
 
 from splboost._tools.user_warnings import keeping_advice, warn
+from splboost.engines.objective import PacedRounds
 from splboost.engines.self_paced import (
-    PacedRounds,
     check_columns,
     check_total,
     documented,

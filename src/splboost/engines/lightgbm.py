@@ -20,9 +20,8 @@ from splboost.engines.lightgbm_corrections import (
     find_metrics,
     of_probabilities,
 )
-from splboost.engines.objective import probability
+from splboost.engines.objective import PacedRounds, probability
 from splboost.engines.self_paced import (
-    PacedRounds,
     SelfPacedMixin,
     check_training,
     checking_columns,

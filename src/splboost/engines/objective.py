@@ -13,9 +13,9 @@ precision of the scores, which is single in XGBoost and double in LightGBM.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -104,39 +104,63 @@ def probability(scores: NDArray[Any]) -> NDArray[Any]:
     return expit(scores) if scores.ndim == 1 else softmax(scores, axis=1)
 
 
-class PacedLoss:
-    """A loss, and how much of it a pace believes.
+class PacedRounds:
+    """The rounds of one fit: warm ones first, then paced; with a record of each.
 
     Parameters
     ----------
     loss : {"logistic", "exponential", "softmax"}
-    paces : the regulariser of each class, in units of the loss; None for none
+    paces : dict
+        The pace of each class by its label, in units of the loss; None for none.
+    warm_rounds : int
+        Rounds before the pace sets in.
+    n_done : int
+        Rounds that were done before this fit.
 
     Attributes
     ----------
-    curves : their weights and latent losses
+    curves : ClassCurves
+        The weights and latent losses of the paces.
+    latent : list of float
+        The summed latent loss before each round.
+    n_selected : list of int
+        Samples of positive weight with v > 0 in each round.
     """
 
-    def __init__(self, loss: str, paces: Sequence[Pace | None]) -> None:
+    def __init__(
+        self, loss: str, paces: dict[Any, Pace | None], *, warm_rounds: int, n_done: int
+    ) -> None:
         self._terms, _ = LOSSES[loss]
-        self.curves = ClassCurves(paces)
+        self.paces = paces
+        self.curves = ClassCurves(list(paces.values()))
+        self.warm_rounds = warm_rounds
+        self.n_done = n_done
+
+    def start(self, y: NDArray[Any], weight: NDArray[Any] | None) -> Self:
+        """Begin with these numbers of classes and weights, or None for all 1."""
+        self.codes = y.astype(np.intp)
+        self.weight = weight
+        self.latent: list[float] = []
+        self.n_selected: list[int] = []
+        return self
 
     @np.errstate(all="ignore")
-    def step(
-        self, scores: NDArray[Any], codes: Codes, weight: Any, *, is_warm: bool
-    ) -> tuple[NDArray[Any], NDArray[Any], FloatArray, Any]:
-        """Gradient and Hessian of a round, the losses, and what multiplies them.
+    def step(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The next round's gradient and Hessian, at the scores before it.
 
-        The last is the product of sample weights and, unless the round is warm, of v;
-        None is 1 for all samples. The Hessian of a softmax is its diagonal times the
-        factor that the package has: 2 in XGBoost, K / (K - 1) in LightGBM, which is
-        told from it by the precision of the scores.
+        The Hessian of a softmax is its diagonal times the factor that the package has:
+        2 in XGBoost, K / (K - 1) in LightGBM, which is told from it by the precision of
+        the scores.
         """
-        loss, gradient, hessian = self.evaluate(scores, codes)
-        factor = weight
+        loss, gradient, hessian = self._evaluate(scores)
+        factor = self.weight
+        is_warm = self.n_done + len(self.latent) < self.warm_rounds
         if not is_warm and not self.curves.is_plain:
-            v = self.curves.weight(loss, codes)
-            factor = v if weight is None else v * weight
+            v = self.curves.weight(loss, self.codes)
+            factor = v if factor is None else v * factor
+        self.latent.append(self._sum_latent(loss))
+        n = loss.size if factor is None else np.count_nonzero(factor)
+        self.n_selected.append(int(n))
         if gradient.ndim > 1:
             k = gradient.shape[1]
             hessian *= 2.0 if scores.dtype == np.float32 else k / (k - 1)
@@ -145,14 +169,39 @@ class PacedLoss:
             gradient *= column
             hessian *= column
         gradient = gradient.astype(scores.dtype, copy=False)
-        return gradient, hessian.astype(scores.dtype, copy=False), loss, factor
+        return gradient, hessian.astype(scores.dtype, copy=False)
 
-    def evaluate(self, scores: NDArray[Any], codes: Codes) -> Terms:
+    @np.errstate(all="ignore")
+    def close(self, scores: NDArray[Any]) -> tuple[FloatArray, float, FloatArray]:
+        """v of each sample at the final scores, the latent loss, and what is dropped.
+
+        v is NaN for samples of weight zero. The last has, for each class, its weight,
+        and weight and number of what is dropped.
+        """
+        codes, k = self.codes, len(self.paces)
+        loss, *_ = self._evaluate(scores)
+        v = self.curves.weight(loss, codes)
+        mass = np.ones(len(v)) if self.weight is None else self.weight
+        v[mass == 0] = np.nan
+        gone = v == 0
+        dropped = [
+            np.bincount(codes, mass, minlength=k),
+            np.bincount(codes[gone], mass[gone], minlength=k),
+            np.bincount(codes[gone], minlength=k),
+        ]
+        return v, self._sum_latent(loss), np.array(dropped, dtype=np.float64)
+
+    def _evaluate(self, scores: NDArray[Any]) -> Terms:
         """Loss of each sample, before any pace, with its gradient and Hessian."""
         if scores.ndim == 1:  # of one signature, whatever the package has
             scores = np.array(scores, dtype=np.float64)
-        loss, gradient, hessian = self._terms(scores, codes)
+        loss, gradient, hessian = self._terms(scores, self.codes)
         return loss.astype(np.float64, copy=False), gradient, hessian
+
+    def _sum_latent(self, loss: FloatArray) -> float:
+        latent = self.curves.latent(loss, self.codes)
+        weight = self.weight
+        return float(latent.sum() if weight is None else np.dot(latent, weight))
 
 
 # --------------------------------------------------------- how strict a pace is: p_min
@@ -228,12 +277,11 @@ def check_p_min(p_min: Any) -> None:
 
 
 class _Course(NamedTuple):
-    """How far a fit has got: its round, and the scores that it started from."""
+    """How far a fit has got: its rounds, and the scores that it started from."""
 
-    round: int
+    rounds: PacedRounds
     start: int
     level: bool
-    loss: PacedLoss
 
 
 class SelfPacedObjective:
@@ -351,15 +399,9 @@ class SelfPacedObjective:
         factor = None
         if sample_weight is not None and np.size(sample_weight):
             factor = np.asarray(sample_weight)
-        course = self._advance(data, scores, y, factor)
+        rounds = self._find_rounds(data, scores, y, factor)
         start = np.asarray(self.start_score, dtype=scores.dtype)
-        gradient, hessian, *_ = course.loss.step(
-            scores + start if start.any() else scores,
-            y.astype(np.intp),
-            factor,
-            is_warm=course.round < self.warm_rounds,
-        )
-        return gradient, hessian
+        return rounds.step(scores + start if start.any() else scores)
 
     def probability(self, scores: ArrayLike) -> NDArray[Any]:
         """Probabilities from the scores of LightGBM, which knows of no link.
@@ -377,10 +419,10 @@ class SelfPacedObjective:
         p = probability(np.asarray(scores, dtype=np.float64) + start)
         return p if p.ndim > 1 else np.column_stack([1 - p, p])
 
-    def _advance(
+    def _find_rounds(
         self, data: Any, scores: NDArray[Any], y: NDArray[Any], weight: Any
-    ) -> _Course:
-        """The course of the fit that asks, one round further.
+    ) -> PacedRounds:
+        """The rounds of the fit that asks.
 
         A fit begins where its training set is new, where the scores are those that an
         earlier fit on it started from, and where they are equal after they were not.
@@ -394,7 +436,7 @@ class SelfPacedObjective:
         level = not scores.size or bool((scores == scores[:1]).all())
         mark = zlib.crc32(scores.tobytes("A"))
         if last and mark != last.start and (last.level or not level):
-            course = last._replace(round=last.round + 1, level=level)
+            course = last._replace(level=level)
         elif self.start_round is None and not level:
             raise ValueError(
                 "SelfPacedObjective: the scores differ from one sample to the next "
@@ -403,16 +445,15 @@ class SelfPacedObjective:
                 "rounds done before (0 for none)."
             )
         else:
-            loss = self._paced_loss(scores, y, weight)
-            course = _Course(self.start_round or 0, mark, level, loss)
+            course = _Course(self._make_rounds(scores, y, weight), mark, level)
         while len(self._of_labels) >= MOST_DATA_SETS:
             self._of_labels.pop(next(iter(self._of_labels)))
         courses[key] = course
-        return course
+        return course.rounds
 
-    def _paced_loss(
+    def _make_rounds(
         self, scores: NDArray[Any], y: NDArray[Any], weight: Any
-    ) -> PacedLoss:
+    ) -> PacedRounds:
         if (scores.ndim == 2) != (self.loss == "softmax"):
             remedy = 'loss="softmax"' if scores.ndim == 2 else 'loss="logistic"'
             raise ValueError(
@@ -436,7 +477,13 @@ class SelfPacedObjective:
             )
         of_label: dict[Any, float] = dict(enumerate(np.asarray(shares).tolist()))
         paces = find_paces(self.pace, self.p_min, of_label, self.loss)
-        return PacedLoss(self.loss, list(paces.values()))
+        rounds = PacedRounds(
+            self.loss,
+            paces,
+            warm_rounds=self.warm_rounds,
+            n_done=self.start_round or 0,
+        )
+        return rounds.start(y, weight)
 
     # -------------------------------------------------------------- as a Python object
 

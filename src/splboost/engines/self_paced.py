@@ -18,11 +18,15 @@ from sklearn.utils.validation import _num_samples
 
 from splboost._data.frames import as_frame
 from splboost._data.labels import all_or_nothing, check_weights
-from splboost._data.table import object_numbers
 from splboost._tools.docstrings import documented_by
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
-from splboost.engines.objective import FloatArray, PacedLoss, check_p_min, find_paces
+from splboost.engines.objective import (
+    FloatArray,
+    PacedRounds,
+    check_p_min,
+    find_paces,
+)
 from splboost.pace import Pace
 from splboost.pace.by_class import describe_lost_classes, given_paces
 
@@ -35,7 +39,6 @@ ALIKE = 0.8  # of two names, from which on one is taken for a slip in the other
 RATES = "learning_rate", "eta", "shrinkage_rate"  # as the packages name one thing
 WIDE = nw.Int128, nw.UInt128
 FLOAT32 = np.finfo(np.float32)  # of which both packages make weights
-PANDAS_CATEGORIES_ONLY = ("LightGBM",)
 
 documented = documented_by(
     {
@@ -81,82 +84,6 @@ documented = documented_by(
 """,
     }
 )
-
-
-class PacedRounds:
-    """The rounds of one fit: warm ones first, then paced; with a record of each.
-
-    Parameters
-    ----------
-    paces : dict
-        The pace of each class by its label, in units of the loss.
-    warm_rounds : int
-        Rounds before the pace sets in.
-    n_done : int
-        Rounds that were done before this fit.
-
-    Attributes
-    ----------
-    latent : list of float
-        The summed latent loss before each round.
-    n_selected : list of int
-        Samples of positive weight with v > 0 in each round.
-    """
-
-    def __init__(
-        self, paces: dict[Any, Pace | None], *, warm_rounds: int, n_done: int
-    ) -> None:
-        self.paces = paces
-        self.warm_rounds = warm_rounds
-        self.n_done = n_done
-        self.loss = PacedLoss(
-            "softmax" if len(paces) > 2 else "logistic", list(paces.values())
-        )
-
-    def start(self, y: NDArray[Any], weight: NDArray[Any] | None) -> Self:
-        """Begin with these numbers of classes and weights, or None for all 1."""
-        self.codes = y.astype(np.intp)
-        self.weight = weight
-        self.latent: list[float] = []
-        self.n_selected: list[int] = []
-        return self
-
-    @np.errstate(all="ignore")
-    def step(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The next round's gradient and Hessian, at the scores before it."""
-        is_warm = self.n_done + len(self.latent) < self.warm_rounds
-        gradient, hessian, losses, factor = self.loss.step(
-            scores, self.codes, self.weight, is_warm=is_warm
-        )
-        self.latent.append(self._sum_latent(losses))
-        n = losses.size if factor is None else np.count_nonzero(factor)
-        self.n_selected.append(int(n))
-        return gradient, hessian
-
-    @np.errstate(all="ignore")
-    def close(self, scores: NDArray[Any]) -> tuple[FloatArray, float, FloatArray]:
-        """v of each sample at the final scores, the latent loss, and what is dropped.
-
-        v is NaN for samples of weight zero. The last has, for each class, its weight,
-        and weight and number of what is dropped.
-        """
-        codes, k = self.codes, len(self.paces)
-        losses, *_ = self.loss.evaluate(scores, codes)
-        v = self.loss.curves.weight(losses, codes)
-        mass = np.ones(len(v)) if self.weight is None else self.weight
-        v[mass == 0] = np.nan
-        gone = v == 0
-        dropped = [
-            np.bincount(codes, mass, minlength=k),
-            np.bincount(codes[gone], mass[gone], minlength=k),
-            np.bincount(codes[gone], minlength=k),
-        ]
-        return v, self._sum_latent(losses), np.array(dropped, dtype=np.float64)
-
-    def _sum_latent(self, losses: FloatArray) -> float:
-        latent = self.loss.curves.latent(losses, self.codes)
-        weight = self.weight
-        return float(latent.sum() if weight is None else np.dot(latent, weight))
 
 
 class SelfPacedMixin:
@@ -225,7 +152,9 @@ class SelfPacedMixin:
         """
         shares = dict(zip(labels, (mass / mass.sum()).tolist(), strict=True))
         paces = find_paces(self.pace, self.p_min, shares, "logistic")
-        return PacedRounds(paces, warm_rounds=self._count_warm_rounds(), n_done=n_done)
+        loss = "softmax" if len(labels) > 2 else "logistic"
+        n_warm = self._count_warm_rounds()
+        return PacedRounds(loss, paces, warm_rounds=n_warm, n_done=n_done)
 
     def _keep_record(
         self,
@@ -252,7 +181,7 @@ class SelfPacedMixin:
                 "weight, so that the model gives it to every row; give samples of "
                 "another class."
             )
-        if rounds.loss.curves.is_plain:
+        if rounds.curves.is_plain:
             return
         n_rounds, n_warm = rounds.n_done + n_kept, rounds.warm_rounds
         if n_rounds <= n_warm:
@@ -346,16 +275,11 @@ def check_columns(package: str, X: Any, argument: str) -> None:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{argument} is a lazy frame; call .collect() on it first.")
     if not isinstance(frame, nw.DataFrame):
-        cells = np.array(X, dtype=object) if isinstance(X, list) else X
-        is_array = isinstance(cells, np.ndarray) and cells.ndim == 2
-        if is_array and cells.dtype.kind in "OUS":
-            for j, column in enumerate(cells.T):
-                object_numbers(column, j)  # which refuses texts and other objects
         return
     of_pandas = frame.implementation.is_pandas_like()
     for name, dtype in frame.schema.items():
         if isinstance(dtype, nw.Categorical | nw.Enum):
-            is_known = of_pandas or package not in PANDAS_CATEGORIES_ONLY
+            is_known = of_pandas or package == "XGBoost"
         elif dtype.is_numeric():
             is_known = not dtype.is_decimal() and dtype not in WIDE
         else:  # sparse columns of pandas are of an unknown type

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from xgboost.callback import EarlyStopping, TrainingCallback
 
 from splboost._tools.wording import counted
-from splboost.engines.objective import probability
+from splboost.engines.objective import PacedRounds, probability
 from splboost.engines.self_paced import (
-    PacedRounds,
     SelfPacedMixin,
     check_training,
     checking_columns,

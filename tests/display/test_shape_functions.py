@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -47,6 +47,7 @@ def assert_additive(display, booster, X):
 
 @pytest.mark.filterwarnings("ignore:Boosting stopped")
 @settings(max_examples=30)
+@example([(1.0, 0.0, 0), (1.0000000000000002, 0.0, 0)] * 2, 2, 1.0)
 @given(
     cells=st.lists(
         st.tuples(
@@ -173,13 +174,12 @@ def test_steps_are_drawn_as_they_are(limits):
 def test_one_class_of_two():
     X, y = mixed_data(300, 2)
     booster = fit_stumps(X, np.array(["no", "yes"])[y])
-    first, second = show(booster, X, class_="no"), show(booster, X, class_="yes")
-    for a, b in zip(first.axes_.flat, second.axes_.flat, strict=True):
-        if a is not None:
-            np.testing.assert_array_equal(
-                drawn_steps(a, "no")[1], -drawn_steps(b, "yes")[1]
-            )
-    assert first.axes_[0, 0].get_ylabel() == "score"
+    first = show(booster, X, class_="no", max_panels=1).axes_[0, 0]
+    second = show(booster, X, class_="yes", max_panels=1).axes_[0, 0]
+    np.testing.assert_array_equal(
+        drawn_steps(first, "no")[1], -drawn_steps(second, "yes")[1]
+    )
+    assert first.get_ylabel() == "score"
 
 
 def test_lines_and_order_of_panels_for_more_classes():
@@ -259,7 +259,7 @@ def test_panels_share_scales_and_stand_in_a_grid():
         display.plot()
 
 
-@pytest.mark.parametrize(("n_classes", "n_cols"), [(2, 3), (3, 1), (10, 3)])
+@pytest.mark.parametrize(("n_classes", "n_cols"), [(3, 1), (10, 3)])
 def test_labels_have_room(n_classes, n_cols):
     X, y = mixed_data(400, n_classes)
     frame = name_columns(X)

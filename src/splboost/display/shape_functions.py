@@ -117,7 +117,12 @@ def shape_functions(booster: Any, X: Any) -> tuple[Any, list[ShapeFunction]]:
         if coding is None:
             column, cuts = table.numeric(f).astype(float), tables.cuts[lo : hi - 2]
             steps = _steps_of_numbers(column, cuts)
-            counts, edges = np.histogram(column[~np.isnan(column)], N_BINS)
+            known = column[~np.isnan(column)]
+            bins: Any = N_BINS
+            if known.size and known.min() < known.max():
+                # Fewer where there are fewer floats between these two
+                bins = np.unique(np.linspace(known.min(), known.max(), N_BINS + 1))
+            counts, edges = np.histogram(known, bins)
         else:
             cell, categories = cell[[*coding.values(), -1]], list(coding)
             labels, index = table.category(f)

@@ -32,8 +32,7 @@ ADULT_ROWS = [
 class OpenMLServer(ThreadingHTTPServer):
     """Serves descriptions of data sets in JSON, and the data in ARFF.
 
-    `asked` are the paths of all requests. With `breaks_off` the data end in the middle;
-    a barrier as `gate` holds them until as many ask for them as it waits for.
+    `asked` are the paths of all requests. With `breaks_off` the data end in the middle.
     """
 
     daemon_threads = True
@@ -43,7 +42,6 @@ class OpenMLServer(ThreadingHTTPServer):
         self.answers = {}
         self.asked = []
         self.breaks_off = False
-        self.gate = None
 
     def offer(self, number, attributes, rows):
         """Serve a set.
@@ -116,8 +114,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.server.gate and path.startswith(FILES):
-            self.server.gate.wait(60)
         if self.server.breaks_off and path.startswith(FILES):
             body = body[: len(body) // 2]
         self.wfile.write(body)

@@ -164,16 +164,14 @@ def test_paces_of_boosters(name, pace):
     booster = Booster(pace=pace, **options)
     plain = drawn(LossDisplay.from_losses(loss, margins=M))[loss]
     weight = drawn(WeightDisplay.from_losses(loss, margins=M))[loss]
-    fitted = booster.set_params(n_estimators=4).fit(*make_gaussians(random_state=0))
-    own = fitted.paces_[0]
-    for estimator in (Booster(pace=pace, **options), fitted):
-        values = [
-            line.get_ydata()
-            for Display in (LossDisplay, WeightDisplay)
-            for line in Display.from_estimator(estimator, margins=M).lines_
-        ]
-        expected = plain, own.latent(plain), weight, weight * own.weight(plain)
-        np.testing.assert_allclose(values, expected, rtol=1e-10)
+    own = pace.for_loss(2, booster._loss, booster._default_plateau)
+    values = [
+        line.get_ydata()
+        for Display in (LossDisplay, WeightDisplay)
+        for line in Display.from_estimator(booster, margins=M).lines_
+    ]
+    expected = plain, own.latent(plain), weight, weight * own.weight(plain)
+    np.testing.assert_allclose(values, expected, rtol=1e-10)
 
 
 def test_a_booster_and_the_same_without_its_pace():

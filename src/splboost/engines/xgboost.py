@@ -101,7 +101,7 @@ class SelfPacedXGB(SelfPacedMixin):
         if patience:
             callbacks.append(EarlyStopping(rounds=patience))
         self.callbacks = [
-            AfterWarmRounds(each, n_warm) if isinstance(each, EarlyStopping) else each
+            after_warm_rounds(each, n_warm) if isinstance(each, EarlyStopping) else each
             for each in callbacks
         ]
         self.callbacks.append(objective)
@@ -288,17 +288,16 @@ class PacedFit(TrainingCallback):
         """Note the final scores: those of the round that early stopping has chosen.
 
         In training those of all rounds are at hand; to work them out afterwards takes a
-        tenth of the time of the fit. (dart leaves trees out of them.)
+        tenth of the time of the fit.
         """
         n_rounds = model.num_boosted_rounds()
         best = model.attr("best_iteration")
         n_kept = n_rounds if best is None else int(best) + 1
         called = self.rounds.latent or n_rounds == self.n_done
         assert called, "this XGBoost has not called the objective"
-        options: dict[str, Any] = {"iteration_range": (0, n_kept)}
-        if n_kept == n_rounds:
-            options = {"training": self.params.get("booster") != "dart"}
-        scores = model.predict(self.data, output_margin=True, **options)
+        scores = model.predict(
+            self.data, output_margin=True, iteration_range=(0, n_kept)
+        )
         self.closing = self.rounds.close(scores)
         self.n_kept = n_kept - self.n_done
         return model
@@ -307,35 +306,23 @@ class PacedFit(TrainingCallback):
 # --------------------------------------------------------- also for the one on clusters
 
 
-class AfterWarmRounds(TrainingCallback):
+def after_warm_rounds(early_stopping: EarlyStopping, warm_rounds: int) -> EarlyStopping:
     """Early stopping whose patience begins when the pace has set in.
 
     A pace changes the course of a fit; what the warm rounds have reached says nothing
-    of what the rounds after them will.
-
-    Parameters
-    ----------
-    early_stopping : EarlyStopping
-        It is copied, for XGBoost's keeps what it has seen in an earlier fit.
-    warm_rounds : int
-        Rounds of this fit that do not count.
+    of what the rounds after them will. It is a copy, for XGBoost's keeps what it has
+    seen in an earlier fit.
     """
+    patient = copy.deepcopy(early_stopping)
+    after = partial(_look_later, patient.after_iteration, warm_rounds)
+    vars(patient)["after_iteration"] = after
+    return patient
 
-    def __init__(self, early_stopping: EarlyStopping, warm_rounds: int) -> None:
-        super().__init__()
-        self._inner = copy.deepcopy(early_stopping)
-        self._warm_rounds = warm_rounds
 
-    def before_training(self, model: Any) -> Any:
-        return self._inner.before_training(model)
-
-    def after_training(self, model: Any) -> Any:
-        return self._inner.after_training(model)
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        if epoch < self._warm_rounds:
-            return False
-        return self._inner.after_iteration(model, epoch, evals_log)
+def _look_later(
+    look: Any, warm_rounds: int, model: Any, epoch: int, evals_log: Any
+) -> bool:
+    return epoch >= warm_rounds and look(model, epoch, evals_log)
 
 
 def _metric_of_scores(metric: Any, scores: NDArray[Any], data: Any) -> Any:

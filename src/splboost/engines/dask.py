@@ -11,7 +11,6 @@ import asyncio
 import copy
 import json
 from collections.abc import Coroutine
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -160,19 +159,17 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
             base_margin=margin,
             iteration_range=None,
         )
-        pieces = self.client.compute(
+        pieces = self.client.persist(
             [
                 delayed(close_piece)(*piece, rounds, positive)
                 for piece in _align(scores, data["y"], data["sample_weight"])
             ]
         )
-        sums = await _gather(
-            self.client, [delayed(sum_piece)(piece) for piece in pieces]
-        )
-        sizes, latent, dropped = zip(*sums, strict=True)
+        sums = [delayed((each[0].size, each[1], each[2])) for each in pieces]
+        sizes, latent, dropped = zip(*await _gather(self.client, sums), strict=True)
         parts = [
-            array.from_delayed(delayed(itemgetter(0))(piece), (n,), dtype=np.float64)
-            for piece, n in zip(pieces, sizes, strict=True)
+            array.from_delayed(each[0], (n,), dtype=np.float64)
+            for each, n in zip(pieces, sizes, strict=True)
         ]
         return array.concatenate(parts), sum(latent), sum(dropped)
 
@@ -201,26 +198,23 @@ class WorkerRounds(TrainingCallback):
 
     def __init__(self, rounds: PacedRounds, positive: float) -> None:
         super().__init__()
-        self._rounds = copy.copy(rounds)
+        self._not_started = rounds
         self._positive = positive
-        self._is_started = False
 
     def before_training(self, model: Any) -> Any:
-        self._is_started = False  # a worker may have kept the object of another fit
+        self._rounds = copy.copy(self._not_started)
         return model
 
     def __call__(
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        if not self._is_started:
+        if self._rounds.codes is None:
             weight = weigh(y_true, sample_weight, self._positive)
             self._rounds.start(np.asarray(y_true), weight)
-            self._is_started = True
         return self._rounds.step(y_pred)
 
     def after_training(self, model: Any) -> Any:
-        rounds = self._rounds
-        record = [rounds.latent, rounds.n_selected] if self._is_started else [[], []]
+        record = [self._rounds.latent, self._rounds.n_selected]
         total = collective.allreduce(
             np.array(record, dtype=np.float64).ravel(), collective.Op.SUM
         )
@@ -258,12 +252,6 @@ def close_piece(
     y = np.asarray(y).ravel()
     of_piece = copy.copy(rounds).start(y, weigh(y, weight, positive))
     return of_piece.close(np.asarray(scores))
-
-
-def sum_piece(closed: tuple[FloatArray, float, FloatArray]) -> tuple[int, float, Any]:
-    """The number of samples of a piece, and all but v."""
-    v, latent, dropped = closed
-    return v.size, latent, dropped
 
 
 # ------------------------------------------------------------------ data of the cluster

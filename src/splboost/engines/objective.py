@@ -135,13 +135,15 @@ class PacedRounds:
         self.curves = ClassCurves(list(paces.values()))
         self.warm_rounds = warm_rounds
         self.n_done = n_done
+        self.codes: Any = None
+        self.latent: list[float] = []
+        self.n_selected: list[int] = []
 
     def start(self, y: NDArray[Any], weight: NDArray[Any] | None) -> Self:
         """Begin with these numbers of classes and weights, or None for all 1."""
         self.codes = y.astype(np.intp)
         self.weight = weight
-        self.latent: list[float] = []
-        self.n_selected: list[int] = []
+        self.latent, self.n_selected = [], []
         return self
 
     @np.errstate(all="ignore")

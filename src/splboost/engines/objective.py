@@ -15,7 +15,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -278,14 +278,6 @@ def check_p_min(p_min: Any) -> None:
 # ----------------------------------------------------------------------- the objective
 
 
-class _Course(NamedTuple):
-    """How far a fit has got: its rounds, and the scores that it started from."""
-
-    rounds: PacedRounds
-    start: int
-    level: bool
-
-
 class SelfPacedObjective:
     """An objective that stops believing labels which the model gets badly wrong.
 
@@ -378,8 +370,9 @@ class SelfPacedObjective:
 
     def _forget(self) -> None:
         """Know of no fit: of none on a training set, and of none on labels alone."""
-        self._of_data: WeakKeyDictionary[Any, _Course] = WeakKeyDictionary()
-        self._of_labels: dict[Any, _Course] = {}
+        # Rounds, a mark of the scores before the first, and whether the last were equal
+        self._of_data: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self._of_labels: dict[Any, Any] = {}
 
     def __call__(
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
@@ -429,29 +422,28 @@ class SelfPacedObjective:
         A fit begins where its training set is new, where the scores are those that an
         earlier fit on it started from, and where they are equal after they were not.
         """
-        courses: Any = self._of_data
+        fits: Any = self._of_data
         key = data
         if data is None:
-            courses = self._of_labels
+            fits = self._of_labels
             key = y.shape, zlib.crc32(np.ascontiguousarray(y).view(np.uint8).data)
-        last = courses.pop(key, None)
+        rounds, start, was_level = fits.pop(key, (None, 0, False))
         level = not scores.size or bool((scores == scores[:1]).all())
         mark = zlib.crc32(scores.tobytes("A"))
-        if last and mark != last.start and (last.level or not level):
-            course = last._replace(level=level)
-        elif self.start_round is None and not level:
+        goes_on = rounds and mark != start and (was_level or not level)
+        if not goes_on and self.start_round is None and not level:
             raise ValueError(
                 "SelfPacedObjective: the scores differ from one sample to the next "
                 "when the fit begins, so the round cannot be told. With base_margin, "
                 "init_score or a model to go on from give start_round, the number of "
                 "rounds done before (0 for none)."
             )
-        else:
-            course = _Course(self._make_rounds(scores, y, weight), mark, level)
+        if not goes_on:
+            rounds, start = self._make_rounds(scores, y, weight), mark
         while len(self._of_labels) >= MOST_DATA_SETS:
             self._of_labels.pop(next(iter(self._of_labels)))
-        courses[key] = course
-        return course.rounds
+        fits[key] = rounds, start, level
+        return rounds
 
     def _make_rounds(
         self, scores: NDArray[Any], y: NDArray[Any], weight: Any

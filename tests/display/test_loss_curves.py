@@ -121,8 +121,7 @@ UNPACED = {
 }
 
 
-@pytest.mark.parametrize("z_clip", ["value", "gradient"])
-@pytest.mark.parametrize("z_max", [2.0, 4.0])
+@pytest.mark.parametrize(("z_max", "z_clip"), [(2.0, "gradient"), (4.0, "value")])
 def test_weights_of_logit_boost_are_what_a_round_works_with(z_max, z_clip):
     """The weight handed to the learner times the size of the target."""
     target, weight = working_response(1, expit(2 * M), z_max, z_clip)

@@ -93,7 +93,7 @@ def flip_labels(
     if isinstance(y, list | tuple) and labels.dtype.kind == "U":
         # numpy turns a NaN or a number beside strings into a string
         check_labels(np.array(y, dtype=object))
-    classes, codes, rng = _start(labels, random_state)
+    classes, codes, rng = _classes_and_generator(labels, random_state)
     rates = _rate_per_class(rate, classes)
     # All samples are drawn for at any rate, so that the noise levels are nested.
     other_codes = (codes + rng.randint(1, len(classes), size=len(codes))) % len(classes)
@@ -110,7 +110,9 @@ def flip_labels(
     return np.where(flipped, classes[other_codes], labels), flipped
 
 
-def _start(labels: NDArray[Any], random_state: Any) -> tuple[NDArray[Any], Codes, Any]:
+def _classes_and_generator(
+    labels: NDArray[Any], random_state: Any
+) -> tuple[NDArray[Any], Codes, Any]:
     """The classes, their numbers, and a generator of random numbers."""
     check_labels(labels)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -246,7 +248,7 @@ def corrupt_labels(
     reader = BaseEstimator()
     table = read_table(reader, X, reset=True)
     labels = check_target(reader, y, table.n_rows)
-    classes, codes, rng = _start(labels, random_state)
+    classes, codes, rng = _classes_and_generator(labels, random_state)
     changed = np.zeros(codes.size, dtype=bool)
     wrong = codes.copy()
     among, weight, other = _KINDS[kind](_as_numbers(table), codes, rate, rng)

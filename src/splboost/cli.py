@@ -15,7 +15,8 @@ from typing import Any
 
 from splboost._tools.interrupts import EXIT_CODE, handling
 
-COMMANDS = "audit", "paper"  # each has a module of commands, and an extra to install
+# Each has an extra to install, and a module
+COMMANDS = {"audit": "splboost.audit.audit_command", "paper": "splboost.paper.commands"}
 WARMUP = "warmup"
 SECONDS = 0.01  # until a lost Ctrl-C is sent again
 
@@ -105,7 +106,7 @@ def _load(name: str) -> Any:
             if name == WARMUP:
                 app.command(name)(import_module("splboost.warmup").main)
             else:
-                commands = import_module(f"splboost.{name}.commands")
+                commands = import_module(COMMANDS[name])
                 app.add_typer(commands.app, name=name)
     except ImportError as error:
         text = (

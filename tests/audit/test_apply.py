@@ -114,7 +114,7 @@ def test_rows_that_have_changed_are_left_alone(data, tmp_path, edit):
     reviewed = run(data, "--target", "rich", "--reviewed", decisions, code=2)
     for said in (apply(data, decisions, code=2), reviewed):
         assert "people.csv is not as it was audited in row 1: a cell has cha" in said
-        assert "Nothing is changed" in said and "--force to go by id or row" in said
+        assert "Nothing is changed" in said and "--force to find rows by id or" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "decisions.csv",
         "people.csv",
@@ -126,7 +126,7 @@ def test_all_rows_that_have_changed_are_named_and_why(data):
     data.write_text(TEXT.replace("\n", ",x\n"))
     said = apply(data, decisions, code=2)
     assert "in row 0 (ann), row 2 (cai), row 3 (dee): a cell" in said
-    assert "These are all rows that were decided on: has a column been changed?" in said
+    assert "No decision fits: has a column been changed?" in said
     data.write_text(TEXT.replace("cai,33", "cai,3"))
     assert "has a column been changed?" not in apply(data, decisions, code=2)
 
@@ -140,7 +140,10 @@ def test_columns_that_were_sorted_without_the_others(data, tmp_path, column):
     table.to_csv(decisions, index=False)
     said = apply(data, decisions, code=2 * (column != "row"))
     if column == "row":
-        assert "in another order: row 3 (bob) is row 1, row 1 (dee) is row 3." in said
+        assert (
+            "found by their id: row 3 (bob) is now row 1, row 1 (dee) is now row 3."
+            in said
+        )
         assert "dee" not in (tmp_path / "people-cleaned.csv").read_text()
     else:
         named = "dee" if column == "id" else "bob"
@@ -158,7 +161,7 @@ def test_ids_that_a_spreadsheet_spells_otherwise(data):
 
 def test_another_target_is_not_the_fault_of_the_file(data):
     said = run("apply", data, decide(data, {1: "keep"}), "--target", "age", code=2)
-    assert "Row 1 of" in said and "is labelled '32', and was 'no' when" in said
+    assert "Row 1 of" in said and "is labelled '32', but was labelled 'no' when" in said
     assert "; give the --target of the audit, and the decisions as saved." in said
 
 
@@ -166,12 +169,15 @@ def test_force_goes_by_id_and_says_so(data, tmp_path):
     decisions = decide(data, {1: "flip"})
     data.write_text(swap(TEXT).replace("bob,32", "bob,33"))
     said = apply(data, decisions, "--force")
-    assert "--force: row 1 (bob) went by id or row number; not known to be as" in said
+    assert (
+        "--force: found by id or row number, perhaps changed since: row 1 (bob)."
+        in said
+    )
     assert "bob,33,yes" in (tmp_path / "people-cleaned.csv").read_text()
     decisions = decide(data, {1: "flip"}, id_column=None)
     data.write_text(TEXT.replace("bob,32,no", "bob,32,yes"))
     said = apply(data, decisions, "--force", code=2)
-    assert "Row 1 of" in said and "is labelled 'yes', and was 'no'" in said
+    assert "Row 1 of" in said and "is labelled 'yes', but was labelled 'no'" in said
 
 
 def test_decisions_without_a_digest_need_force(data, tmp_path):
@@ -183,7 +189,7 @@ def test_decisions_without_a_digest_need_force(data, tmp_path):
     assert "does not have row 1 (bob)" in apply(data, old, "--force", code=2)
     old.write_text(HEAD + "1,bob,no,flip,yes,name,row-0123456789abcdef,2\n")
     said = apply(data, old, "--force", code=2)
-    assert "format '2' is not '1', the one that this version" in said
+    assert "format '2' is unknown to this version of splboost" in said
 
 
 def test_same_id_twice_is_told_apart_by_the_rest(data, tmp_path):
@@ -356,7 +362,7 @@ def test_large_numbers_are_labels_of_their_own(data):
     text = decisions.read_text().replace("9007199254740992", "9007199254740993")
     decisions.write_text(text)
     said = apply(data, decisions, code=2)
-    assert "to be flipped to '9007199254740993', which no row has" in said
+    assert "to become '9007199254740993', a label that no row has" in said
 
 
 # -------------------------------------------------------------------- read as a whole
@@ -391,7 +397,7 @@ def test_decisions_are_read_as_a_whole_or_not_at_all(data, tmp_path, spoil):
     decisions.write_text(spoil(decisions.read_text().splitlines()))
     for option in ([], ["--force"]):
         said = apply(data, decisions, *option, code=2)
-        assert "decisions.csv" in said and ("once more" in said or "leave one" in said)
+        assert "decisions.csv" in said and ("again" in said or "leave one" in said)
     assert not (tmp_path / "people-cleaned.csv").exists()
 
 
@@ -428,7 +434,7 @@ def test_list_that_is_filled_in_while_an_audit_runs_stays(data, tmp_path, monkey
     monkeypatch.setattr(LabelAudit, "fit", fit)
     for options in ([], ["--force"]):
         said = run(data, "--target", "rich", "--quick", *options, code=2)
-        assert "suspects.csv is not as the audit wrote it, which would be" in said
+        assert "suspects.csv has changed since an audit wrote it" in said
         assert listed.read_text() == filled
 
 
@@ -440,7 +446,7 @@ def test_output_of_other_decisions_is_not_replaced(data, tmp_path):
     for text in (cleaned.read_text() + "fay,36,no\n", "notes of mine\n", "\0"):
         cleaned.write_text(text)
         said = apply(data, decide(data, {0: "drop", 1: "keep"}), code=2)
-        assert "is there already, and what it holds might be lost" in said
+        assert "exists already, and what it holds might be lost" in said
         assert cleaned.read_text() == text
     apply(data, decide(data, {0: "drop"}), "--force")
     assert cleaned.read_text() == TEXT.replace("ann,31,yes\n", "")
@@ -465,7 +471,7 @@ def test_foreign_files_in_the_folder_of_an_audit_stay(
     for text in texts:
         foreign.write_text(text)
         said = run(path, "--target", "rich", "--quick", code=2)
-        assert f"{foreign} is there already, and what it holds might be" in said
+        assert f"{foreign} exists already, and what it holds might be" in said
         assert foreign.read_text() == text
     run(path, "--target", "rich", "--quick", "--force")
     assert foreign.read_text() != text
@@ -534,7 +540,7 @@ def test_outputs_are_whole_after_a_kill_or_on_a_full_disk(
     else:
         assert done.returncode == 1 and not parts, done.stderr
         assert f"Error: {out.name} could not be written" in done.stderr
-        assert "the earlier file is as it was before" in done.stderr
+        assert "the earlier file is unchanged" in done.stderr
         assert "Traceback" not in done.stderr
 
 
@@ -569,7 +575,7 @@ def test_pages_replace_pages_alone(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(TEXT)
     with pytest.raises(
-        ValueError, match="is there and is no review page; name another"
+        ValueError, match="exists and is not a review page; give another"
     ):
         audit.write_page(path)
     assert path.read_text() == TEXT
@@ -601,7 +607,9 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
         raise KeyboardInterrupt
     with pytest.raises(WriteError, match="is a folder"):
         write_whole(tmp_path, "x")
-    with pytest.raises(WriteError, match=r"could not be written .*; it is not there"):
+    with pytest.raises(
+        WriteError, match=r"could not be written .*; there is no such file"
+    ):
         write_whole(path / "c.txt", "x")
     assert {each.name for each in tmp_path.iterdir()} == {"a.txt", "b.txt", "link.txt"}
     assert path.read_text() == "new"
@@ -622,5 +630,5 @@ def test_list_that_somebody_has_changed_is_never_replaced(data, tmp_path, kind):
     before = listed.read_bytes()
     for options in ([], ["--force"]):
         said = run(data, "--target", "rich", "--quick", *options, code=2)
-        assert "suspects.csv is not as the audit wrote it, which would be lost" in said
+        assert "suspects.csv has changed since an audit wrote it; give --out" in said
         assert listed.read_bytes() == before

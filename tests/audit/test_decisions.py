@@ -149,7 +149,7 @@ def test_cleaned_file_is_compressed_by_its_name(write, tmp_path):
 
 def test_kind_of_file_is_kept(write, tmp_path):
     file = write("a,label\n1,no\n2,yes\n")
-    with pytest.raises(FileError, match=r"data\.csv is CSV, and .*out\.parquet is no"):
+    with pytest.raises(FileError, match=r"data\.csv is CSV, and .*out\.parquet"):
         write_cleaned(file, "label", {}, tmp_path / "out.parquet")
     pd.DataFrame({"label": ["a", "b"]}).to_parquet(tmp_path / "data.parquet")
     file = read_file(tmp_path / "data.parquet")
@@ -213,10 +213,10 @@ def test_decisions_of_several_files(decide):
     first, second = HEAD + "3,,no,flip,yes\n", HEAD + "4,,no,drop,\n"
     assert [each.row for each in decide(first, second)] == [3, 4]
     with pytest.raises(
-        FileError, match="decisions1, line 2: row 3 has been decided on before"
+        FileError, match="decisions1, line 2: row 3 already has a decision"
     ):
         decide(first, first)
-    with pytest.raises(FileError, match="row 3 has been decided on before"):
+    with pytest.raises(FileError, match="row 3 already has a decision"):
         decide(first + "3,,no,flip,yes\n")
     assert decide() == []
 
@@ -224,30 +224,30 @@ def test_decisions_of_several_files(decide):
 @pytest.mark.parametrize(
     "content, said",
     [
-        (" \n", "is empty; save the decisions once more"),
+        (" \n", "is empty; save the decisions again"),
         ("row\n1\n", "no column 'id'; decisions have the columns row, id, given"),
         ("row,id,given,decision\n1,,no,drop\n", "no column 'new_label'"),
-        ("{", "no readable JSON"),
-        ('{"decisions": ' + "[" * 100_000, r"JSON \(too many brackets in brackets\)"),
+        ("{", "not valid JSON"),
+        ('{"decisions": ' + "[" * 100_000, r"JSON \(nested too deeply\)"),
         ("{}", "has no list of decisions"),
         ('{"decisions": [3]}', "has no list of decisions"),
-        (HEAD + "1,,no,burn,\n", "line 2: decision 'burn' is none of keep"),
-        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "line 3: new_label '' is none, and"),
-        (HEAD + "x,,no,drop,\n", "line 2: row 'x' is no whole number"),
-        ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is no whole"),
+        (HEAD + "1,,no,burn,\n", "line 2: decision 'burn' is unknown; write keep"),
+        (HEAD + "0,,no,keep,\n1,,no,flip,\n", "line 3: new_label is empty, and"),
+        (HEAD + "x,,no,drop,\n", "line 2: row 'x' is not a whole number"),
+        ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is not a whole"),
         (
             '{"decisions": [{"decision": ""}, {"row": true, "decision": "drop"}]}',
-            "decision 2: row True is no whole",
+            "decision 2: row True is not a whole",
         ),
-        ('{"decisions": [{"decision": "drop"}]}', "row None is no whole number"),
+        ('{"decisions": [{"decision": "drop"}]}', "row None is not a whole number"),
         ("row,id,given,décision\n".encode("cp1252"), r"\(line 1\); save it as CSV in"),
-        (HEAD + "\n1,,no,drop\n", "line 3 has 4 fields for 5 columns. Nothing is read"),
+        (HEAD + "\n1,,no,drop\n", "line 3 has 4 fields for 5 columns. Correct that"),
         (
             HEAD + '1,"\n",no,drop,\n',
-            "line 2: the field .* takes in the lines after it",
+            "line 2: the field .* holds the lines after it",
         ),
-        (HEAD + '1,,no,keep,\n2,"\n', "line 3: .*: quotes do not close, or stand"),
-        (b"a\n\x00", "is no text: line 2 has a NUL byte; remove it, or"),
+        (HEAD + '1,,no,keep,\n2,"\n', "line 3: .*: quotes do not close, or are"),
+        (b"a\n\x00", "is not a text: line 2 has a NUL byte; remove it, or"),
     ],
 )
 def test_other_files_are_no_decisions(decide, content, said):
@@ -257,7 +257,7 @@ def test_other_files_are_no_decisions(decide, content, said):
 
 def test_file_that_should_be_json_is_read_as_json(tmp_path):
     path = tmp_path / "decisions.json"
-    for text, said in (("[]", "has no list of decisions"), ("row", "no readable JSON")):
+    for text, said in (("[]", "has no list of decisions"), ("row", "not valid JSON")):
         path.write_text(text)
         with pytest.raises(FileError, match=said):
             read_decisions([path])
@@ -270,13 +270,16 @@ def test_file_that_should_be_json_is_read_as_json(tmp_path):
     [
         (Decision(2, "no", "drop"), "does not have row 2, .* file that was audited"),
         (Decision(-1, "no", "drop"), "does not have row -1"),
-        (Decision(1, "no", "drop"), "Row 1 of .* 'yes', and was 'no' when"),
-        (Decision(0, "no", "flip", "yse"), "'yse', which no row has; .* 'no', 'yes'"),
+        (Decision(1, "no", "drop"), "Row 1 of .* 'yes', but was labelled 'no' when"),
+        (
+            Decision(0, "no", "flip", "yse"),
+            "'yse', a label that .* are 'no', 'yes'",
+        ),
     ],
 )
 def test_decisions_on_other_data_are_refused(write, decision, said):
     file = write("a,label\n1,no\n2,yes\n")
-    with pytest.raises(FileError, match=r"has no digest of .* --force to go by"):
+    with pytest.raises(FileError, match=r"has no digest of .* --force to find rows by"):
         locate_decisions([decision], file, "label")
     with pytest.raises(FileError, match=said):
         locate_decisions([decision], file, "label", force=True)

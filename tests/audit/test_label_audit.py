@@ -738,7 +738,7 @@ def test_row_that_every_model_has_seen_is_no_suspect(gaussians):
     assert 0 < audit.expected_precision_ < 1
     assert 0 < audit.noise_rate_ < 0.5
     assert len(audit.explain()) == 199
-    assert "seen by all models: row 5. The only row of a class" in audit.summary()
+    assert "have seen the label: row 5. That is so of the only row" in audit.summary()
     own = found.is_label_issue  # each is proposed another label
     assert (found.given_label[own] != found.predicted_label[own]).all()
     assert [audit.explain([row]) for row in (3, 7)] == [
@@ -837,7 +837,7 @@ def test_equal_rows_with_other_labels_are_reported():
         (each.rows.tolist(), each.codes.tolist()) for each in audit.contradictions_
     ]
     assert sorted(found) == [([10, 20], [0, 2]), ([30, 31, 32, 33], [1, 1, 1, 0])]
-    assert "6 rows are equal to others but for their labels, in 2 groups" in (
+    assert "6 rows equal others except for their labels, in 2 groups" in (
         audit.summary()
     )
 

@@ -361,7 +361,7 @@ def test_page_does_not_say_what_nobody_has_looked_for(visit):
     report = make_report()
     report["suspects"][0]["reasons"], report["suspects"][1]["reasons"] = None, []
     tab = visit(report)
-    assert "Nobody has looked" in tab.text(".detail")
+    assert "Not worked out" in tab.text(".detail")
     assert "No single column" not in tab.text(".detail")
     tab.press("n")
     assert "No single column" in tab.text(".detail")
@@ -377,7 +377,7 @@ def test_page_of_probabilities_alone_says_what_is_known(visit):
     tab = visit(report)
     said = tab.text("main")
     assert "What the model believes" in said
-    for unknown in ("ontradiction", "Nobody has looked", "speaks against", "The row"):
+    for unknown in ("ontradiction", "Not worked out", "speaks against", "The row"):
         assert unknown not in said
     assert tab.page.locator(".cells, .reasons, td.in-reason").count() == 0
 

@@ -155,7 +155,7 @@ def test_without_storage_decisions_last_until_the_page_is_closed(visit):
         get() { throw new DOMException("denied", "SecurityError"); },
     });"""
     tab = visit(make_report(), script=denied)
-    assert "last until it is closed" in tab.text("#notice")
+    assert "lost when it is closed" in tab.text("#notice")
     tab.press("f d")
     assert tab.rows("decision")[:3] == ["flip", "drop", "open"]
     assert tab.save("save-csv")[1].count("\n") == 3
@@ -305,7 +305,7 @@ STRAY = HEAD + line('0,"A-0,no,drop,') + "\n" + line("3,A-3,yes,drop,") + "\n"
             HEAD + line("0,A-0,no,drop,").replace(",1", ",2"),
             "line 2 has format 2, not 1",
         ),
-        (HEAD + "\n" + line("0,A-0,no,drop,") + ",", "a quote is missing in line 3"),
+        (HEAD + "\n" + line("0,A-0,no,drop,") + ",", "line 3 has a quote too"),
         (
             '{"format": "1", "decisions": [{"decision": 7}]}',
             "decision 1 has the decision",
@@ -331,5 +331,7 @@ def test_files_that_are_refused_say_where(visit, text, said):
 )
 def test_other_files_are_refused(visit, text):
     tab = visit(make_report())
-    assert tab.load("other.csv", text).startswith("other.csv is no file of decisions: ")
+    assert tab.load("other.csv", text).startswith(
+        "other.csv is not a file of decisions: "
+    )
     assert tab.text(".progress").startswith("0 of 30 reviewed")

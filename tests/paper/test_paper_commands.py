@@ -211,7 +211,7 @@ def test_files_of_others_are_replaced_with_force_alone(name, pictures, monkeypat
     store = path.with_name("results.sqlite")
     before = store.read_bytes()
     said = call(*OUTPUTS[name], code=1)
-    assert f"{path} is there already, and what it holds might be lost" in said
+    assert f"{path} exists already, and what it holds might be lost" in said
     assert path.read_text() == "mine,too\n1,2\n" and not pictures
     assert store.read_bytes() == before  # nothing was measured first
     call(*OUTPUTS[name], "--force")

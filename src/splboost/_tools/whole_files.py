@@ -72,9 +72,9 @@ def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterato
             part.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
-        left = "it is not there"
+        left = "there is no such file now"
         if target.exists():
-            left = "the earlier file is as it was before"
+            left = "the earlier file is unchanged"
         raise WriteError(
             f"{path} could not be written ({error.strerror or error}); {left}."
         ) from error
@@ -122,8 +122,8 @@ def _move(part: Path, target: Path, path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise WriteError(
             f"{path} could not be replaced ({error.strerror or error}); close it if "
-            f"another program has it open. It is as it was before; what was to replace "
-            f"it is whole in {part}."
+            f"another program has it open. It is unchanged, and the new file is whole "
+            f"in {part}."
         ) from error
     except BaseException:  # Ctrl-C
         part.unlink(missing_ok=True)
@@ -165,6 +165,6 @@ def check_replaceable(
         own = False
     if not own:
         raise ValueError(
-            f"{path} is there already, and what it holds might be lost; name another "
+            f"{path} exists already, and what it holds might be lost; give another "
             "place, move the file, or replace it with --force."
         )

@@ -15,7 +15,6 @@ import numpy as np
 from splboost._tools.whole_files import replacing, write_whole
 from splboost.audit.decisions import KEEP, Decision
 from splboost.audit.table_files import (
-    MARK,
     PARQUET,
     FileError,
     TableFile,
@@ -43,11 +42,14 @@ def write_cleaned(
     decisions : by row, as `splboost.audit.decisions.locate_decisions` finds them
     path : where to write
     """
-    text, is_parquet, ending = file.text, file.text is None, path.suffix.lower()
-    if ending not in PARQUET if is_parquet else ending in (*PARQUET, *NOT_CSV):
+    text, ending, kind = file.text, path.suffix.lower(), "CSV"
+    fits = ending not in (*PARQUET, *NOT_CSV)
+    if text is None:
+        fits, kind = ending in PARQUET, "Parquet"
+    if not fits:
         raise FileError(
-            f"{file.path} is {'Parquet' if is_parquet else 'CSV'}, and is written as "
-            f"such; {path} is no name for that."
+            f"{file.path} is {kind}, and is written as {kind}; give --out an ending "
+            f"that fits, unlike that of {path}."
         )
     labels, cells = labels_of(file, target), file.columns[target].cells
     # As the first row that has a label spells it
@@ -113,9 +115,8 @@ def change_csv(
         Of the column.
     changes : by row, from 0: the new value, or None to leave the row out
     """
-    mark = MARK if text.startswith(MARK) else ""
-    parts, row = [mark], -2  # the header comes first
-    for record in read_records(text[len(mark) :], separator):
+    parts, row = [], -2  # the header comes first
+    for record in read_records(text, separator):
         row += bool(record.fields)
         if not record.fields or row not in changes:
             parts.append(record.text)

@@ -7,7 +7,6 @@ was then.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import re
@@ -18,18 +17,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from splboost._tools.wording import counted, listed
+from splboost._tools.wording import listed
 from splboost.audit.table_files import (
     CATEGORY,
     MARK,
     NUMBER,
     FileError,
     TableFile,
-    find_separator,
     labels_of,
-    read_records,
     read_text,
     spell_number,
+    split_csv,
 )
 
 KEEP, FLIP, DROP = "keep", "flip", "drop"
@@ -121,14 +119,14 @@ def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
     found: dict[int, Decision] = {}
     for path in map(Path, paths):
         if not path.is_file():
-            state = "is a folder" if path.is_dir() else "is not there"
+            state = "is a folder" if path.is_dir() else "does not exist"
             raise FileError(
                 f"{path} {state}; save the decisions on the review page, and give that "
                 "file."
             )
-        text = read_text(path, is_data=False)[0].removeprefix(MARK)
+        text = read_text(path)[0].removeprefix(MARK)
         if not text.strip():
-            raise FileError(f"{path} is empty; save the decisions once more.")
+            raise FileError(f"{path} is empty; save the decisions again.")
         is_json = text.lstrip().startswith("{") or path.suffix.lower() == ".json"
         for where, line in (_read_json if is_json else _read_csv_lines)(path, text):
             # Spreadsheets like capitals.
@@ -138,8 +136,8 @@ def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
             each = _decision(where, line, kind)
             if each.row in found:
                 raise FileError(
-                    f"{where}: row {each.row} has been decided on before; leave one of "
-                    "the decisions out."
+                    f"{where}: row {each.row} already has a decision; leave one of the "
+                    "two out."
                 )
             found[each.row] = each
     return list(found.values())
@@ -151,24 +149,22 @@ def _read_json(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     def refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise ValueError("a name stands twice in one object")
+            raise ValueError("a name occurs twice in one object")
         return found
 
     try:
         document = json.loads(text, object_pairs_hook=refuse_repeated)
     except (ValueError, RecursionError) as error:
-        why = (
-            error if isinstance(error, ValueError) else "too many brackets in brackets"
-        )
+        why = error if isinstance(error, ValueError) else "nested too deeply"
         raise FileError(
-            f"{path} is no readable JSON ({why}); save the decisions once more."
+            f"{path} is not valid JSON ({why}); save the decisions again."
         ) from None
     lines = document.get("decisions") if isinstance(document, dict) else None
     if not isinstance(lines, list) or not all(
         isinstance(line, dict) and "decision" in line for line in lines
     ):
         raise FileError(
-            f"{path} has no list of decisions; save them on the review page once more."
+            f"{path} has no list of decisions; save them again on the review page."
         )
     shared = {name: document.get(name) for name in ("id_column", "format")}
     for number, line in enumerate(lines, start=1):
@@ -184,19 +180,8 @@ def _read_csv_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]
     of these lines has a digest, which is then in that field. In files without digests
     no field of ours may have several lines.
     """
-
-    def spoilt(what: str) -> FileError:
-        return FileError(
-            f"{path}, {what}. Nothing is read; mend that line, or save the decisions "
-            "once more."
-        )
-
-    try:
-        records = list(read_records(text, find_separator(text), strict=True))
-    except csv.Error as error:
-        what = f"{error}: quotes do not close, or stand within a field"
-        raise spoilt(what) from None
-    (_, names, _), *records = (each for each in records if each.fields)
+    again = "save the decisions again; none was read."
+    _, names, records = split_csv(path, text, again, strict=True)
     for name in FIELDS:
         if name in NEEDED and name not in names:
             raise FileError(
@@ -209,17 +194,13 @@ def _read_csv_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]
             )
     place = {name: names.index(name) for name in FIELDS if name in names}
     for _, fields, line in records:
-        if len(fields) != len(names):
-            n_fields, n_columns = (
-                counted(len(each), noun)
-                for each, noun in ((fields, "field"), (names, "column"))
-            )
-            raise spoilt(f"line {line} has {n_fields} for {n_columns}")
         for at, field in enumerate(fields):
             is_ours = "digest" not in place and at in place.values()
             if re.search("[\r\n]", field) and (is_ours or DIGEST.search(field)):
-                what = f"the field {field[:30]!r}… takes in the lines after it"
-                raise spoilt(f"line {line}: {what}")
+                raise FileError(
+                    f"{path}, line {line}: the field {field[:30]!r}… holds the lines "
+                    f"after it. Correct that line, or {again}"
+                )
         ours = {name: without_guard(fields[at]) for name, at in place.items()}
         yield f"{path}, line {line}", ours
 
@@ -229,20 +210,20 @@ def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
     label = line.get("new_label")
     if kind not in DECISIONS:
         raise FileError(
-            f"{where}: decision {kind!r} is none of {', '.join(DECISIONS)}; write one "
-            "of these, or nothing."
+            f"{where}: decision {kind!r} is unknown; write {KEEP}, {FLIP} or {DROP}, "
+            "or nothing."
         )
     try:
         row = int(re.sub(r"\.0+$", "", str(line["row"])))  # spreadsheets write 7.0
     except (KeyError, ValueError):
         raise FileError(
-            f"{where}: row {line.get('row')!r} is no whole number; give that of the "
-            "row in the data, from 0."
+            f"{where}: row {line.get('row')!r} is not a whole number; give the number "
+            "of the row in the data, counted from 0."
         ) from None
     if kind == FLIP and label in (None, ""):
         raise FileError(
-            f"{where}: new_label {label!r} is none, and a flip needs one; name a "
-            "label, or keep the row."
+            f"{where}: new_label is empty, and a flip needs one; give a label, or keep "
+            "the row."
         )
     given, name, id_column, digest, version = (
         None if line.get(field) in (None, "") else str(line[field])
@@ -252,12 +233,12 @@ def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
         digest = None
     elif version != FORMAT:
         raise FileError(
-            f"{where}: format {version!r} is not {FORMAT!r}, the one that this version "
-            "of splboost reads; use the version that wrote the file."
+            f"{where}: format {version!r} is unknown to this version of splboost, "
+            f"which reads {FORMAT!r}; use the version that wrote the file."
         )
     if digest is not None and not DIGEST.fullmatch(digest):
         raise FileError(
-            f"{where}: digest {digest!r} is none; save the decisions once more."
+            f"{where}: digest {digest!r} is damaged; save the decisions again."
         )
     new = str(label) if kind == FLIP else None
     return Decision(row, given or "", kind, new, name, id_column, digest)
@@ -299,8 +280,8 @@ def locate_decisions(
     if unproven and not force:
         raise FileError(
             f"The decision on {unproven[0]} has no digest of the row it was made on, "
-            "or no format. Nothing is changed; save the decisions once more on the "
-            "page of a new audit, or use --force to go by id or row number alone."
+            "or no format. Nothing is changed; save the decisions again on the page of "
+            "a new audit, or use --force to find rows by id or number alone."
         )
     rows = _find_rows(decisions, file, force=force)
     changed = [each for each, row in zip(decisions, rows, strict=True) if row is None]
@@ -313,8 +294,8 @@ def locate_decisions(
         assert row is not None
         if row in located:
             raise FileError(
-                f"The decisions on {located[row]} and {each} are both on row {row} of "
-                f"{file.path}; leave one of them out."
+                f"The decisions on {located[row]} and {each} are both about row {row} "
+                f"of {file.path}; leave one of them out."
             )
         located[row] = _with_known_labels(each, row, labels[row], known, file)
     return located
@@ -377,13 +358,13 @@ def _describe_changed(
         )
     hint = ""
     if len(changed) == n_decisions > 1:
-        hint = " These are all rows that were decided on: has a column been changed?"
+        hint = " No decision fits: has a column been changed?"
     return (
         f"{file.path} is not as it was audited in {listed(changed)}: a cell has "
-        "changed, the row is elsewhere or gone, or the decision has the id of another "
+        "changed, the row has moved or is gone, or the decision has the id of another "
         f"row.{hint} Nothing is changed; give the file that was audited and the "
-        "decisions as they were saved, audit this one, or use --force to go by id or "
-        "row number and compare labels alone."
+        "decisions as they were saved, audit this file, or use --force to find rows by "
+        "id or number and compare labels alone."
     )
 
 
@@ -400,7 +381,7 @@ def _with_known_labels(
         if digest_row(file, row) == decision.digest:
             remedy = "give the --target of the audit, and the decisions as saved"
         raise FileError(
-            f"Row {row} of {file.path} is labelled {label!r}, and was "
+            f"Row {row} of {file.path} is labelled {label!r}, but was labelled "
             f"{decision.given!r} when it was reviewed; {remedy}."
         )
     if decision.label is None:
@@ -408,7 +389,7 @@ def _with_known_labels(
     new = _spelled(decision.label, known, file.separator)
     if new is None:
         raise FileError(
-            f"Row {row} of {file.path} is to be flipped to {decision.label!r}, which "
+            f"Row {row} of {file.path} is to become {decision.label!r}, a label that "
             f"no row has; the labels are {listed([*map(repr, known)])}."
         )
     if new == label:

@@ -30,17 +30,16 @@ from splboost.audit.decisions import (
 from splboost.audit.label_audit import LabelAudit
 from splboost.audit.page import GENERATOR, brief, make_page, make_report
 from splboost.audit.table_files import (
-    MARK,
     MOST_NAMED,
     NUMBER,
     TEXT,
     Column,
     FileError,
     TableFile,
-    find_odd_cell,
     find_separator,
     labels_of,
     make_table,
+    number_of,
     read_records,
     read_text,
     split_names,
@@ -49,6 +48,7 @@ from splboost.audit.table_files import (
 WHOLE = re.compile(r"-?\d{1,15}")
 FEWEST_ROWS = 20
 MOST_CLASSES = 100
+MOST_ODD = 0.1  # share of cells that may be odd in a column of numbers
 MOST_NUMBERS = 20  # different numbers that may be classes; more are measurements
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
 LIST_DIGEST = "suspects_sha256"  # in the summary
@@ -60,58 +60,22 @@ SUMMARISED = (
 )
 
 
-class ColumnNames(NamedTuple):
-    """The columns that the options of the command name.
-
-    Attributes
-    ----------
-    target : the labels
-    id_column : what people know rows by, or None
-    groups : what rows belong to, or None
-    ignore : columns to leave out, or several of them with commas between
-    """
-
-    target: str
-    id_column: str | None
-    groups: str | None
-    ignore: Sequence[str]
-
-    def left_out(self, file: TableFile) -> dict[str, str]:
-        """The columns that labels are not judged by, with the reasons."""
-        cells = file.column(self.target, "--target").cells
-        has_blanks = any(cell != cell.strip() for cell in cells if cell is not None)
-        blanks = ", without the blanks around some" if has_blanks else ""
-        left_out = {self.target: f"the labels{blanks}"}
-        named = [("--id", self.id_column), ("--groups", self.groups)]
-        ignored = split_names(self.ignore, file.columns)
-        for option, name in (*named, *(("--ignore", name) for name in ignored)):
-            if name == self.target:
-                raise FileError(
-                    f"{option} names {name!r}, the labels of --target; give another "
-                    "column."
-                )
-            if name is not None:
-                left_out[file.column(name, option).name] = option
-        for name, column in file.columns.items():
-            if name not in left_out and (fault := _find_fault(file, column)):
-                left_out[name] = fault
-        return left_out
-
-
 class FileAudit(NamedTuple):
     """What is to be audited.
 
     Attributes
     ----------
     file : TableFile
-    names : ColumnNames
+    target, id_column, groups : names of columns, as for `plan_audit`
     labels : by row of the file; None where there is none
     left_out : columns that labels are not judged by, with the reasons
     decided : decisions so far, by row of the file
     """
 
     file: TableFile
-    names: ColumnNames
+    target: str
+    id_column: str | None
+    groups: str | None
     labels: list[str | None]
     left_out: dict[str, str]
     decided: dict[int, Decision]
@@ -139,27 +103,27 @@ class FileAudit(NamedTuple):
         new = {row: each.label for row, each in self.decided.items()}
         original = np.array([str(self.labels[row]) for row in rows])
         y = np.array([new.get(row) or str(self.labels[row]) for row in rows])
-        is_number = file.columns[self.names.target].kind == NUMBER
+        is_number = file.columns[self.target].kind == NUMBER
         if is_number and all(map(WHOLE.fullmatch, {*y.tolist(), *original.tolist()})):
             y, original = y.astype(int), original.astype(int)  # in the order of numbers
         X = _safe_indexing(make_table(file, self.features), rows)
         groups = None
-        if self.names.groups is not None:
-            of = file.columns[self.names.groups].cells
+        if self.groups is not None:
+            of = file.columns[self.groups].cells
             # A row that belongs to nothing is a group of its own.
             groups = np.array([of[row] or f"\0{row}" for row in rows])
         trusted = np.isin(rows, list(self.decided))
         try:
             audit.fit(X, y, groups=groups, trusted=trusted, original=original)
         except ValueError as error:
-            named = f"{file.path}, where y is {self.names.target!r}"
+            named = f"{file.path}, where y is {self.target!r}"
             raise FileError(f"{named}: {error}") from None
         report = make_report(
             audit,
             file,
-            self.names.target,
+            self.target,
             self.features,
-            id_column=self.names.id_column,
+            id_column=self.id_column,
             rows=rows,
         )
         report["n_unlabelled"] = len(self.unlabelled)
@@ -170,16 +134,42 @@ class FileAudit(NamedTuple):
 
 def plan_audit(
     file: TableFile,
-    names: ColumnNames,
+    target: str,
+    id_column: str | None,
+    groups: str | None,
+    ignore: Sequence[str],
     decisions: list[Decision],
     *,
     force: bool = False,
 ) -> FileAudit:
-    """Decide which columns and rows to audit, or say why there is nothing to audit."""
-    column = file.column(names.target, "--target")
-    labels = labels_of(file, names.target)
-    _check_labels(file, column, labels)
-    left_out = names.left_out(file)
+    """Decide which columns and rows to audit, or say why there is nothing to audit.
+
+    Parameters
+    ----------
+    file : TableFile
+    target : name of the column of labels
+    id_column : name of the column that people know rows by, or None
+    groups : name of the column that says what rows belong to, or None
+    ignore : columns to leave out, or several of them with commas between
+    decisions : those so far
+    force : for decisions, as `locate_decisions` takes it
+    """
+    labels = labels_of(file, target)
+    _check_labels(file, target, labels)
+    cells = file.columns[target].cells
+    has_blanks = any(cell != cell.strip() for cell in cells if cell is not None)
+    left_out = {target: "the labels" + ", without the blanks around some" * has_blanks}
+    named = [("--ignore", name) for name in split_names(ignore, file.columns)]
+    for option, name in [("--id", id_column), ("--groups", groups), *named]:
+        if name == target:
+            raise FileError(
+                f"{option} names {name!r}, the labels of --target; give another column."
+            )
+        if name is not None:
+            left_out[file.column(name, option).name] = option
+    for name, column in file.columns.items():
+        if name not in left_out and (fault := _find_fault(file, column)):
+            left_out[name] = fault
     if len(left_out) == len(file.columns):
         faults = [f"{name!r}: {why}" for name, why in left_out.items()]
         raise FileError(
@@ -187,21 +177,24 @@ def plan_audit(
             "categories of texts. What is left out, and why: "
             f"{listed(faults, MOST_NAMED, '; ')}."
         )
-    located = locate_decisions(decisions, file, names.target, force=force)
-    return FileAudit(file, names, labels, left_out, located)
+    located = locate_decisions(decisions, file, target, force=force)
+    return FileAudit(file, target, id_column, groups, labels, left_out, located)
 
 
 def _find_fault(file: TableFile, column: Column) -> str | None:
     """Why a column is of no use, and what to do if it should be; None if it is."""
     cells = column.cells
     if column.kind == TEXT:
-        odd = find_odd_cell(column, file.separator)
-        if odd is None:
+        odd = [
+            row
+            for row, cell in enumerate(cells)
+            if cell is not None and number_of(cell, file.separator) is None
+        ]
+        if not 0 < len(odd) <= MOST_ODD * len(cells):
             return "too many different values to be categories"
-        row, cell = odd
         return (
-            f"numbers, but {brief(cell)!r} in row {row} is none; leave such cells "
-            "empty, or make categories of them by --categorical"
+            f"numbers, but {brief(str(cells[odd[0]]))!r} in row {odd[0]} is not one; "
+            "leave such cells empty, or make categories of them with --categorical"
         )
     if all(cell == cells[0] for cell in cells):  # missing ones are values, too
         return "empty" if cells[0] is None else "the same in all rows"
@@ -214,29 +207,27 @@ def _find_fault(file: TableFile, column: Column) -> str | None:
     return None
 
 
-def _check_labels(
-    file: TableFile, column: Column, labels: Sequence[str | None]
-) -> None:
+def _check_labels(file: TableFile, target: str, labels: Sequence[str | None]) -> None:
     known = [label for label in labels if label is not None]
     distinct = sorted(set(known))
-    start = f"{file.path}: {column.name!r} has {len(distinct)} different"
+    start = f"{file.path}: {target!r} has {len(distinct)} different"
     if len(known) < FEWEST_ROWS:
-        some = "" if len(known) == file.n_rows else f" with a label in {column.name!r}"
+        some = "" if len(known) == file.n_rows else f" with a label in {target!r}"
         raise FileError(
-            f"{file.path} has {counted(len(known), 'row')}{some}; an audit needs "
-            f"{FEWEST_ROWS} at least, and hundreds to be of use."
+            f"{file.path} has {counted(len(known), 'row')}{some}; an audit needs at "
+            f"least {FEWEST_ROWS}, and hundreds to be of use."
         )
     if len(distinct) < 2:
         raise FileError(
-            f"{file.path}: all labels in {column.name!r} are {distinct[0]!r}; an audit "
+            f"{file.path}: all labels in {target!r} are {distinct[0]!r}; an audit "
             "needs two classes."
         )
-    if column.kind == NUMBER and len(distinct) > MOST_NUMBERS:
+    if file.columns[target].kind == NUMBER and len(distinct) > MOST_NUMBERS:
         numbers = sorted(map(float, distinct))
         raise FileError(
-            f"{start} numbers, from {numbers[0]:g} to {numbers[-1]:g}, and looks "
-            "measured; an audit needs classes. If these are classes, say so by "
-            f"--categorical {column.name}."
+            f"{start} numbers, from {numbers[0]:g} to {numbers[-1]:g}, and looks like "
+            "a measurement; an audit needs classes. If these are classes, give "
+            f"--categorical {target}."
         )
     if len(distinct) > MOST_CLASSES:
         raise FileError(
@@ -274,29 +265,28 @@ def check_outputs(
     inputs : the files that are read, the data first
     target : name of the column of labels
     """
-    remedy = "which would be lost; give --out another folder, or move it."
+    remedy = "give --out another folder, or move it."
     summary = _read_summary(folder / SUMMARY)
-    list_digest = summary.get(LIST_DIGEST)
-    suspects = folder / SUSPECTS
+    suspects, list_digest = folder / SUSPECTS, summary.get(LIST_DIGEST)
     if (
         suspects.is_file()
         and _sha256(suspects.read_bytes()) != list_digest
         and (list_digest is not None or _is_list(suspects))
     ):
-        raise FileError(f"{suspects} is not as the audit wrote it, {remedy}")
+        raise FileError(f"{suspects} has changed since an audit wrote it; {remedy}")
     for name, is_own in (
-        (SUMMARY, lambda path: "n_suspects" in _read_summary(path)),
+        (SUMMARY, lambda _: "n_suspects" in summary),
         (SUSPECTS, _is_list),
         (PAGE, partial(has_mark, mark=GENERATOR)),
     ):
         path = folder / name
         if path.exists() and any(path.samefile(each) for each in inputs):
-            raise FileError(f"{path} is a file to read, {remedy}")
+            raise FileError(f"{path} is one of the inputs; {remedy}")
         check_replaceable(path, is_own, force=force)
     audited = summary.get("target"), summary.get("data")
     if summary and not force and audited != (target, _relative(inputs[0], folder)):
         labels, file = audited
-        raise FileError(f"{folder} has the audit of {labels!r} in {file}, {remedy}")
+        raise FileError(f"{folder} has the audit of {labels!r} in {file}; {remedy}")
 
 
 def _read_summary(path: Path) -> dict[str, Any]:
@@ -315,7 +305,7 @@ def _is_list(path: Path) -> bool:
         text, _ = read_text(path)
     except FileError:
         return False
-    first = next(read_records(text.removeprefix(MARK), find_separator(text)), None)
+    first = next(read_records(text, find_separator(text)), None)
     return first is not None and set(NEEDED) <= set(first.fields)
 
 

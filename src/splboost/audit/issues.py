@@ -289,15 +289,15 @@ def summarise(audit: Any, numbers: Sequence[int] | None = None) -> str:
         rows = [row if numbers is None else numbers[row] for row in unjudged]
         some = ("row " if len(rows) == 1 else "rows ") + listed(rows)
         lines.append(
-            f"Not judged, since seen by all models: {some}. The only row of a class is "
-            "such a one: look at it yourself."
+            f"Not judged, because all models have seen the label: {some}. That is so "
+            "of the only row of a class: look at it yourself."
         )
     if audit.contradictions_:
         n = sum(each.rows.size for each in audit.contradictions_)
         lines.append(
-            f"{n} rows are equal to others but for their labels, in "
-            f"{counted(len(audit.contradictions_), 'group')}: some of these are wrong "
-            "for certain, or the columns do not tell."
+            f"{n} rows equal others except for their labels, in "
+            f"{counted(len(audit.contradictions_), 'group')}: some of these labels are "
+            "certainly wrong, or the columns do not tell the classes apart."
         )
     for label in audit.classes_:
         for other in audit.classes_:

@@ -22,6 +22,7 @@ from splboost._data.labels import (
     read_target,
 )
 from splboost._data.table import Table, read_table
+from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import keeping_advice
 from splboost._tools.wording import counted
 from splboost.audit.evidence import (
@@ -223,12 +224,7 @@ class LabelAudit(BaseEstimator):
     def _fit(
         self, X: Any, y: Any, pred_probs: Any, groups: Any, trusted: Any, original: Any
     ) -> None:
-        check_parameters(self)
-        if self.precision is not None and self.top is not None:
-            raise ValueError(
-                f"precision={self.precision} and top={self.top} both say how many "
-                "suspects to take; give one of them."
-            )
+        check_options(self)
         if X is None and pred_probs is None:
             raise ValueError("X is None; give rows, or pred_probs, to judge labels by.")
         beside = {"groups": groups, "trusted": trusted, "original": original}
@@ -494,6 +490,17 @@ class LabelAudit(BaseEstimator):
         """
         check_is_fitted(self)
         return summarise(self)
+
+
+def check_options(audit: LabelAudit) -> None:
+    """Refuse parameters of an audit that will not do."""
+    check_parameters(audit)
+    count_threads(audit.n_jobs)
+    if audit.precision is not None and audit.top is not None:
+        raise ValueError(
+            f"precision={audit.precision} and top={audit.top} both say how many "
+            "suspects to take; give one of them."
+        )
 
 
 def find_label_issues(

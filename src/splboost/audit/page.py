@@ -245,8 +245,8 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
         raise ValueError(f"path={str(path)!r} is a folder; give the name of a file.")
     if file.is_file() and file.stat().st_size and not has_mark(file, GENERATOR):
         raise ValueError(
-            f"path={str(path)!r} is there and is no review page; name another file, or "
-            "delete it."
+            f"path={str(path)!r} exists and is not a review page; give another name, "
+            "or delete it."
         )
     write_whole(file, make_page(report))
 

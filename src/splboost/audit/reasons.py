@@ -12,7 +12,7 @@ seen them believes in them, and finds something that speaks for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -140,10 +140,7 @@ def explain(
         reasons: Sequence[list[Reason] | None] = [None] * len(block)
         if model is not None:
             starts = [view.nearest(row, same[codes[row]], N_BELIEVED) for row in block]
-            reasons = [
-                [reason._replace(column=names[int(reason.column)]) for reason in each]
-                for each in _find_reasons(block, starts, view, X, codes, model)
-            ]
+            reasons = _find_reasons(block, starts, view, X, codes, model, names)
         for row, each in zip(block, reasons, strict=True):
             similar = view.nearest(row, other[codes[row]], n_similar).tolist()
             strongest = None if each is None else each[:n_reasons]
@@ -164,7 +161,7 @@ class _View:
         even = np.full(importance.size, 1 / importance.size)
         self._importance = importance / total if total > 0 else even
         self._is_categorical = table.is_categorical
-        self._cells = cache(table.cells)
+        self.cells = cache(table.cells)
 
     def differences(self, row: int, others: NDArray[np.intp]) -> FloatArray:
         """(n_features, n_others), from 0 to the importance of the feature."""
@@ -181,38 +178,28 @@ class _View:
         distance = self.differences(row, among).sum(axis=0)
         return among[np.argsort(distance, kind="stable")[:n]]
 
-    def value(self, j: int, row: int) -> Any:
-        """The cell of a row; None if it is missing."""
-        return self._cells(j)[row]
-
     def usual(self, j: int, rows: NDArray[np.intp]) -> Any:
         """The most frequent category of some rows, or the middle number."""
-        cells = self._cells(j)[rows].tolist()
+        cells = self.cells(j)[rows].tolist()
         if self._is_categorical[j]:
             return max(cells, key=cells.count)
         cells.sort(key=lambda cell: np.inf if cell is None else cell)
         return cells[(len(cells) - 1) // 2]
 
 
-class _Paths(NamedTuple):
-    """From believed rows to a suspect, some features at a time.
+def _plan_paths(
+    row: int, starts: NDArray[np.intp], view: _View
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Paths to a row; every second one takes the steps of the one before in reverse.
 
-    Attributes
-    ----------
+    Returns
+    -------
     features : those that change alone, one in each step but one; the rest change in
         step 0
     orders : (n_paths, n_steps) in which steps are taken
     origins : (n_paths, n_steps + 1, n_features) the row that each cell comes from, at
         the start and after each step
     """
-
-    features: NDArray[np.intp]
-    orders: NDArray[np.intp]
-    origins: NDArray[np.intp]
-
-
-def _plan_paths(row: int, starts: NDArray[np.intp], view: _View) -> _Paths:
-    """Paths to a row; every second one takes the steps of the one before in reverse."""
     apart = view.differences(row, starts).mean(axis=1)
     ranked = np.argsort(-apart, kind="stable")
     n_asked = min(N_ASKED, np.count_nonzero(apart))
@@ -225,7 +212,7 @@ def _plan_paths(row: int, starts: NDArray[np.intp], view: _View) -> _Paths:
         origins[k] = start
         for n_done, step in enumerate(orders[k], start=1):
             origins[k, n_done:, steps[step]] = row
-    return _Paths(ranked[:n_asked], orders, origins)
+    return ranked[:n_asked], orders, origins
 
 
 def _find_reasons(
@@ -235,33 +222,32 @@ def _find_reasons(
     X: Any,
     codes: NDArray[np.integer],
     model: Any,
-) -> Iterator[list[Reason]]:
+    names: Sequence[int | str],
+) -> list[list[Reason]]:
     """Reasons for each row, the strongest first, on paths from its start rows."""
-    plans = [
-        _plan_paths(row, near, view) if near.size else None
-        for row, near in zip(rows, starts, strict=True)
-    ]
-    origins = [np.concatenate(plan.origins) for plan in plans if plan is not None]
-    belief = np.empty((0, 0))
-    if origins:
-        belief = model.predict_proba(_gather(X, np.concatenate(origins)))
+    near = {row: rows for row, rows in zip(rows, starts, strict=True) if rows.size}
+    plans = {row: _plan_paths(row, rows, view) for row, rows in near.items()}
+    found: dict[int, list[Reason]] = {}
+    if plans:
+        origins = np.concatenate(
+            [steps for *_, paths in plans.values() for steps in paths]
+        )
+        belief = model.predict_proba(_gather(X, origins))
     done = 0
-    for row, near, plan in zip(rows, starts, plans, strict=True):
-        if plan is None:
-            yield []
-            continue
-        n_paths, n_steps = plan.orders.shape
-        path = slice(done, done + n_paths * (n_steps + 1))
+    for row, (features, orders, origins) in plans.items():
+        n_paths, n_points = origins.shape[:2]
+        path = slice(done, done + n_paths * n_points)
         done = path.stop
-        falls = -np.diff(belief[path, codes[row]].reshape(n_paths, n_steps + 1))
-        by_step = np.take_along_axis(falls, np.argsort(plan.orders), axis=1)
+        falls = -np.diff(belief[path, codes[row]].reshape(n_paths, n_points))
+        by_step = np.take_along_axis(falls, np.argsort(orders), axis=1)
         taken = by_step.mean(axis=0)[1:].tolist()
         reasons = [
-            Reason(j, view.value(j, row), view.usual(j, near), mean)
-            for j, mean in zip(plan.features.tolist(), taken, strict=True)
+            Reason(names[j], view.cells(j)[row], view.usual(j, near[row]), mean)
+            for j, mean in zip(features.tolist(), taken, strict=True)
             if mean >= LEAST_SHARE
         ]
-        yield sorted(reasons, key=lambda reason: -reason.taken)
+        found[row] = sorted(reasons, key=lambda reason: -reason.taken)
+    return [found.get(row, []) for row in rows]
 
 
 def _thin_out(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:

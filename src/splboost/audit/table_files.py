@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gc
 import gzip
 import io
 import math
@@ -20,7 +19,6 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from splboost._data.frames import first_installed
 from splboost._data.table import MOST_EXACT, Table, is_missing
@@ -57,7 +55,6 @@ OTHER_FORMATS = {
 }
 MOST_CATEGORIES = 100
 MOST_NAMED = 30  # columns, in an error
-MOST_ODD = 0.1  # share of cells that may be odd in a column of numbers
 MANY_VALUES = 0.5  # share of rows with different texts, which then tell rows apart
 
 
@@ -132,7 +129,7 @@ def read_file(
     """
     path = Path(path)
     if not path.is_file():
-        state = "is a folder" if path.is_dir() else "is not there"
+        state = "is a folder" if path.is_dir() else "does not exist"
         raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
     is_parquet = path.suffix.lower() in PARQUET
     file = _read_parquet(path) if is_parquet else _read_csv(path, encoding)
@@ -176,13 +173,12 @@ def as_file(
 # --------------------------------------------------------------------------------- text
 
 
-def read_text(
-    path: Path, encoding: str = UTF_8, *, is_data: bool = True
-) -> tuple[str, str]:
+def read_text(path: Path, encoding: str | None = None) -> tuple[str, str]:
     """The text of a file, with its line ends and byte-order mark as they are.
 
     Also the encoding that makes the same bytes of it again: for UTF-16 the order of the
-    bytes, which the mark tells. ``is_data`` is whether ``--encoding`` is about it.
+    bytes, which the mark tells. ``encoding`` is that of the data, as ``--encoding``
+    gives it; other files are UTF-8.
     """
     try:
         content = path.read_bytes()
@@ -190,14 +186,14 @@ def read_text(
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
-    if is_data:
+    if encoding is not None:
         _refuse_other_formats(path, content)
     try:
-        name = codecs.lookup(encoding).name
+        name = codecs.lookup(encoding or UTF_8).name
         "a".encode(name)  # which fails for base64, an encoding of bytes
     except LookupError:
         raise FileError(
-            f"--encoding {encoding!r} is no encoding of texts; give one such as "
+            f"--encoding {encoding!r} is not an encoding of texts; give one such as "
             f"{UTF_8}, cp1252 or utf-16."
         ) from None
     if name == "utf-16" and content.startswith(UTF_16_MARKS):
@@ -208,27 +204,24 @@ def read_text(
         text = content.decode(name)
         is_same = text.encode(name) == content
     except UnicodeError as error:
-        at = getattr(error, "start", 0)
-        place = f"line {content[:at].count(NEW_LINE) + 1}"
-        if name.startswith(("utf-16", "utf-32")):
-            place = f"byte {at}"
+        line = content[: getattr(error, "start", 0)].count(NEW_LINE) + 1
         likely = "" if b"\0" in content else ", often cp1252"  # of Windows
         if content.startswith(UTF_16_MARKS):
             likely = " utf-16"
-        remedy = f"give its --encoding{likely}, or " if is_data else ""
+        remedy = "" if encoding is None else f"give its --encoding{likely}, or "
         raise FileError(
-            f"{path} is not {name.upper()} text ({place}); {remedy}save it as CSV in "
-            "UTF-8."
+            f"{path} is not {name.upper()} text (line {line}); {remedy}save it as CSV "
+            "in UTF-8."
         ) from None
     if not is_same:
         raise FileError(
-            f"{path} would not come back the same in {name.upper()}; give another "
-            "--encoding, or save it as CSV in UTF-8."
+            f"{path} would change if it were written again in {name.upper()}; give "
+            "another --encoding, or save it as CSV in UTF-8."
         )
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise FileError(
-            f"{path} is no text: line {line} has a NUL byte; remove it, or save the "
+            f"{path} is not a text: line {line} has a NUL byte; remove it, or save the "
             "table as CSV in UTF-8."
         )
     return text, name
@@ -264,10 +257,13 @@ def read_records(
 ) -> Iterator[Record]:
     """All records; lines of nothing but spaces and tabs are blank.
 
+    A byte-order mark belongs to the text of the first record, not to its fields.
+
     With ``strict``, quotes that do not close, or that text follows, raise a csv.Error.
     """
     csv.field_size_limit(LONGEST_FIELD)
-    lines = list(io.StringIO(text, newline=""))
+    body = text.removeprefix(MARK)
+    lines = list(io.StringIO(body, newline=""))
     reader = csv.reader(lines, delimiter=separator, strict=strict)
     start = 0
     try:
@@ -275,6 +271,8 @@ def read_records(
             is_blank = len(fields) < 2 and not "".join(fields).strip(" \t")
             end = reader.line_num
             record = lines[start] if end == start + 1 else "".join(lines[start:end])
+            if start == 0:
+                record = text[: len(text) - len(body)] + record
             yield Record(record, [] if is_blank else fields, start + 1)
             start = end
     except csv.Error as error:
@@ -283,16 +281,45 @@ def read_records(
 
 def find_separator(text: str) -> str:
     """The separator that the first record has most of, outside of quotes."""
-    records = read_records(text.removeprefix(MARK), SEPARATORS[0])
+    records = read_records(text, SEPARATORS[0])
     first = next((each.text for each in records if each.fields), "")
     bare = re.sub(r'"(?:[^"]|"")*"', "", first)
     return max(SEPARATORS, key=bare.count)
 
 
-def has_open_quotes(record: str, separator: str) -> bool:
-    """Whether quotes of a record never close: it then swallows what follows."""
-    *_, last = read_records(f"{record}\nx", separator)
-    return last.fields != ["x"]
+def split_csv(
+    path: Path, text: str, remedy: str, *, strict: bool = False
+) -> tuple[str, list[str], list[Record]]:
+    """Separator, names and records of a CSV, or an error that says where it is damaged.
+
+    Blank lines are left out. The error ends with ``remedy``; ``strict`` is as for
+    `read_records`.
+    """
+    separator = find_separator(text)
+    found = read_records(text, separator, strict=strict)
+    try:
+        records = [each for each in found if each.fields]
+    except csv.Error as error:
+        raise FileError(
+            f"{path}, {error}: quotes do not close, or are within a field. Correct "
+            f"that line, or {remedy}"
+        ) from None
+    if not records:
+        raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
+    names, last = records[0].fields, records[-1]
+    *_, after = read_records(f"{last.text}\nx", separator)
+    if after.fields != ["x"]:  # the last record would take in what follows
+        raise FileError(
+            f"{path} has quotes that never close, from line {last.line} on; close "
+            "them, or double quotes that are part of a field."
+        )
+    for _, fields, line in records[1:]:
+        if len(fields) != len(names):
+            raise FileError(
+                f"{path}, line {line} has {counted(len(fields), 'field')} for "
+                f"{counted(len(names), 'column')}. Correct that line, or {remedy}"
+            )
+    return separator, names, records[1:]
 
 
 def _read_csv(path: Path, encoding: str) -> TableFile:
@@ -301,41 +328,15 @@ def _read_csv(path: Path, encoding: str) -> TableFile:
         raise FileError(
             f"{path} starts with a line for Excel (sep=); delete that line."
         )
-    separator, records, last = find_separator(text), [], ""
-    was_on = gc.isenabled()
-    gc.disable()  # so many lists that stay make its searches half of the time
-    try:
-        for record in read_records(text.removeprefix(MARK), separator):
-            if record.fields:
-                last = record.text
-                records.append(record.fields)
-    except csv.Error as error:
-        raise FileError(
-            f"{path} is no readable CSV ({error}); save it as CSV in UTF-8."
-        ) from None
-    finally:
-        if was_on:
-            gc.enable()
-    if not records:
-        raise FileError(f"{path} is empty; give a CSV whose first line has the names.")
-    if has_open_quotes(last, separator):
-        raise FileError(
-            f"{path} has quotes that never close, in row {len(records) - 2}; close "
-            "them, or double quotes that are part of a field."
-        )
-    names, *rows = records
+    separator, names, records = split_csv(
+        path, text, "put fields that hold separators or quotes in quotes."
+    )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise FileError(
             f"{path} has several columns called {twice[0]!r}; give each its own name."
         )
-    for number, fields in enumerate(rows):
-        if len(fields) != len(names):
-            raise FileError(
-                f"{path} has {counted(len(names), 'column')}, but row {number} has "
-                f"{counted(len(fields), 'field')}; mend that row, or put fields that "
-                f"hold {separator!r} in quotes."
-            )
+    rows = [each.fields for each in records]
     columns = {
         name: as_column(name, [fields[j] for fields in rows], separator)
         for j, name in enumerate(names)
@@ -349,7 +350,9 @@ def as_column(name: str, cells: list[str], separator: str = ",") -> Column:
     known = set(cells) - missing
     found = [None if cell in missing else cell for cell in cells]
     kind = kind_of_texts(len(known), len(found) - found.count(None))
-    return Column(name, NUMBER if _are_numbers(known, separator) else kind, found)
+    if all(number_of(cell, separator) is not None for cell in known):
+        kind = NUMBER
+    return Column(name, kind, found)
 
 
 def kind_of_texts(n_distinct: int, n_known: int) -> str:
@@ -364,45 +367,21 @@ def kind_of_texts(n_distinct: int, n_known: int) -> str:
     return TEXT if many or n_distinct > MOST_CATEGORIES else CATEGORY
 
 
-def find_odd_cell(column: Column, separator: str = ",") -> tuple[int, str] | None:
-    """Row and text of the first cell that keeps a column from being one of numbers.
-
-    None if there is no such cell, or if there are too many to be exceptions.
-    """
-    odd = {
-        cell for cell in column.cells if cell and not _are_numbers([cell], separator)
-    }
-    rows = [row for row, cell in enumerate(column.cells) if cell in odd]
-    if not rows or len(rows) > MOST_ODD * len(column.cells):
-        return None
-    return rows[0], str(column.cells[rows[0]])
-
-
 # ------------------------------------------------------------------- numbers and labels
 
 
-def _are_numbers(cells: Iterable[str], separator: str) -> bool:
+def number_of(cell: str, separator: str) -> float | None:
+    """The finite number that a text stands for, or None."""
     try:
-        return all(
-            math.isfinite(float(_with_point(cell, separator))) and "_" not in cell
-            for cell in cells
-        )
+        number = float(_with_point(cell, separator))
     except ValueError:
-        return False
+        return None
+    return number if math.isfinite(number) and "_" not in cell else None
 
 
 def _with_point(cell: str, separator: str) -> str:
     """Where semicolons separate, a comma may be the decimal point."""
     return cell.replace(",", ".") if separator == ";" else cell
-
-
-def numbers_of(column: Column, separator: str = ",") -> NDArray[np.float64]:
-    """The cells of a column of numbers; NaN where they are missing."""
-    values = [
-        math.nan if cell is None else float(_with_point(cell, separator))
-        for cell in column.cells
-    ]
-    return np.array(values, dtype=np.float64)
 
 
 def spell_number(cell: str, separator: str) -> str:
@@ -449,15 +428,18 @@ def make_table(file: TableFile, names: Sequence[str]) -> Any:
     for name in names:
         column = file.columns[name]
         if column.kind == NUMBER:
-            found[name] = numbers_of(column, file.separator)
-            infinite = np.flatnonzero(np.isinf(found[name]))
-            if infinite.size:
-                row = int(infinite[0])
+            numbers = [
+                math.nan if cell is None else number_of(cell, file.separator)
+                for cell in column.cells
+            ]
+            if None in numbers:  # of a Parquet file
+                row = numbers.index(None)
                 raise FileError(
                     f"{file.path}, row {row}, column {name!r}: {column.cells[row]!r} "
-                    "is no number to compare with; leave such cells empty, or leave "
-                    "the column out (--ignore)."
+                    "is not a finite number; leave such cells empty, or leave the "
+                    "column out (--ignore)."
                 )
+            found[name] = np.array(numbers, dtype=np.float64)
         elif library.__name__ == "pandas":
             found[name] = library.Categorical(column.cells)
         else:
@@ -482,7 +464,7 @@ def _read_parquet(path: Path) -> TableFile:
     try:
         table = read(path)
     except Exception as error:
-        raise FileError(f"{path} is no readable Parquet file ({error}).") from None
+        raise FileError(f"{path} cannot be read as Parquet ({error}).") from None
     frame = nw.from_native(table, eager_only=True)
     metadata = getattr(table.schema, "pandas_metadata", None) or {}
     index = [

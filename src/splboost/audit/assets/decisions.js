@@ -84,7 +84,7 @@ function loadDecisions(text) {
   const lines = (isJson ? jsonLines(text) : csvLines(text)).map(checkLine);
   const rows = lines.filter(({ decision }) => decision).map(({ row }) => row);
   const twice = rows.find((row, index) => rows.indexOf(row) !== index);
-  if (twice !== undefined) throw new Error(`row ${twice} is decided on twice`);
+  if (twice !== undefined) throw new Error(`row ${twice} has two decisions`);
   const hasData = lines.some((line) => EVIDENCE.every((name) => name in line));
   const pairs = [];
   let left = 0;
@@ -139,7 +139,7 @@ function csvLines(text) {
   const absent = FIELDS.find((name) => names.filter((own) => own === name).length !== 1);
   if (absent) throw new Error(`it must have one column ${absent}; decisions have ${FIELDS.join(", ")}`);
   const stray = lines.findIndex((line) => line.length !== names.length || line.some(swallows));
-  if (stray >= 0) throw new Error(`a quote is missing in ${where(stray)}, or too many`);
+  if (stray >= 0) throw new Error(`${where(stray)} has a quote too many or too few`);
   const fieldsOf = (line) => Object.fromEntries(names.map((name, index) => [name, line[index]]));
   return lines.map((line, index) => [() => where(index), fieldsOf(line)]);
 }

@@ -19,7 +19,7 @@ function caseOf(suspect) {
     beliefs(suspect),
   ];
   if (explained) {
-    parts.push(make("h3", {}, "What speaks against the label, and how much belief it takes"),
+    parts.push(make("h3", {}, "What speaks against the label, and how much"),
       reasons(suspect));
   }
   if (columns.length) {
@@ -50,7 +50,7 @@ function reasons(suspect) {
   if (!suspect.reasons?.length) {
     return make("p", { class: "muted" }, suspect.reasons
       ? "No single column; the row as a whole does not fit."
-      : "Nobody has looked: reasons are worked out for the worst suspects alone.");
+      : "Not worked out: reasons are given for the worst suspects only.");
   }
   const points = "of 100, by which this lowers the belief in the label";
   return make("ol", { class: "reasons" }, ...suspect.reasons.map(({ column, text, taken }) =>

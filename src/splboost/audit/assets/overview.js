@@ -105,7 +105,7 @@ function showQuality({ n_rows, quality: { edges, all, suspects, cut } }) {
     (cut === null ? "" : `; suspects lie below ${+cut.toFixed(3)}`));
   byId("quality").append(svg, make("p", { class: "legend" },
     make("span", { class: "all" }, "all rows"), make("span", { class: "suspects" }, "suspects"),
-    make("small", {}, "Heights are square roots, so that few can be seen.")));
+    make("small", {}, "Heights are square roots, so that small numbers can be seen.")));
 }
 
 /** The largest of 1, 2 or 5 times a power of ten that is not above the number. */

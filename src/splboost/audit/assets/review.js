@@ -114,7 +114,7 @@ async function load({ target }) {
   try {
     byId("files-said").textContent = loadDecisions(await file.text());
   } catch (error) {
-    byId("files-said").textContent = `${file.name} is no file of decisions: ${error.message}.`;
+    byId("files-said").textContent = `${file.name} is not a file of decisions: ${error.message}.`;
   }
   target.value = "";
   refresh();

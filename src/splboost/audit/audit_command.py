@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
+from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from splboost._tools.compiling import notice
@@ -34,7 +35,6 @@ from splboost.audit.decisions import (
 from splboost.audit.file_audit import (
     PAGE,
     SUSPECTS,
-    ColumnNames,
     FileAudit,
     check_folder,
     check_outputs,
@@ -43,7 +43,7 @@ from splboost.audit.file_audit import (
     write_findings,
 )
 from splboost.audit.issues import MOST_CERTAIN, summarise
-from splboost.audit.label_audit import LabelAudit
+from splboost.audit.label_audit import LabelAudit, check_options
 from splboost.audit.page import brief
 from splboost.audit.table_files import (
     CATEGORY,
@@ -56,7 +56,6 @@ from splboost.audit.table_files import (
 
 # Exit codes; that of misuse is also the one by which typer refuses an option
 MISUSE, FAILURE = 2, 1
-MOST_SEEDS = 2**32
 RUN = "run"
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 NUMERAL = re.compile(r"(?<![\w.])\d[\d.]*(?!\w)")  # and no part of a name
@@ -68,11 +67,10 @@ class _FileFirst(TyperGroup):
     """``audit FILE`` is ``audit run FILE``, and so is ``audit --help``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args:
-            args = ["--help"]
-        if args[0] not in self.commands:
-            args = [RUN, *args]
-        return super().parse_args(ctx, args)
+        args = args or ["--help"]
+        return super().parse_args(
+            ctx, args if args[0] in self.commands else [RUN, *args]
+        )
 
 
 class _Unnamed(TyperCommand):
@@ -81,103 +79,83 @@ class _Unnamed(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        name, above = info_name, parent
         if parent is not None:
-            name, above = parent.info_name, parent.parent
-        return super().make_context(name, args, parent=above, **extra)
+            info_name, parent = parent.info_name, parent.parent
+        return super().make_context(info_name, args, parent=parent, **extra)
 
 
 def _path(text: str) -> Path:
     if not text:
-        raise typer.BadParameter("it is empty; give a path.")
+        raise typer.BadParameter("the path is empty; give one.")
     return Path(text)
 
 
-app = typer.Typer(cls=_FileFirst, help="Which labels of a file are wrong.")
+app = typer.Typer(cls=_FileFirst, help="Find the wrong labels of a file.")
 
-Target = Annotated[str, typer.Option("--target", help="Column of the labels.")]
-Encoding = Annotated[
-    str, typer.Option("--encoding", help="Of a CSV file: cp1252, utf-16, …")
-]
 AuditedData = Annotated[
-    Path, typer.Argument(help="CSV, CSV.gz or Parquet, with names.")
+    Path, Argument(help="CSV, CSV.gz or Parquet file, with names of the columns.")
 ]
-Id = Annotated[
-    str | None, typer.Option("--id", help="Column by which people know a row.")
+ReviewedData = Annotated[Path, Argument(help="The file that was audited.")]
+Decisions = Annotated[
+    list[Path],
+    Argument(help="Decisions saved by the review page, or suspects.csv filled in."),
 ]
+Target = Annotated[str, Option(help="Column of the labels.")]
+Id = Annotated[str | None, Option("--id", help="Column of names or ids of rows.")]
 Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", help="A column to leave out, or several: a,b."),
+    list[str] | None, Option(help="A column to leave out, or several: a,b.")
 ]
 Categorical = Annotated[
-    list[str] | None,
-    typer.Option("--categorical", help="A column of categories, or several: a,b."),
+    list[str] | None, Option(help="A column of categories, or several: a,b.")
 ]
 Groups = Annotated[
-    str | None,
-    typer.Option("--groups", help="Column of what rows belong to, as a person."),
+    str | None, Option(help="Column that says which rows belong together.")
 ]
-Top = Annotated[
-    int | None, typer.Option("--top", min=1, help="Number of suspects to list.")
-]
+Top = Annotated[int | None, Option(min=1, help="Number of suspects to list.")]
 Precision = Annotated[
     float | None,
-    typer.Option("--precision", help="Wanted share of wrong labels among them: 0.9."),
+    Option(min=0, max=MOST_CERTAIN, help="Wanted share of wrong labels: 0.9."),
 ]
 Reviewed = Annotated[
-    list[Path] | None,
-    typer.Option("--reviewed", help="Decisions so far: their labels are trusted."),
+    list[Path] | None, Option(help="Decisions so far: their labels are trusted.")
 ]
 Folder = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", parser=_path, metavar="<path>", help="Folder for what is found."
-    ),
+    Path | None, Option(parser=_path, metavar="<path>", help="Folder for the results.")
+]
+Cleaned = Annotated[
+    Path | None, Option(parser=_path, metavar="<path>", help="The file to write.")
 ]
 ForceAudit = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--force",
         help="Replace files that no audit of these labels has written, and use "
         "--reviewed decisions on rows that have changed since.",
     ),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Faster, but ranks less well.")]
-Seed = Annotated[
-    int,
-    typer.Option("--seed", min=0, max=MOST_SEEDS - 1, help="Seed of all random draws."),
-]
-Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-NothingElse = Annotated[bool, typer.Option("--quiet", help="Print nothing else.")]
-ReviewedData = Annotated[Path, typer.Argument(help="The file that was audited.")]
-Decisions = Annotated[
-    list[Path],
-    typer.Argument(
-        help="Decisions that the review page has saved, or suspects.csv filled in."
-    ),
-]
-Cleaned = Annotated[
-    Path | None,
-    typer.Option("--out", parser=_path, metavar="<path>", help="The file to write."),
-]
 ForceApply = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--force",
-        help="Go by id or row number though rows have changed since the audit or "
+        help="Find rows by id or number even if they have changed since the audit, or "
         "decisions do not say how they were (labels must be the same), and replace "
         "the output whatever it is.",
     ),
 ]
-Nothing = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
+Encoding = Annotated[str, Option(help="Encoding of a CSV file: cp1252, utf-16, …")]
+Quick = Annotated[bool, Option("--quick", help="Faster, but ranks less well.")]
+Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of all random draws.")]
+Jobs = Annotated[int, Option(min=-1, help="Number of threads; -1 uses all cores.")]
+AsJson = Annotated[bool, Option("--json", help="Print the summary as JSON.")]
+Quiet = Annotated[bool, Option("--quiet", help="Print nothing but errors and JSON.")]
+Silent = Annotated[bool, Option("--quiet", help="Print nothing but errors.")]
 
 
 @app.command(
     RUN,
     cls=_Unnamed,
-    epilog="Decisions on the suspects come into the file by splboost audit apply: see "
-    "splboost audit apply --help.",
+    epilog="To apply decisions on the suspects to the file, see splboost audit apply "
+    "--help.",
 )
 def audit(
     data: AuditedData,
@@ -196,30 +174,31 @@ def audit(
     seed: Seed = 0,
     jobs: Jobs = -1,
     as_json: AsJson = False,
-    quiet: NothingElse = False,
+    quiet: Quiet = False,
 ) -> None:
     """Rank labels by how likely they are wrong, and write a page to review them."""
-    _check_numbers(top, precision, jobs)
     notice.is_due &= not quiet
     console = Console(stderr=True, quiet=quiet)
+    found = LabelAudit(
+        top=top,
+        precision=precision,
+        quick=quick,
+        n_jobs=jobs,
+        random_state=seed,
+        verbose=0 if quiet else 1,
+    )
     with _plain_errors():
+        check_options(found)
         file = read_file(data, categorical or [], encoding)
-        names = ColumnNames(target, id_column, groups, ignore or [])
         decisions = read_decisions(reviewed or [])
-        plan = plan_audit(file, names, decisions, force=force)
+        plan = plan_audit(
+            file, target, id_column, groups, ignore or [], decisions, force=force
+        )
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         inputs = [data, *(reviewed or [])]
         check_outputs(folder, inputs, target, force=force)
         check_folder(folder)
         _show_columns(console, plan)
-        found = LabelAudit(
-            top=top,
-            precision=precision,
-            quick=quick,
-            n_jobs=jobs,
-            random_state=seed,
-            verbose=0 if quiet else 1,
-        )
         with _showing_warnings(console):
             report = plan.run(found)
         check_outputs(folder, inputs, target, force=force)  # time has passed
@@ -229,17 +208,17 @@ def audit(
             typer.echo(summary)
 
 
-@app.command("apply")
-def apply_command(
+@app.command()
+def apply(
     data: ReviewedData,
     decisions: Decisions,
     target: Target,
     out: Cleaned = None,
     force: ForceApply = False,
     encoding: Encoding = UTF_8,
-    quiet: Nothing = False,
+    quiet: Silent = False,
 ) -> None:
-    """Write the data with the decisions of a review; all else stays as it is."""
+    """Write the data with the decisions of a review; nothing else changes."""
     with _plain_errors():
         file = read_file(data, encoding=encoding)
         found = read_decisions(decisions)
@@ -247,7 +226,7 @@ def apply_command(
         name, ending = _split_name(data)
         path = out or data.with_name(f"{name}-cleaned{ending}")
         if path.exists() and any(path.samefile(each) for each in (data, *decisions)):
-            raise FileError(f"--out {path} is a file to read; give another name.")
+            raise FileError(f"--out {path} is one of the inputs; give another name.")
         if path.is_dir():
             raise FileError(f"--out {path} is a folder; give the name of a file.")
         if not found:
@@ -278,21 +257,6 @@ def _split_name(path: Path) -> tuple[str, str]:
     return path.name.removesuffix(ending), ending
 
 
-def _check_numbers(top: int | None, precision: float | None, jobs: int) -> None:
-    if top is not None and precision is not None:
-        raise typer.BadParameter("--top and --precision both say how many; give one.")
-    if precision is not None and not 0 < precision <= MOST_CERTAIN:
-        raise typer.BadParameter(
-            f"--precision {precision:g} is no share that can be stated; give one "
-            f"above 0 and up to {MOST_CERTAIN}, as 0.9."
-        )
-    if jobs < 1 and jobs != -1:
-        raise typer.BadParameter(
-            f"--jobs {jobs} has no meaning; give the number of threads, or -1 for all "
-            "cores."
-        )
-
-
 @contextmanager
 def _plain_errors() -> Iterator[None]:
     """Print a sentence for what a user can mend."""
@@ -318,19 +282,21 @@ def _say(line: str) -> None:
 
 def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) -> None:
     """What ``apply`` has done."""
-    changed, moved = [], []
-    for row, each in located.items():
-        if digest_row(file, row) != each.digest:
-            changed.append(each)
-        elif row != each.row:
-            moved.append(f"{each} is row {row}")
+    changed = {
+        row: each
+        for row, each in located.items()
+        if digest_row(file, row) != each.digest
+    }
+    moved = [
+        f"{each} is now row {row}"
+        for row, each in located.items()
+        if row != each.row and row not in changed
+    ]
     if changed:
-        _say(
-            f"--force: {listed(changed)} went by id or row number; not known to be as "
-            "audited."
-        )
+        rows = listed([*changed.values()])
+        _say(f"--force: found by id or row number, perhaps changed since: {rows}.")
     if moved:
-        _say(f"Found by id, as the file is in another order: {listed(moved)}.")
+        _say(f"Rows that have moved were found by their id: {listed(moved)}.")
     kinds = [each.kind for each in located.values()]
     _say(
         f"{path}: {counted(kinds.count(FLIP), 'label')} changed, "
@@ -339,23 +305,18 @@ def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) 
 
 
 def _show_columns(console: Console, plan: FileAudit) -> None:
-    """What is taken for what, and what is left out."""
+    """What columns are, and what is left out."""
     file, skipped = plan.file, plan.unlabelled
-    console.print(
-        _plain(f"{file.path.name}: {counted(file.n_rows, 'row')}", style="bold")
-    )
-    lines = []
+    _show(console, f"{file.path.name}: {counted(file.n_rows, 'row')}", style="bold")
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         names = [name for name in plan.features if file.columns[name].kind == kind]
         if names:
-            lines.append(f"  {title}: {', '.join(map(brief, names))}")
+            _show(console, f"  {title}: {', '.join(map(brief, names))}")
     if skipped:
         first = f"row {skipped[0]}" + (" is the first" if len(skipped) > 1 else "")
-        lines.append(f"  skipped: {len(skipped)} without a label ({first})")
+        _show(console, f"  skipped: {len(skipped)} without a label ({first})")
     for name, why in plan.left_out.items():
-        lines.append(f"  left out: {brief(name)} ({why})")
-    for line in lines:
-        console.print(_plain(line))
+        _show(console, f"  left out: {brief(name)} ({why})")
 
 
 def _show_findings(
@@ -364,7 +325,7 @@ def _show_findings(
     """In numbers, the worst suspects, and where all of them are."""
     console.print()
     for line in summary.split("\n"):
-        console.print(_plain(brief(line, LONGEST_LINE)))
+        _show(console, brief(line, LONGEST_LINE))
     suspects, names = report["suspects"][:N_SHOWN], report["classes"]
     if suspects:
         table = RichTable(title="The worst", title_justify="left")
@@ -380,15 +341,15 @@ def _show_findings(
                 f"{each['wrong']:.0%}",
                 first_reason(each),
             )
-            table.add_row(*(_plain(cell) for cell in cells))
+            table.add_row(*map(_visible, cells))
         console.print(table)
-        console.print(_plain(f"Review them: {folder / PAGE}"))
-        console.print(_plain(f"As a table: {folder / SUSPECTS}"))
+        _show(console, f"Review them: {folder / PAGE}")
+        _show(console, f"As a table: {folder / SUSPECTS}")
     else:
-        console.print(_plain(f"How well labels fit their rows: {folder / PAGE}"))
+        _show(console, f"How well labels fit their rows: {folder / PAGE}")
     what = "the whole file" if report["source"] is not None else "the suspects' rows"
-    console.print(
-        _plain(f"The page holds {what}: give it only to those who may see the data.")
+    _show(
+        console, f"The page holds {what}: give it only to those who may see the data."
     )
 
 
@@ -401,14 +362,17 @@ def _showing_warnings(console: Console) -> Iterator[None]:
         kind = NUMERAL.sub("", str(message))  # of other rows, with other numbers
         if kind not in shown:
             shown.add(kind)
-            console.print(_plain(f"Note: {message}"))
+            _show(console, f"Note: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
 
 
-def _plain(text: str, style: str = "") -> Text:
+def _show(console: Console, line: str, style: str = "") -> None:
+    console.print(_visible(line), style=style)
+
+
+def _visible(text: str) -> Text:
     """Text without markup, whose control characters are made visible."""
-    visible = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-    return Text(visible, style)
+    return Text(CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text))

@@ -141,12 +141,6 @@ def test_categories_and_missing_cells_speak():
     assert (float, type(None)) in sizes or (type(None), float) in sizes
 
 
-def test_similar_rows_are_the_nearest():
-    audit, X, y = audited(additive)
-    for row, _, similar in audit.explain(n_similar=5):
-        assert similar == believed_like(audit, X, y, row, 5, same=False)[0]
-
-
 def test_likeness_of_categories_and_missing_cells():
     rng = np.random.default_rng(0)
     n = 60

@@ -148,7 +148,7 @@ def test_cleaned_parquet_has_the_types_and_cells_that_it_had(
             list("abcabc"), categories=list("cba"), ordered=True
         )
         frame.to_parquet(source, compression="gzip")
-    change_parquet(read_file(source).table, source, path, target, {0: second, 2: None})
+    change_parquet(read_file(source), path, target, {0: second, 2: None})
     before, after = pq.read_table(source), pq.read_table(path)
     assert after.column_names == before.column_names
     if library != "polars":  # which has types of its own, and no pandas metadata
@@ -173,7 +173,7 @@ def test_parquet_of_parts_with_categories_of_their_own(tmp_path):
     parts = [pa.array(own).dictionary_encode() for own in (["x", "y"], ["z", "x"])]
     table = pa.table({"label": pa.chunked_array(parts), "a": [1, 2, 3, 4]})
     pq.write_table(table, source, row_group_size=2)
-    change_parquet(read_file(source).table, source, path, "label", {0: "z", 1: None})
+    change_parquet(read_file(source), path, "label", {0: "z", 1: None})
     assert pq.read_table(path).to_pydict() == {"label": ["z", "z", "x"], "a": [1, 3, 4]}
 
 
@@ -183,6 +183,6 @@ def test_index_of_pandas_is_no_column_and_stays(tmp_path):
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "label": list("xyxy")}, index=index)
     frame.to_parquet(source)
     assert list(read_file(source).columns) == ["a", "label"]
-    change_parquet(read_file(source).table, source, path, "label", {1: None, 3: "x"})
+    change_parquet(read_file(source), path, "label", {1: None, 3: "x"})
     expected = frame.assign(label=list("xyxx")).drop(index="q")
     pd.testing.assert_frame_equal(pd.read_parquet(path), expected)

@@ -39,7 +39,6 @@ from splboost.audit.file_audit import (
     check_folder,
     check_outputs,
     first_reason,
-    plan_audit,
     write_findings,
 )
 from splboost.audit.issues import MOST_CERTAIN, summarise
@@ -191,7 +190,7 @@ def audit(
         check_options(found)
         file = read_file(data, categorical or [], encoding)
         decisions = read_decisions(reviewed or [])
-        plan = plan_audit(
+        plan = FileAudit(
             file, target, id_column, groups, ignore or [], decisions, force=force
         )
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")

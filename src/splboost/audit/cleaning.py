@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from splboost._tools.whole_files import replacing, write_whole
@@ -18,7 +16,6 @@ from splboost.audit.table_files import (
     PARQUET,
     FileError,
     TableFile,
-    as_text,
     labels_of,
     read_records,
 )
@@ -61,7 +58,7 @@ def write_cleaned(
     }
     if text is None:
         with replacing(path, file.path) as part:
-            change_parquet(file.table, file.path, part, target, changes)
+            change_parquet(file, part, target, changes)
         return
     position = list(file.columns).index(target)
     content = change_csv(text, file.separator, position, changes).encode(file.encoding)
@@ -141,25 +138,20 @@ def _replace_field(record: str, separator: str, position: int, value: str) -> st
 
 
 def change_parquet(
-    table: Any,
-    source: Path,
-    path: Path,
-    target: str,
-    changes: Mapping[int, str | None],
+    file: TableFile, path: Path, target: str, changes: Mapping[int, str | None]
 ) -> None:
     """Write a Parquet file again, with other labels and without some rows.
 
     Parameters
     ----------
-    table : what pyarrow or polars has read from the file
-    source : the file
+    file : TableFile
     path : where to
     target : name of the column of labels
     changes : by row: the text of the new label, which another row has, or None to
         leave the row out
     """
-    labels = nw.from_native(table, eager_only=True)[target].to_list()
-    row_of = {as_text(label): row for row, label in enumerate(labels)}
+    table, labels = file.table, file.columns[target].cells
+    row_of = {label: row for row, label in enumerate(labels)}
     kept = np.array([changes.get(row, "") is not None for row in range(len(labels))])
     origin = np.arange(len(labels))  # each row gets the label of this one, of any type
     for row, text in changes.items():
@@ -176,7 +168,7 @@ def change_parquet(
     whole = table.unify_dictionaries()
     at = whole.schema.get_field_index(target)
     changed = whole.set_column(at, whole.schema.field(at), whole[target].take(origin))
-    metadata, packing = parquet.ParquetFile(source).metadata, "snappy"
+    metadata, packing = parquet.ParquetFile(file.path).metadata, "snappy"
     if metadata.num_row_groups and metadata.num_columns:
         packing = metadata.row_group(0).column(0).compression
     packing = "none" if packing == "UNCOMPRESSED" else packing

@@ -97,19 +97,19 @@ def read_text_columns(
             left_out.append(name)
     if not casts and not left_out:
         return X, categorical_features
-    named = ", ".join(map(repr, left_out))
     if left_out:
+        named = ", ".join(map(repr, left_out))
         warn(
             f"X has too many different texts to be categories in {named}, and labels "
             "are judged without; make numbers of them, or list them in "
             "categorical_features."
         )
-    if len(left_out) == frame.shape[1]:
-        raise ValueError(
-            f"X has no column to judge labels by: {named} have too many different "
-            "texts to be categories; make numbers of them."
-        )
-    changed = (frame.with_columns(*casts) if casts else frame).drop(left_out)
+        if len(left_out) == frame.shape[1]:
+            raise ValueError(
+                f"X has no column to judge labels by: {named} have too many different "
+                "texts to be categories; make numbers of them."
+            )
+    changed = frame.with_columns(*casts).drop(left_out)
     positions = [j for j, name in enumerate(changed.columns) if name in listed]
     return changed.to_native(), positions or None
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -60,49 +60,86 @@ SUMMARISED = (
 )
 
 
-class FileAudit(NamedTuple):
-    """What is to be audited.
+class FileAudit:
+    """Which columns and rows of a file to audit, or an error if there are none.
+
+    Parameters
+    ----------
+    file : TableFile
+    target : name of the column of labels
+    id_column : name of the column that people know rows by, or None
+    groups : name of the column that says what rows belong to, or None
+    ignore : columns to leave out, or several of them with commas between
+    decisions : those so far
+    force : for decisions, as `locate_decisions` takes it
 
     Attributes
     ----------
-    file : TableFile
-    target, id_column, groups : names of columns, as for `plan_audit`
-    labels : by row of the file; None where there is none
     left_out : columns that labels are not judged by, with the reasons
-    decided : decisions so far, by row of the file
+    features : names of the other columns
+    unlabelled : rows without a label
+    rows : those that have a label and are not dropped
     """
 
-    file: TableFile
-    target: str
-    id_column: str | None
-    groups: str | None
-    labels: list[str | None]
-    left_out: dict[str, str]
-    decided: dict[int, Decision]
-
-    @property
-    def features(self) -> list[str]:
-        """Names of the columns that labels are judged by."""
-        return [name for name in self.file.columns if name not in self.left_out]
-
-    @property
-    def unlabelled(self) -> list[int]:
-        """Rows without a label."""
-        return [row for row, label in enumerate(self.labels) if label is None]
-
-    @property
-    def rows(self) -> list[int]:
-        """Those that have a label and are not dropped."""
-        dropped = {row for row, each in self.decided.items() if each.kind == DROP}
+    def __init__(
+        self,
+        file: TableFile,
+        target: str,
+        id_column: str | None,
+        groups: str | None,
+        ignore: Sequence[str],
+        decisions: list[Decision],
+        *,
+        force: bool = False,
+    ) -> None:
+        self.file = file
+        self.target = target
+        self.id_column = id_column
+        self.groups = groups
+        self._labels = labels_of(file, target)
+        _check_labels(file, target, self._labels)
+        self.left_out = self._leave_out(ignore)
+        self.features = [name for name in file.columns if name not in self.left_out]
+        if not self.features:
+            faults = [f"{name!r}: {why}" for name, why in self.left_out.items()]
+            raise FileError(
+                f"{file.path} has no column to judge the labels by; --categorical "
+                "makes categories of texts. What is left out, and why: "
+                f"{listed(faults, MOST_NAMED, '; ')}."
+            )
+        self._decided = locate_decisions(decisions, file, target, force=force)
+        dropped = {row for row, each in self._decided.items() if each.kind == DROP}
+        self.unlabelled = [row for row, x in enumerate(self._labels) if x is None]
         skipped = dropped.union(self.unlabelled)
-        return [row for row in range(self.file.n_rows) if row not in skipped]
+        self.rows = [row for row in range(file.n_rows) if row not in skipped]
+
+    def _leave_out(self, ignore: Sequence[str]) -> dict[str, str]:
+        file, target = self.file, self.target
+        cells = file.columns[target].cells
+        has_blanks = any(cell != cell.strip() for cell in cells if cell is not None)
+        blanks = ", without the blanks around some" if has_blanks else ""
+        left_out = {target: f"the labels{blanks}"}
+        named = [("--id", self.id_column), ("--groups", self.groups)]
+        named += [("--ignore", name) for name in split_names(ignore, file.columns)]
+        for option, name in named:
+            if name == target:
+                raise FileError(
+                    f"{option} names {name!r}, the labels of --target; give another "
+                    "column."
+                )
+            if name is not None:
+                left_out[file.column(name, option).name] = option
+        for name, column in file.columns.items():
+            if name not in left_out and (fault := _find_fault(file, column)):
+                left_out[name] = fault
+        return left_out
 
     def run(self, audit: LabelAudit) -> dict[str, Any]:
         """Audit the rows, with decisions so far taken to be right; the report."""
         rows, file = self.rows, self.file
-        new = {row: each.label for row, each in self.decided.items()}
-        original = np.array([str(self.labels[row]) for row in rows])
-        y = np.array([new.get(row) or str(self.labels[row]) for row in rows])
+        new = {row: each.label for row, each in self._decided.items()}
+        original = np.array([str(self._labels[row]) for row in rows])
+        y = np.array([new.get(row) or str(self._labels[row]) for row in rows])
         is_number = file.columns[self.target].kind == NUMBER
         if is_number and all(map(WHOLE.fullmatch, {*y.tolist(), *original.tolist()})):
             y, original = y.astype(int), original.astype(int)  # in the order of numbers
@@ -112,7 +149,7 @@ class FileAudit(NamedTuple):
             of = file.columns[self.groups].cells
             # A row that belongs to nothing is a group of its own.
             groups = np.array([of[row] or f"\0{row}" for row in rows])
-        trusted = np.isin(rows, list(self.decided))
+        trusted = np.isin(rows, list(self._decided))
         try:
             audit.fit(X, y, groups=groups, trusted=trusted, original=original)
         except ValueError as error:
@@ -127,58 +164,9 @@ class FileAudit(NamedTuple):
             rows=rows,
         )
         report["n_unlabelled"] = len(self.unlabelled)
-        if self.decided:  # which a file cleaned by the page would lack
+        if self._decided:  # which a file cleaned by the page would lack
             report["source"] = None
         return report
-
-
-def plan_audit(
-    file: TableFile,
-    target: str,
-    id_column: str | None,
-    groups: str | None,
-    ignore: Sequence[str],
-    decisions: list[Decision],
-    *,
-    force: bool = False,
-) -> FileAudit:
-    """Decide which columns and rows to audit, or say why there is nothing to audit.
-
-    Parameters
-    ----------
-    file : TableFile
-    target : name of the column of labels
-    id_column : name of the column that people know rows by, or None
-    groups : name of the column that says what rows belong to, or None
-    ignore : columns to leave out, or several of them with commas between
-    decisions : those so far
-    force : for decisions, as `locate_decisions` takes it
-    """
-    labels = labels_of(file, target)
-    _check_labels(file, target, labels)
-    cells = file.columns[target].cells
-    has_blanks = any(cell != cell.strip() for cell in cells if cell is not None)
-    left_out = {target: "the labels" + ", without the blanks around some" * has_blanks}
-    named = [("--ignore", name) for name in split_names(ignore, file.columns)]
-    for option, name in [("--id", id_column), ("--groups", groups), *named]:
-        if name == target:
-            raise FileError(
-                f"{option} names {name!r}, the labels of --target; give another column."
-            )
-        if name is not None:
-            left_out[file.column(name, option).name] = option
-    for name, column in file.columns.items():
-        if name not in left_out and (fault := _find_fault(file, column)):
-            left_out[name] = fault
-    if len(left_out) == len(file.columns):
-        faults = [f"{name!r}: {why}" for name, why in left_out.items()]
-        raise FileError(
-            f"{file.path} has no column to judge the labels by; --categorical makes "
-            "categories of texts. What is left out, and why: "
-            f"{listed(faults, MOST_NAMED, '; ')}."
-        )
-    located = locate_decisions(decisions, file, target, force=force)
-    return FileAudit(file, target, id_column, groups, labels, left_out, located)
 
 
 def _find_fault(file: TableFile, column: Column) -> str | None:

@@ -393,15 +393,7 @@ def test_page_without_suspects_has_nothing_to_review(visit):
     assert tab.faults == []
 
 
-@pytest.mark.parametrize(
-    "share, said",
-    [
-        (0, "0%"),
-        (0.0004, "<0.1%"),
-        (0.127, "13%"),
-        (0.9996, ">99.9%"),
-    ],
-)
+@pytest.mark.parametrize("share, said", [(0.0004, "<0.1%"), (0.9996, ">99.9%")])
 def test_share_that_is_not_none_is_not_said_to_be(visit, share, said):
     report = make_report() | {"noise_rate": share, "noise_rate_std": None}
     assert visit(report).text("#facts div:nth-child(2) .value") == said
@@ -415,18 +407,17 @@ SPELLED = {
 }
 
 
-@pytest.mark.parametrize("column", SPELLED)
-def test_list_is_sorted_by_numbers_and_texts(visit, column):
+def test_list_is_sorted_by_numbers_and_texts(visit):
     report = make_report(7, classes=("10.25", "2.5", "-3", "b", "a"))
     ids = "a 10", "9", "b", "-1", "10", "a 2", "1e3"
     for suspect, own in zip(report["suspects"], ids, strict=True):
         suspect["id"] = own
     tab = visit(report)
     tab.page.set_viewport_size({"width": 1800, "height": 900})
-    order = [str(each) for each in SPELLED[column]]
-    for shown in (order, order[::-1]):
-        tab.page.click(f"#suspects th.in-{column} button")
-        assert tab.rows(column) == shown
+    for column, order in SPELLED.items():
+        for shown in (order, order[::-1]):
+            tab.page.click(f"#suspects th.in-{column} button")
+            assert tab.rows(column) == shown
 
 
 def test_headings_of_the_list_say_what_they_mean(visit):

@@ -61,15 +61,14 @@ def test_labels_that_differ_by_a_capital_alone(visit, tmp_path):
     assert path.read_text() == expected
 
 
-@pytest.mark.parametrize("dialect", [",", "|"])
-def test_cleaned_csv_of_wild_cells(visit, dialect):
+def test_cleaned_csv_of_wild_cells(visit):
     draw = random.Random(7)
     wild = ["", "x", '"', "a,b;c|d\te", "two\nlines", "\r\n", "é👍", "no", " y ", '""']
     labels = [draw.randrange(2) for _ in range(24)]
     classes = ('n"o', "yes;,\t|")
     table = [[draw.choice(wild), classes[label], draw.choice(wild)] for label in labels]
     source = io.StringIO()
-    writer = csv.writer(source, delimiter=dialect, lineterminator="\r\n")
+    writer = csv.writer(source, delimiter="|", lineterminator="\r\n")
     writer.writerows([["a", "label", "b"], *table])
     tab = visit(of_source(source.getvalue(), labels, classes=classes))
     keys = [draw.choice(["f", "d", "k", "n"]) for _ in labels[1:]]
@@ -81,7 +80,7 @@ def test_cleaned_csv_of_wild_cells(visit, dialect):
         if key != "d":
             expected.append([first, label, last])
     cleaned = io.StringIO(tab.save("save-clean")[1], newline="")
-    assert list(csv.reader(cleaned, delimiter=dialect))[1:] == expected
+    assert list(csv.reader(cleaned, delimiter="|"))[1:] == expected
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,6 @@ def test_cleaned_csv_of_wild_cells(visit, dialect):
         ("a,label\n1,no\n2,yes\n", "row 2 of the file is not labelled no"),
         ("a,other\n1,no\n2,yes\n3,no\n4,no\n", "the file has no column named label"),
         ("a,label\n\n1,no\n2,yes\n3,no\n", "the file has 3 rows, the audit 5"),
-        ("", "the file has no column named label"),
     ],
 )
 def test_source_that_does_not_fit_is_never_changed(visit, source, why):

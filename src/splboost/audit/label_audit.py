@@ -232,9 +232,13 @@ class LabelAudit(BaseEstimator):
         rng = check_random_state(self.random_state)
         for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        table, prepared, categorical = self._read(X, pred_probs is not None, reset=True)
-        if self.estimator is None and pred_probs is None:
-            X = prepared  # an estimator of the user's gets what the user gave
+        table, categorical = None, self.categorical_features
+        if X is not None:
+            is_own = self.estimator is None and pred_probs is None
+            rows, categorical = read_text_columns(X, categorical, keep_all=not is_own)
+            table = read_table(self, rows, categorical, reset=True)
+            if is_own:  # an estimator of the user's gets what the user gave
+                X = rows
         n_rows = read_target(y).size if table is None else table.n_rows
         self.classes_, codes = encode_labels(self, y, np.ones(n_rows))
         is_trusted = check_trusted(trusted, n_rows)
@@ -270,19 +274,6 @@ class LabelAudit(BaseEstimator):
             self.issues_.index = index  # pandas aligns rows by it
         self._data = table, None if table is None else table.native(X), codes
         self._explainer: Any = None
-
-    def _read(
-        self, X: Any, is_judged: bool, *, reset: bool
-    ) -> tuple[Table | None, Any, Any]:
-        """X as a table, X with texts as categories, and its categorical features."""
-        keep_all = self.estimator is not None or is_judged
-        if X is None:
-            return None, None, self.categorical_features
-        prepared, categorical = read_text_columns(
-            X, self.categorical_features, keep_all=keep_all
-        )
-        table = read_table(self, prepared, categorical, reset=reset)
-        return table, prepared, categorical
 
     def _set_issues(
         self,
@@ -367,9 +358,10 @@ class LabelAudit(BaseEstimator):
             )
         if audited is None:  # probabilities were given, for rows that are no table
             return
+        keep_all = self.estimator is not None or self.estimator_ is None
         with keeping_advice():
-            table, _, _ = self._read(X, self.estimator_ is None, reset=False)
-        assert table is not None
+            rows = read_text_columns(X, self.categorical_features, keep_all=keep_all)
+            table = read_table(self, *rows, reset=False)
         differs = np.zeros(codes.size, dtype=bool)
         for j in range(table.n_features):  # categories are compared by value
             differs |= audited.cells(j) != table.cells(j)

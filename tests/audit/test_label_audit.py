@@ -639,13 +639,13 @@ def test_folds_are_drawn_by_the_seed(gaussians):
 def test_folds_of_a_rare_class(gaussians):
     labels = gaussians.given.copy()
     labels[[3, 70, 150]] = 2
-    with pytest.warns(UserWarning, match="3 rows only, so there are as many folds"):
+    with pytest.warns(UserWarning, match="only 3 rows, so there are as many folds"):
         audit = LabelAudit(GaussianNB()).fit(gaussians.X, labels)
     assert not np.isnan(audit.belief_).any()
     labels[[3, 70]] = 0
-    with pytest.raises(ValueError, match=r"one row only.*leave it out"):
+    with pytest.raises(ValueError, match=r"only one row, which.*leave it out"):
         LabelAudit(GaussianNB()).fit(gaussians.X, labels)
-    with pytest.warns(UserWarning, match="3 groups only, so there are as many folds"):
+    with pytest.warns(UserWarning, match="only 3 groups, so there are as many folds"):
         LabelAudit(GaussianNB()).fit(
             gaussians.X, gaussians.given, groups=np.arange(200) % 3
         )

@@ -265,7 +265,7 @@ def test_label_that_is_nowhere_believed_has_no_reasons():
     y[:3] = 1
     model = LogisticRegression()
     audit = LabelAudit(model, top=3, random_state=0)
-    with pytest.warns(UserWarning, match="3 rows only"):
+    with pytest.warns(UserWarning, match="only 3 rows"):
         audit.fit(X, y)
     assert not (audit.belief_.argmax(axis=1) == 1).any()
     found = audit.explain([0, 1])

@@ -66,7 +66,8 @@ def replacing(path: str | os.PathLike[str], like: Path | None = None) -> Iterato
     try:
         _make_like(target, part, like)
         yield part
-        _bring_to_disk(part)
+        with part.open("rb+") as stream:
+            os.fsync(stream.fileno())
     except BaseException as error:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -106,14 +107,6 @@ def _make_like(target: Path, part: Path, like: Path | None) -> None:
         if hasattr(os, "chown"):
             with suppress(PermissionError):  # only root may give files away
                 os.chown(part, earlier.st_uid, earlier.st_gid)
-
-
-def _bring_to_disk(path: Path) -> None:
-    file = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _move(part: Path, target: Path, path: str | os.PathLike[str]) -> None:

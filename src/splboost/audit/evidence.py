@@ -66,7 +66,7 @@ def encode_original(
     found = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
     if (found < 0).all():
         raise ValueError(
-            f"original has none of the labels of y: {labels.tolist()[0]!r} is none of "
+            f"original has none of the labels of y: {labels.tolist()[0]!r} is not in "
             f"{reprlib.repr(classes.tolist())}; give labels of the same type."
         )
     return found
@@ -101,7 +101,7 @@ def read_text_columns(
         named = ", ".join(map(repr, left_out))
         warn(
             f"X has too many different texts to be categories in {named}, and labels "
-            "are judged without; make numbers of them, or list them in "
+            "are judged without them; make numbers of them, or list them in "
             "categorical_features."
         )
         if len(left_out) == frame.shape[1]:
@@ -347,12 +347,12 @@ def make_folds(
     rarest = int(np.bincount(units).min())
     if rarest < 2:
         raise ValueError(
-            f"A class of y has one {unit} only, which no other fold can speak of; give "
-            f"it another {unit}, leave it out, or audit with SPLForestClassifier, the "
+            f"A class of y has only one {unit}, which no other fold knows; give it "
+            f"another {unit}, leave it out, or audit with SPLForestClassifier, the "
             "default."
         )
     if rarest < N_FOLDS:
-        warn(f"A class of y has {rarest} {unit}s only, so there are as many folds.")
+        warn(f"A class of y has only {rarest} {unit}s, so there are as many folds.")
     n_folds = min(rarest, N_FOLDS)
     options = {"n_splits": n_folds, "shuffle": True, "random_state": seed}
     if groups is None:

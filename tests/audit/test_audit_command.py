@@ -17,6 +17,7 @@ import pytest
 pytest.importorskip("typer", reason="needs the extra cli")
 from typer.testing import CliRunner
 
+from fuzz.commands import text_of
 from review_page import HOSTILE, Visit
 from splboost import cli
 from splboost._tools.compiling import notice
@@ -74,14 +75,6 @@ def people(n=N_ROWS):
         }
         for row in range(n)
     ]
-
-
-def text_of(rows, separator=","):
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, rows[0], delimiter=separator, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
 
 
 @pytest.fixture
@@ -285,7 +278,7 @@ def test_kinds_of_files(tmp_path, installed, kind, library):
         path = tmp_path / "people.2024.txt"
         for row in rows:
             row["income"] = row["income"].replace(".", ",")
-        path.write_text(text_of(rows, ";"))
+        path.write_text(text_of(rows, delimiter=";"))
     else:
         path = tmp_path / "people"
         path.write_text(text_of(rows))
@@ -309,7 +302,8 @@ def test_kinds_of_files(tmp_path, installed, kind, library):
     else:
         content = cleaned.read_bytes()
         content = gzip.decompress(content) if kind == "csv.gz" else content
-        assert content.decode() == text_of(rows, ";" if kind == "semicolons" else ",")
+        separator = ";" if kind == "semicolons" else ","
+        assert content.decode() == text_of(rows, delimiter=separator)
 
 
 @pytest.mark.parametrize(
@@ -769,7 +763,7 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path):
     """Audit, review by keyboard, save, apply: the page and the command agree."""
 
     def write(rows):
-        return "\ufeff" + text_of(rows, ";").replace("\n", "\r\n")
+        return "\ufeff" + text_of(rows, delimiter=";").replace("\n", "\r\n")
 
     rows = people()
     for k, row in enumerate(rows):

@@ -19,7 +19,7 @@ from splboost import (
 )
 from splboost.pace import Hard, Linear, Pace
 from splboost.selection import PacePath, StratifiedBags, spl_path
-from splboost.selection.grid import PAPER_AGES, PLATEAUS
+from splboost.selection.arguments import PAPER_AGES, PLATEAUS
 from splboost.trees import C45Classifier, CARTClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of strict paces
@@ -743,7 +743,7 @@ def test_other_errors():
 
 
 def test_errors_of_groups():
-    message = "groups has one group only, which 5 folds cannot .* give more groups.$"
+    message = "groups has 1 group only, which 5 folds cannot .* give more groups.$"
     refuse(ValueError, message, groups=np.zeros(40))
     message = "groups has 4 groups only, which 5 folds .* more groups, or fewer folds"
     refuse(ValueError, message, groups=np.arange(40) % 4)

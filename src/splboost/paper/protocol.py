@@ -32,7 +32,7 @@ from splboost import (
 from splboost.datasets import UCI_CATALOGUE
 from splboost.pace import Hard, Linear, Pace, Polynomial
 from splboost.paper.draw import Draw
-from splboost.selection.grid import PAPER_AGES, PLATEAUS
+from splboost.selection.arguments import PAPER_AGES, PLATEAUS
 from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 
 # -------------------------------------------------------------------------------- names

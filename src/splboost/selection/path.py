@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_parameter_constraints
 
@@ -18,15 +20,27 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.samples import Samples, labels_of, read_samples
-from splboost.boosting.validation import find_scorer
+from splboost.boosting.fitting import Fitting, Mark
+from splboost.boosting.learners import make_learners
+from splboost.boosting.loop import History, Schedule, boost
+from splboost.boosting.samples import FitData, Samples, read_samples
+from splboost.boosting.validation import Validation, find_scorer
 from splboost.boosting.weak_learner import is_binned
-from splboost.selection.folds import Part, divide_rows, make_part
-from splboost.selection.grid import PLATEAUS, check_booster, check_depths, make_grid
+from splboost.selection.arguments import (
+    PLATEAUS,
+    Grid,
+    Part,
+    divide_rows,
+    read_depths,
+    read_grid,
+    weigh_classes_of_part,
+)
+from splboost.selection.workers import Stop, work_through
 
 FloatArray = NDArray[np.float64]
 
 BEST, ONE_STANDARD_ERROR = "best", "one standard error"
+STOPPED = "stopped"  # in a round after which the search was to end
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
 
 # Of arguments that a search passes on as they are
@@ -175,17 +189,11 @@ class PacePath:
             "param_n_estimators": (int, t + 1),
             "mean_test_score": (float, mean),
             "std_test_score": (float, self.scores.std(axis=2).ravel()),
-            "rank_test_score": (int, _ranks(mean)),
+            "rank_test_score": (int, 1 + np.searchsorted(np.sort(-mean), -mean)),
         }
         for k in range(n_parts):
             columns[f"split{k}_test_score"] = float, self.scores[:, :, k].ravel()
         return make_frame(columns)
-
-
-def _ranks(score: FloatArray) -> NDArray[np.intp]:
-    """1 for the best; equal scores share the better rank."""
-    order = np.sort(-score)
-    return 1 + np.searchsorted(order, -score)
 
 
 def spl_path(
@@ -255,107 +263,167 @@ def spl_path(
     >>> path.choose().score > 0.7
     True
     """
-    _check_options(
-        cv=cv,
-        scoring=scoring,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        verbose=verbose,
-    )
+    given = {
+        "cv": cv,
+        "scoring": scoring,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "verbose": verbose,
+    }
+    validate_parameter_constraints(CONSTRAINTS, given, "spl_path")
+    n_threads, scorer = count_threads(n_jobs), find_scorer(scoring)
     booster = SPLBoostClassifier() if booster is None else booster
-    check_booster(booster, plateaus)
+    # A search has read its grid, which errors call by another name.
+    grid: Grid = plateaus
+    if not isinstance(grid, Grid):
+        grid = read_grid(booster, plateaus, "plateaus")
+    chosen = read_depths(booster, depths)
     booster = clone(booster).set_params(
         n_jobs=None, verbose=0, callback=None, scoring=scoring
     )
-    grid = make_grid(booster.pace, plateaus, "plateaus")
-    chosen = check_depths(booster, depths)
     rng = check_random_state(random_state)
     with once():
         samples = read_samples(booster, X, y, sample_weight)
-        samples, parts = _divide(booster, samples, X, cv, groups, rng)
+        samples, parts = divide_rows(booster, samples, X, cv, groups, rng)
         if is_binned(booster._weak_learner()):
-            samples.binned(count_threads(n_jobs))
-        scores = _judge_all(
-            booster,
-            chosen,
-            grid.paces,
-            samples,
-            parts,
-            rng.randint(2**31 - 1, size=(len(parts), len(chosen))),
+            samples.binned(n_threads)
+        seeds = rng.randint(2**31 - 1, size=(len(parts), len(chosen)))
+        # The deepest first: they take longest, and no thread is to end alone with one.
+        order = [
+            (d, k)
+            for d in sorted(range(len(chosen)), key=lambda d: -(chosen[d] or 0))
+            for k in range(len(parts))
+        ]
+        results = work_through(
+            _fit_paces,
+            [
+                (booster, chosen[d], grid.paces, samples, parts[k], scorer, seeds[k, d])
+                for d, k in order
+            ],
             n_jobs=n_jobs,
             verbose=verbose,
+            title="path",
+            unit="boosters",
+            worth=len(grid.paces),
         )
+    shape = len(chosen), len(grid.paces), len(parts), booster.n_estimators
+    scores = np.empty(shape)
+    for (d, k), of_paces in zip(order, results, strict=True):
+        scores[d, :, k] = of_paces
     return PacePath(*grid, chosen, scores)
 
 
-def _check_options(**given: Any) -> None:
-    """Refuse what makes no sense, before anything is read."""
-    validate_parameter_constraints(CONSTRAINTS, given, "spl_path")
-    count_threads(given["n_jobs"])
-    find_scorer(given["scoring"])
-
-
-def _divide(
+def _fit_paces(
     booster: Any,
-    samples: Samples,
-    X: Any,
-    cv: Any,
-    groups: Any,
-    rng: np.random.RandomState,
-) -> tuple[Samples, list[Part]]:
-    """The samples of positive weight, and the parts that they are divided into."""
-    kept = samples.weight > 0
-    masks = divide_rows(
-        X,
-        labels_of(booster, samples),
-        cv,
-        groups,
-        rng,
-        kept.size,
-        of_classes=is_classifier(booster),
-    )
-    samples = samples.take(kept)
-    return samples, [
-        make_part(booster, samples, fitted[kept], judging[kept])
-        for fitted, judging in masks
-    ]
-
-
-def _judge_all(
-    booster: Any,
-    depths: list[int | None],
+    depth: int | None,
     paces: list[Any],
     samples: Samples,
-    parts: list[Part],
-    seeds: NDArray[np.integer],
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    part: Part,
+    scorer: Any,
+    seed: int,
+    stop: Stop,
 ) -> FloatArray:
-    """Scores as a ``PacePath`` has them, of boosters that are fitted in parallel."""
-    from splboost.selection.runs import follow
-    from splboost.selection.workers import work_through
+    """Score of each pace after each round, as an array (n_paces, n_rounds).
 
-    scorer = find_scorer(booster.scoring)
-    # The longest first, so that no thread is left alone with it in the end.
-    order = [
-        (d, k)
-        for d in sorted(range(len(depths)), key=lambda d: -(depths[d] or 0))
-        for k in range(len(parts))
-    ]
-    results = work_through(
-        follow,
-        [
-            (booster, depths[d], paces, samples, parts[k], scorer, int(seeds[k, d]))
-            for d, k in order
-        ],
-        n_jobs=n_jobs,
-        verbose=verbose,
-        title="path",
-        unit="boosters",
-        worth=len(paces),
-    )
-    scores = np.empty((len(depths), len(paces), len(parts), booster.n_estimators))
-    for (d, k), of_paces in zip(order, results, strict=True):
-        scores[d, :, k] = of_paces
+    NaN where a pace leaves nothing to fit to from the start. Boosters are all the same
+    until the pace sets in, so these rounds are done once.
+    """
+    booster = copy(booster)
+    if depth is not None:
+        booster.estimator = clone(booster._weak_learner()).set_params(max_depth=depth)
+    fitted, judging = (samples.take(mask) for mask in part)
+    of_class = weigh_classes_of_part(booster, samples, part[0])
+    if of_class is not None:  # scores know nothing of it, as those of GridSearchCV
+        fitted = fitted.weighing(fitted.weight * of_class[fitted.codes])
+    one_part = _OnePart(booster, FitData(fitted, judging, part[0]), scorer, seed, stop)
+    scores = np.full((len(paces), booster.n_estimators), np.nan)
+    n_warm = min(booster.warm_rounds, booster.n_estimators)
+    shared: list[tuple[dict[str, Any], tuple[Fitting, Mark]]] = []
+    for of_pace, pace in zip(scores, paces, strict=True):
+        paced = copy(booster)
+        if paced.pace is not pace:
+            paced.pace = pace
+        paced._resolve_paces(fitted)
+        start = paced._fixed_parameters()  # what the first rounds depend on
+        warm = next((each for of, each in shared if of == start), None)
+        if warm is None and n_warm > 0 and len(paces) > 1:
+            fitting = one_part.fit(paced, n_warm)
+            warm = fitting, fitting.mark()
+            shared.append((start, warm))
+        fitting = one_part.fit(paced, paced.n_estimators, warm)
+        if stop.is_set:
+            break
+        history = fitting.validation_scores()
+        if history:
+            of_pace[: len(history)] = history
+            of_pace[len(history) :] = history[-1]
     return scores
+
+
+class _OnePart:
+    """Fits boosters that differ in the pace alone, and judges them after each round.
+
+    They draw the same rows and features.
+    """
+
+    def __init__(
+        self, booster: Any, data: FitData, scorer: Any, seed: int, stop: Stop
+    ) -> None:
+        rng = np.random.RandomState(seed)
+        self._learners = make_learners(booster, data.fitted, rng)
+        self._start, self._draws_seed = self._learners.state, rng.randint(2**31 - 1)
+        self._data, self._scorer, self._stop = data, scorer, stop
+
+    def fit(
+        self, booster: Any, n_rounds: int, warm: tuple[Fitting, Mark] | None = None
+    ) -> Fitting:
+        """Fit a booster up to so many rounds, from the end of a warm one if given."""
+        data, learners = self._data, self._learners
+        judging: Any = data.validation
+        draws = np.random.default_rng(self._draws_seed)
+        make_state = booster._make_state
+        fitting = Fitting(None, data, learners, make_state, draws, split_seed=None)
+        learners.state = self._start
+        judge = copy(booster)
+        if hasattr(booster, "paces_"):
+            # What a pace leaves of a loss says how strict it is, not how good the
+            # booster is.
+            judge.paces_ = dict.fromkeys(booster.paces_)
+        state = judge._make_state(judging, validation=True)
+        validation = Validation(judging, learners, state, self._scorer, booster)
+        fitting.validation = validation
+        if warm is not None:
+            _go_on(fitting, *warm)
+
+        def after_round(history: History) -> str | None:
+            n = len(history.rounds)
+            make = partial(fitting.booster_after, booster, n, None)
+            validation.follow(history.rounds[-1], make)
+            return STOPPED if self._stop.is_set else None
+
+        boost(
+            learners,
+            fitting.state,
+            booster._make_step(data.fitted.weight),
+            Schedule(n_rounds, booster.warm_rounds, booster.subsample),
+            fitting.history,
+            rng=draws,
+            on_round=after_round,
+        )
+        return fitting
+
+
+def _go_on(fitting: Fitting, warm: Fitting, mark: Mark) -> None:
+    """Let a fit go on where another has ended, whose pace had not set in yet."""
+    rounds = list(warm.history.rounds)
+    if mark.n_skipped == mark.n_done:  # the only one stands in for none
+        rounds = []
+    fitting.history = History(rounds, mark.n_done, mark.n_skipped)
+    fitting.learners.state = mark.learners
+    fitting.draws.bit_generator.state = mark.draws
+    fitting.state.move_to(warm.state.output())
+    fitting.state.mark = mark.state
+    validation: Any = fitting.validation
+    earlier: Any = warm.validation
+    validation.state.move_to(earlier.state.output())
+    validation.history = earlier.history[: len(rounds)]

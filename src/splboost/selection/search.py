@@ -17,7 +17,7 @@ from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.parameters import WARM_ROUNDS, check_parameters
 from splboost.pace.by_class import is_paced
-from splboost.selection.grid import check_booster, make_grid
+from splboost.selection.arguments import read_grid
 from splboost.selection.path import (
     BEST,
     CONSTRAINTS,
@@ -194,16 +194,13 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_parameters(self)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
-        grid = self.grid
-        check_booster(self._booster(), grid)
+        grid = read_grid(self._booster(), self.grid, "grid")
         booster = clone(self._booster())
         if getattr(booster, "callback", None) is not None:
             raise ValueError(
                 f"callback={booster.callback!r} of the booster would not be called "
                 "during the search, and could cut the last fit short; set it to None."
             )
-        if grid is not None:
-            grid = make_grid(booster.pace, grid, "grid")
         self.path_ = spl_path(
             X,
             y,
@@ -222,7 +219,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._warn_of_warm_rounds(booster)
         self.best_score_ = chosen.score
         self.best_params_ = {"n_estimators": chosen.n_estimators}
-        if grid is not None:
+        if self.grid is not None:
             self.best_params_["pace"] = chosen.pace
         if chosen.max_depth is not None:
             self.best_params_["estimator__max_depth"] = chosen.max_depth

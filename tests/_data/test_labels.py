@@ -33,7 +33,7 @@ def never_fitted(monkeypatch):
     for name in (
         "boosting.fitting.Fitting.run",
         "selection.path.boost",
-        "selection.pool.scout",
+        "selection.forest.scout",
         "trees.estimators.BaseCART._grow",
         "trees.c45.grower.C45Grower.grow",
     ):

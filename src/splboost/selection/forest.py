@@ -26,13 +26,28 @@ from splboost._tools.user_warnings import once, warn
 from splboost._tools.wording import listed
 from splboost.boosting.parameters import check_parameters
 from splboost.boosting.samples import Samples
-from splboost.selection.bags import check_groups, draw_bags
+from splboost.selection.bags import check_groups
 from splboost.selection.belief import (
     Calibration,
     believe,
     calibrate,
     estimate_noise,
     unweigh,
+)
+from splboost.selection.members import TrainingRows
+from splboost.selection.pool import (
+    SHARES,
+    Bag,
+    Mixture,
+    Setting,
+    count_bags,
+    count_out,
+    find_judges,
+    grow,
+    judge,
+    make_bags,
+    make_members,
+    scout,
 )
 
 FloatArray = NDArray[np.float64]
@@ -46,8 +61,10 @@ class BaggedForest(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     oob_decision_function_: FloatArray
     feature_importances_: FloatArray
+    categorical_features: Any
     n_jobs: int | None
-    _mixture: Any
+    verbose: int
+    _mixture: Mixture
     _calibration: Calibration
 
     def __sklearn_tags__(self) -> Any:
@@ -56,6 +73,50 @@ class BaggedForest(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: Any = None,
+        groups: Any = None,
+        trusted: Any = None,
+    ) -> TrainingRows:
+        """The rows of positive weight, binned."""
+        n_threads = count_threads(self.n_jobs)
+        table = read_table(self, X, self.categorical_features, reset=True)
+        own_weight = check_weights(sample_weight, table.n_rows)
+        self.classes_, codes = encode_labels(self, y, own_weight)
+        class_weight = getattr(self, "class_weight", None)
+        weight, of_class = weigh_classes(class_weight, self.classes_, codes, own_weight)
+        used = weight > 0
+        trusted = check_trusted(trusted, table.n_rows)
+        if groups is not None:
+            groups = check_groups(groups, table.n_rows)[used]
+            groups = np.unique(groups, return_inverse=True)[1]
+        weight = weight / weight[used].mean()  # in rows; their unit says nothing
+        samples = Samples(table, X, codes, weight).take(used)
+        return TrainingRows(
+            samples.binned(n_threads),
+            samples.codes,
+            self.classes_.size,
+            samples.weight,
+            own_weight[used] / own_weight[used].mean(),
+            of_class,
+            groups,
+            trusted[used],
+            used,
+        )
+
+    def _grow(
+        self, rows: TrainingRows, settings: list[Setting], bags: list[Bag]
+    ) -> FloatArray:
+        """Grow the trees that are kept; the probabilities of rows out of bag."""
+        options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        self._mixture, oob = grow(rows, settings, bags, **options)
+        self._calibration = calibrate(oob, rows.codes, rows.weight)
+        self.feature_importances_ = self._mixture.importances(self.n_features_in_)
+        return oob
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class, that it is the label that would be given.
@@ -254,100 +315,41 @@ class SPLForestClassifier(BaggedForest):
     def _fit(
         self, X: Any, y: ArrayLike, sample_weight: Any, groups: Any, trusted: Any
     ) -> None:
-        from splboost.selection.members import Ground
-        from splboost.selection.pool import (
-            count_out,
-            find_judges,
-            grow,
-            judge,
-            make_members,
-            scout,
-        )
-
         check_parameters(self)
-        n_threads = count_threads(self.n_jobs)
         rng = check_random_state(self.random_state)
-        table = read_table(self, X, self.categorical_features, reset=True)
-        own_weight = check_weights(sample_weight, table.n_rows)
-        self.classes_, codes = encode_labels(self, y, own_weight)
-        weighing = self.class_weight, self.classes_, codes, own_weight
-        weight, of_class = weigh_classes(*weighing)
-        units = np.arange(table.n_rows)
-        if groups is not None:
-            units = check_groups(groups, table.n_rows)
-        trusted = check_trusted(trusted, table.n_rows)
-        used = weight > 0
-        weight = weight / weight[used].mean()  # in rows; their unit says nothing
-        own_weight = own_weight[used] / own_weight[used].mean()
-        samples = Samples(table, X, codes, weight).take(used)
-        units, codes = np.unique(units[used], return_inverse=True)[1], samples.codes
-        ground = Ground(
-            samples.binned(n_threads), codes, self.classes_.size, trusted[used]
-        )
+        rows = self._read(X, y, sample_weight, groups, trusted)
         members = make_members(paced=self.paced)
-        bags = self._draw(samples, units, len(members), rng, grouped=groups is not None)
-        n_out = count_out(bags, codes.size)
-        self._warn_of_mute_classes(codes, find_judges(n_out))
+        n, k = rows.codes.size, self.classes_.size
+        numbers = dict(enumerate(count_bags(self.n_bags, n, k)))
+        bags = make_bags(rows, members, numbers, rng)
+        n_out = count_out(bags, n)
+        self._warn_unjudged_classes(rows.codes, find_judges(n_out))
         options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        scouted = scout(ground, members, bags, **options)
+        settings, scores = scout(rows, members, bags, **options)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
-        choice, oob = judge(
-            *scouted,
-            n_out,
-            codes,
-            self.classes_.size,
-            samples.weight,
-            units,
-            draws,
-        )
-        del scouted
-        self._set_rows(
-            oob, samples, used, units, ground.trusted, own_weight, of_class, draws
-        )
+        settings, oob = judge(rows, settings, scores, n_out, draws)
+        del scores
+        self._set_rows(oob, rows, draws)
         if self.paced:
-            of_labels = unweigh(oob, of_class)
-            belief = believe(of_labels, codes, own_weight, ground.trusted)
+            of_labels = unweigh(oob, rows.of_class)
+            belief = believe(of_labels, rows.codes, rows.own_weight, rows.trusted)
             bags = [bag._replace(weight=bag.weight * belief) for bag in bags]
-        self._mixture, oob = grow(ground, choice, bags, samples.weight, **options)
-        self._calibration = calibrate(oob, codes, samples.weight)
-        self._describe(choice)
+        self._grow(rows, settings, bags)
+        self._describe(settings)
 
-    def _draw(
-        self,
-        samples: Samples,
-        units: NDArray[np.intp],
-        n_members: int,
-        rng: np.random.RandomState,
-        *,
-        grouped: bool,
-    ) -> list[Any]:
-        from splboost.selection.pool import SHARES, Bag, count_bags
-
-        groups = units if grouped else None
-        bags = []
-        numbers = count_bags(self.n_bags, samples.codes.size, self.classes_.size)
-        for size, (share, n_bags) in enumerate(zip(SHARES, numbers, strict=True)):
-            for inside in draw_bags(samples.codes, groups, n_bags, share, rng):
-                seeds = rng.randint(2**31 - 1, size=n_members)
-                bags.append(Bag(size, samples.weight * inside, seeds))
-        return bags
-
-    def _warn_of_mute_classes(
+    def _warn_unjudged_classes(
         self, codes: NDArray[np.integer], judging: NDArray[np.bool_]
     ) -> None:
-        mute = self.classes_[np.setdiff1d(codes, codes[judging])].tolist()
-        if mute:
-            some = listed([*map(repr, mute)], SHOWN)
+        unjudged = self.classes_[np.setdiff1d(codes, codes[judging])].tolist()
+        if unjudged:
+            some = listed([*map(repr, unjudged)], SHOWN)
             warn(
                 f"All rows of some classes are in every bag ({some}): nothing is "
                 "judged by these, and they get no out-of-bag score. Give more rows of "
                 "them, or groups."
             )
 
-    def _describe(self, choice: Any) -> None:
-        from splboost.selection.pool import SHARES
-
-        about = [setting.member.describe() for setting in choice.settings]
+    def _describe(self, settings: list[Setting]) -> None:
         types = {
             "kind": str,
             "max_depth": float,
@@ -355,47 +357,40 @@ class SPLForestClassifier(BaggedForest):
             "max_features": str,
             "plateau": float,
         }
+        members = [setting.member for setting in settings]
         self.settings_ = make_frame(
             {
                 **{
-                    name: (kind, [each.get(name) for each in about])
+                    name: (kind, [getattr(each, name, None) for each in members])
                     for name, kind in types.items()
                 },
-                "n_estimators": (int, [each.n_rounds for each in choice.settings]),
-                "bag_share": (float, [SHARES[each.size] for each in choice.settings]),
-                "oob_brier": (float, choice.brier),
-                "weight": (float, choice.count),
+                "n_estimators": (int, [each.n_rounds for each in settings]),
+                "bag_share": (float, [SHARES[each.size] for each in settings]),
+                "oob_brier": (float, [each.brier for each in settings]),
+                "weight": (float, [each.weight for each in settings]),
             }
         )
-        self.feature_importances_ = self._mixture.importances(self.n_features_in_)
 
     def _set_rows(
-        self,
-        oob: FloatArray,
-        samples: Samples,
-        used: NDArray[np.bool_],
-        units: NDArray[np.intp],
-        trusted: NDArray[np.bool_],
-        weight: FloatArray,
-        of_class: FloatArray | None,
-        draws: np.random.Generator,
+        self, oob: FloatArray, rows: TrainingRows, draws: np.random.Generator
     ) -> None:
-        codes = samples.codes
-        oob = calibrate(oob, codes, samples.weight).apply(oob)
-        of_labels = unweigh(oob, of_class)
-        n, k = used.size, self.classes_.size
+        """Set what the bags without a row say of it, and of all labels."""
+        codes, weight = rows.codes, rows.own_weight
+        oob = calibrate(oob, codes, rows.weight).apply(oob)
+        of_labels = unweigh(oob, rows.of_class)
+        n, k = rows.used.size, self.classes_.size
         self.oob_decision_function_ = np.full((n, k), np.nan)
-        self.oob_decision_function_[used] = oob
+        self.oob_decision_function_[rows.used] = oob
         self.label_quality_ = np.full(n, np.nan)
-        self.label_quality_[used] = of_labels[np.arange(codes.size), codes]
+        self.label_quality_[rows.used] = of_labels[np.arange(codes.size), codes]
         there = ~np.isnan(oob).any(axis=1)
         right = oob[there].argmax(axis=1) == codes[there]
         self.oob_score_ = float(np.average(right, weights=weight[there]))
         self.noise_rate_, self.noise_rate_std_ = estimate_noise(
             of_labels[there],
             codes[there],
-            trusted[there],
+            rows.trusted[there],
             weight[there],
-            units[there],
+            rows.units[there],
             draws,
         )

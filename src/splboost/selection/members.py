@@ -1,9 +1,9 @@
 """The members of a pool: boosters and forests, each to be run on many bags.
 
-``member.run(ground, bag, seed, rounds)`` works on one bag of the rows. After each of
-the numbers of rounds it gives the trees grown since, and the scores of all rows: those
-out of the bag weigh nothing, and are scored all the same. Two classes have one score,
-half the log-odds of the second; more have a score each.
+``member.run(rows, bag, seed, rounds)`` works on one bag, the weights of its rows. After
+each of the numbers of rounds it gives the trees grown since, and the scores of all
+rows: those out of the bag weigh nothing, and are scored all the same. Two classes have
+one score, half the log-odds of the second; more have a score each.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,100 +49,103 @@ LEAST_SHARE = 1e-3  # of a class, where the logarithm of a share is taken
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """What all runs have in common.
+class TrainingRows:
+    """The rows that a forest is fitted to.
 
     Attributes
     ----------
     binned : Binned
     codes : class of each row
     n_classes : int
+    weight : what each row counts for, in fitting and in judging
+    own_weight : the same without the weights of classes
+    of_class : weight of each class, or None
+    groups : number of each row's group; None where every row is on its own
     trusted : whether the label of each row is known to be right
+    used : which of the rows that were given these are, as a mask
     """
 
     binned: Binned
     codes: NDArray[np.integer]
     n_classes: int
+    weight: FloatArray
+    own_weight: FloatArray
+    of_class: FloatArray | None
+    groups: NDArray[np.intp] | None
     trusted: NDArray[np.bool_]
+    used: NDArray[np.bool_]
 
     @property
     def n_outputs(self) -> int:
         return 1 if self.n_classes == 2 else self.n_classes
 
+    @property
+    def units(self) -> NDArray[np.intp]:
+        """The group of each row, or its own number."""
+        return np.arange(self.codes.size) if self.groups is None else self.groups
 
-class Member(Protocol):
+
+class Member:
     """A kind of booster or forest.
 
     Attributes
     ----------
+    kind : its name
     rounds : after how many rounds it may end
     """
 
-    @property
-    def rounds(self) -> tuple[int, ...]: ...
+    kind: Any
+    rounds: ClassVar[tuple[int, ...]]
 
-    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
+    def start(self, rows: TrainingRows, bag: FloatArray) -> FloatArray:
         """Scores before the first round."""
+        return np.zeros(rows.n_outputs)
 
     def run(
-        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+        self, rows: TrainingRows, bag: FloatArray, seed: int, rounds: Sequence[int]
     ) -> Stages:
         """Trees, and scores of shape (n_rows, n_outputs), after each of the rounds."""
+        raise NotImplementedError
 
-    def scores(self, mean: FloatArray) -> FloatArray:
+    def scores(self, mean: NDArray[Any]) -> NDArray[Any]:
         """Scores from the mean over bags, half the log-odds of two classes."""
-
-    def describe(self) -> dict[str, Any]:
-        """What it is, in words and numbers."""
+        return mean
 
 
 # ------------------------------------------------------------------------- boosters
 
 
 @dataclass(frozen=True)
-class Votes:
+class Votes(Member):
     """Discrete boosting: SPLBoost with a hard pace, or AdaBoost."""
 
-    depth: int
+    max_depth: int
     plateau: float
-    rounds: tuple[int, ...] = VOTE_ROUNDS
-
-    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
-        return np.zeros(ground.n_outputs)
+    kind = "SPLBoost"
+    rounds = VOTE_ROUNDS
 
     def run(
-        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+        self, rows: TrainingRows, bag: FloatArray, seed: int, rounds: Sequence[int]
     ) -> Stages:
-        k = ground.n_classes
+        k = rows.n_classes
         tree = CARTClassifier(
-            max_depth=self.depth, min_weight_fraction_leaf=LIGHTEST_LEAF
+            max_depth=self.max_depth, min_weight_fraction_leaf=LIGHTEST_LEAF
         )
-        learners = _learners(tree, VOTES, ground, seed, 1)
-        state = TrustingState(
-            ground.trusted, DISCRETE, ground.codes, k, bag, self.paces(ground, bag)
-        )
+        learner = _make_learner(tree, VOTES, rows, seed)
+        paces = self.paces(rows, bag)
+        state = TrustingState(rows.trusted, DISCRETE, rows.codes, k, bag, paces)
         floor = 1 / (4 * max(float(bag.sum()), 1.0))
         step = DiscreteStep(k, floor, stop_when_perfect=False)
-        return _boosted(learners, state, step, rounds, VOTE_WARM)
+        return _boosted(Learners([learner]), state, step, rounds, VOTE_WARM)
 
-    def paces(self, ground: Ground, bag: FloatArray) -> list[Pace | None]:
+    def paces(self, rows: TrainingRows, bag: FloatArray) -> list[Pace | None]:
         """The pace of each class, corrected for rare ones."""
         if self.plateau == math.inf:
-            return [None] * ground.n_classes
-        share = np.bincount(ground.codes, bag, ground.n_classes) / bag.sum()
+            return [None] * rows.n_classes
+        share = np.bincount(rows.codes, bag, rows.n_classes) / bag.sum()
         pace = Hard(plateau=self.plateau, prior_corrected=True)
         paces = paces_of_classes(pace, dict(enumerate(share)), Exponential())
         return list(paces.values())
-
-    def scores(self, mean: FloatArray) -> FloatArray:
-        return mean
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "kind": "SPLBoost",
-            "max_depth": self.depth,
-            "plateau": self.plateau,
-        }
 
 
 class TrustingState(State):
@@ -167,50 +170,40 @@ class TrustingState(State):
 
 
 @dataclass(frozen=True)
-class Logits:
+class Logits(Member):
     """LogitBoost with a small learning rate; it starts from the shares of classes."""
 
-    depth: int
-    rounds: tuple[int, ...] = LOGIT_ROUNDS
+    max_depth: int
+    kind = "LogitBoost"
+    rounds = LOGIT_ROUNDS
 
-    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
-        k = ground.n_classes
-        share = (np.bincount(ground.codes, bag, k) + 1) / (bag.sum() + k)
+    def start(self, rows: TrainingRows, bag: FloatArray) -> FloatArray:
+        k = rows.n_classes
+        share = (np.bincount(rows.codes, bag, k) + 1) / (bag.sum() + k)
         return scores_of_shares(share[1:] if k == 2 else share)
 
     def run(
-        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+        self, rows: TrainingRows, bag: FloatArray, seed: int, rounds: Sequence[int]
     ) -> Stages:
-        k, start = ground.n_classes, self.start(ground, bag)
+        k, start = rows.n_classes, self.start(rows, bag)
         tree = CARTRegressor(
-            max_depth=self.depth,
+            max_depth=self.max_depth,
             min_samples_leaf=LOGIT_LEAF,
             min_weight_fraction_leaf=LIGHTEST_LEAF,
         )
-        learners = _learners(tree, MEANS, ground, seed, ground.n_outputs)
+        learner = _make_learner(tree, MEANS, rows, seed)
         working_set = logit(LONGEST_RESPONSE, keep_gradient=False)
-        state = State(working_set, ground.codes, k, bag, [None] * k, targets=True)
+        state = State(working_set, rows.codes, k, bag, [None] * k, targets=True)
         # Of more classes (K - 1) / K is taken when their scores are combined.
         state.move_to(np.tile(start if k == 2 else k / (k - 1) * start, (bag.size, 1)))
         rate = LOGIT_RATE * (0.5 if k == 2 else 1.0)
         step = ValueStep(Means(rate), float(bag.sum()))
-        return _boosted(learners, state, step, rounds, 0)
-
-    def scores(self, mean: FloatArray) -> FloatArray:
-        return mean
-
-    def describe(self) -> dict[str, Any]:
-        return {"kind": "LogitBoost", "max_depth": self.depth}
+        return _boosted(Learners([learner] * rows.n_outputs), state, step, rounds, 0)
 
 
-def _learners(
-    tree: Any, answers: str, ground: Ground, seed: int, n_learners: int
-) -> Learners:
-    codes, k = ground.codes, ground.n_classes
-    learner = TreeLearner(
-        tree, ground.binned, codes, k, answers, n_threads=1, seed=seed
-    )
-    return Learners([learner] * n_learners)
+def _make_learner(tree: Any, answers: str, rows: TrainingRows, seed: int) -> Any:
+    of_classes = rows.codes, rows.n_classes
+    return TreeLearner(tree, rows.binned, *of_classes, answers, n_threads=1, seed=seed)
 
 
 def _boosted(
@@ -225,12 +218,12 @@ def _boosted(
         if several:
             schedule = Schedule(n_rounds, n_warm)
             boost(learners, state, step, schedule, history, rng=draws)
-        for each in history.rounds[n_before:]:
-            for k, weak in enumerate(each.weak if each.counts else []):
+        for done in history.rounds[n_before:]:
+            for k, weak in enumerate(done.weak if done.counts else []):
                 if weak is None:
                     continue
                 output = weak.output
-                if len(each.weak) > 1:
+                if len(done.weak) > 1:
                     output = combine(output * (np.arange(state.n_outputs) == k))
                 trees.append((weak.fitted, output))
         score = state.output()
@@ -241,60 +234,51 @@ def _boosted(
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(Member):
     """A random forest, whose leaves have some rows at least.
 
     With ``random_cuts`` it is one of extremely randomised trees: cuts are drawn, and
     each tree sees all rows of the bag.
     """
 
-    leaf: int
+    min_samples_leaf: int
     max_features: Literal["sqrt", "1"] = "sqrt"
     random_cuts: bool = False
-    rounds: tuple[int, ...] = (FOREST_TREES,)
+    rounds = (FOREST_TREES,)
 
-    def start(self, ground: Ground, bag: FloatArray) -> FloatArray:
-        return np.zeros(ground.n_outputs)
+    @property
+    def kind(self) -> str:
+        return "extra trees" if self.random_cuts else "forest"
 
     def run(
-        self, ground: Ground, bag: FloatArray, seed: int, rounds: Sequence[int]
+        self, rows: TrainingRows, bag: FloatArray, seed: int, rounds: Sequence[int]
     ) -> Stages:
         """Scores are the mean share of each class in the leaves, of two the second."""
-        k, rows = ground.n_classes, np.flatnonzero(bag)
-        n_features = ground.binned.n_bins.size
+        k, inside = rows.n_classes, np.flatnonzero(bag)
+        n_features = rows.binned.n_bins.size
+        fewest = max(self.min_samples_leaf, math.ceil(inside.size / MOST_LEAVES))
         options = TreeOptions(
             max_features=1 if self.max_features == "1" else math.isqrt(n_features),
             random_cuts=self.random_cuts,
-            min_samples_leaf=max(self.leaf, math.ceil(rows.size / MOST_LEAVES)),
+            min_samples_leaf=fewest,
             min_weight_fraction_leaf=LIGHTEST_LEAF,
         )
-        grower = TreeGrower(ground.binned, ground.codes, k, options, seed=seed)
+        grower = TreeGrower(rows.binned, rows.codes, k, options, seed=seed)
         draws = np.array([2 * seed + 1], dtype=np.uint64)
-        total, weight = np.zeros((bag.size, ground.n_outputs)), bag
-        done = 0
-        for n_trees in rounds:
-            trees = []
-            for _ in range(n_trees - done):
-                if not self.random_cuts:
-                    weight = np.zeros(bag.size)
-                    draw_rows(rows, bag, draws, weight)
-                tree = grower.grow(weight)
-                share = tree.total[:, :k] / tree.total[:, :k].sum(axis=1)[:, None]
-                share = share[:, -ground.n_outputs :]
-                total += share[grower.leaf]
-                trees.append((tree, share / FOREST_TREES))
-            done = n_trees
-            yield trees, total / done
+        total, weight, trees = np.zeros((bag.size, rows.n_outputs)), bag, []
+        for _ in range(FOREST_TREES):
+            if not self.random_cuts:
+                weight = np.zeros(bag.size)
+                draw_rows(inside, bag, draws, weight)
+            tree = grower.grow(weight)
+            share = tree.total[:, :k] / tree.total[:, :k].sum(axis=1)[:, None]
+            share = share[:, -rows.n_outputs :]
+            total += share[grower.leaf]
+            trees.append((tree, share / FOREST_TREES))
+        yield trees, total / FOREST_TREES
 
-    def scores(self, mean: FloatArray) -> FloatArray:
+    def scores(self, mean: NDArray[Any]) -> NDArray[Any]:
         return scores_of_shares(mean)
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "kind": "extra trees" if self.random_cuts else "forest",
-            "min_samples_leaf": self.leaf,
-            "max_features": self.max_features,
-        }
 
 
 @kernel
@@ -305,7 +289,7 @@ def draw_rows(rows, bag, seed, weight):  # type: ignore[no-untyped-def]
         weight[i] += bag[i]
 
 
-def scores_of_shares(share: FloatArray) -> FloatArray:
+def scores_of_shares(share: NDArray[Any]) -> NDArray[Any]:
     """Scores at which the classes have these shares, of two classes the second.
 
     Half the log-odds of two classes; of more the logarithms, less their mean.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,15 @@ from scipy.special import expit, softmax
 
 from splboost._data.table import Table
 from splboost.boosting.model import TreeModel
-from splboost.selection.members import Forest, Ground, Logits, Member, Trees, Votes
+from splboost.selection.bags import draw_bags
+from splboost.selection.members import (
+    Forest,
+    Logits,
+    Member,
+    TrainingRows,
+    Trees,
+    Votes,
+)
 from splboost.selection.workers import Stop, work_through
 from splboost.trees.ensemble import TreeEnsemble
 
@@ -30,8 +38,8 @@ SHARES = 0.15, 0.35, 0.7  # of the rows, in a bag
 LEAVES = 1, 3, 10  # fewest rows in a leaf of a forest
 PLATEAU = 2.0
 MANY_ROWS = 5000  # of two classes, above which there are fewer bags
-N_ELECTIONS = 200
-FEWEST_WINS = 4  # a setting that wins fewer elections counts for nothing
+N_DRAWS = 200  # of weights of the rows, by which settings are compared
+FEWEST_WINS = 4  # a setting that is the best for fewer draws counts for nothing
 FACTORS = 0.01, 4.0  # the smallest and the largest
 N_HALVINGS = 14
 GOLDEN = 0.6180339887498949
@@ -60,7 +68,26 @@ class Bag(NamedTuple):
 
     size: int
     weight: FloatArray
-    seeds: NDArray[np.integer]
+    seeds: dict[Member, int]
+
+
+class Setting(NamedTuple):
+    """A member after so many rounds, on bags of one size.
+
+    Attributes
+    ----------
+    size : number among ``SHARES``
+    member : Member
+    n_rounds : int
+    weight : how much it counts; sums to 1
+    brier : out-of-bag Brier score
+    """
+
+    size: int
+    member: Member
+    n_rounds: int
+    weight: float = math.nan
+    brier: float = math.nan
 
 
 def count_bags(n_bags: int, n_rows: int, n_classes: int) -> list[int]:
@@ -76,119 +103,92 @@ def count_bags(n_bags: int, n_rows: int, n_classes: int) -> list[int]:
     return [max(2, round(total * each / sum(out))) for each in out]
 
 
-class Candidate(NamedTuple):
-    """A member after so many rounds, on bags of one size.
-
-    Attributes
-    ----------
-    size : number among ``SHARES``
-    member : Member
-    number : that of the member
-    n_rounds : int
-    """
-
-    size: int
-    member: Member
-    number: int
-    n_rounds: int
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """Settings, and how to use them.
-
-    Attributes
-    ----------
-    settings : list of Candidate
-    factor : what the scores of each are multiplied by
-    brier : out-of-bag Brier score of each
-    count : how much each counts; sums to 1
-    """
-
-    settings: list[Candidate]
-    factor: FloatArray
-    brier: FloatArray
-    count: FloatArray
+def make_bags(
+    rows: TrainingRows,
+    members: list[Member],
+    numbers: dict[int, int],
+    rng: np.random.RandomState,
+) -> list[Bag]:
+    """Draw so many bags of each size."""
+    bags = []
+    for size, n_bags in numbers.items():
+        for inside in draw_bags(rows.codes, rows.groups, n_bags, SHARES[size], rng):
+            seeds = rng.randint(2**31 - 1, size=len(members)).tolist()
+            of_member = dict(zip(members, seeds, strict=True))
+            bags.append(Bag(size, rows.weight * inside, of_member))
+    return bags
 
 
 def _run(
-    ground: Ground,
-    member: Member,
-    rounds: Sequence[int],
-    bag: Bag,
-    seed: int,
-    stop: Stop,
+    rows: TrainingRows, member: Member, rounds: Sequence[int], bag: Bag, stop: Stop
 ) -> tuple[list[Trees], NDArray[np.float32]]:
     """A member on a bag: trees by stage, and the scores of the rows out of the bag
     after each stage."""
     out = np.flatnonzero(bag.weight == 0)
-    scores = np.zeros((len(rounds), out.size, ground.n_outputs), dtype=np.float32)
+    scores = np.zeros((len(rounds), out.size, rows.n_outputs), dtype=np.float32)
     stages = []
     if not stop.is_set:
-        run = member.run(ground, bag.weight, seed, rounds)
-        for own, (trees, score) in zip(scores, run, strict=True):
+        run = member.run(rows, bag.weight, bag.seeds[member], rounds)
+        for of_stage, (trees, score) in zip(scores, run, strict=True):
             stages.append(trees)
-            own[:] = score[out]
+            of_stage[:] = score[out]
             if stop.is_set:
                 break
     return stages, scores
 
 
 def _scout(
-    ground: Ground, members: list[Member], bag: Bag, stop: Stop
+    rows: TrainingRows, members: list[Member], bag: Bag, stop: Stop
 ) -> NDArray[np.float32]:
     """Scores of the rows out of a bag, by each member after each of its rounds."""
     return np.concatenate(
-        [
-            _run(ground, member, member.rounds, bag, int(seed), stop)[1]
-            for member, seed in zip(members, bag.seeds, strict=True)
-        ]
+        [_run(rows, member, member.rounds, bag, stop)[1] for member in members]
     )
 
 
 def scout(
-    ground: Ground,
+    rows: TrainingRows,
     members: list[Member],
     bags: list[Bag],
     *,
     n_jobs: int | None,
     verbose: int,
-) -> tuple[list[Candidate], NDArray[np.float32]]:
+) -> tuple[list[Setting], NDArray[np.float32]]:
     """Out-of-bag scores of all settings.
 
     Returns
     -------
-    settings : list of Candidate
+    settings : list of Setting
     scores : (n_settings, n_rows, n_outputs), means over the bags without a row
     """
-    of_size = [(m, k, t) for k, m in enumerate(members) for t in m.rounds]
     settings = [
-        Candidate(size, member, number, n_rounds)
+        Setting(size, member, n_rounds)
         for size in range(len(SHARES))
-        for member, number, n_rounds in of_size
+        for member in members
+        for n_rounds in member.rounds
     ]
-    n = ground.codes.size
-    shape = len(SHARES), len(of_size), n, ground.n_outputs
-    total = np.zeros(shape, dtype=np.float32)
+    n, per_size = rows.codes.size, len(settings) // len(SHARES)
+    scores = np.zeros((len(settings), n, rows.n_outputs), dtype=np.float32)
 
-    def receive(number: int, scores: NDArray[np.float32]) -> None:
+    def receive(number: int, of_bag: NDArray[np.float32]) -> None:
         bag = bags[number]
-        total[bag.size][:, bag.weight == 0] += scores
+        of_size = scores[bag.size * per_size :][:per_size]
+        of_size[:, bag.weight == 0] += of_bag
 
     work_through(
         _scout,
-        [(ground, members, bag) for bag in bags],
+        [(rows, members, bag) for bag in bags],
         n_jobs=n_jobs,
         verbose=verbose,
         title="pool",
         unit="bags",
         receive=receive,
     )
-    for size, n_out in enumerate(np.maximum(count_out(bags, n), 1)):
-        total[size] /= n_out[:, None]
-        for k, (member, _, _) in enumerate(of_size):
-            total[size, k] = member.scores(total[size, k])
-    return settings, total.reshape(-1, n, ground.n_outputs)
+    n_out = np.maximum(count_out(bags, n), 1)[:, :, None]
+    for setting, score in zip(settings, scores, strict=True):
+        score /= n_out[setting.size]
+        score[:] = setting.member.scores(score)
+    return settings, scores
 
 
 def count_out(bags: list[Bag], n_rows: int) -> NDArray[np.intp]:
@@ -268,26 +268,23 @@ def sum_losses(losses: FloatArray, weight: FloatArray) -> FloatArray:
     return np.einsum("ij,j->i", losses, weight)
 
 
-def elect(
+def bootstrap_weights(
     losses: FloatArray,
     weight: FloatArray,
     units: NDArray[np.intp],
-    n_elections: int,
-    fewest: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """How much to believe each setting: the share of elections that it wins.
+    """How much to believe each setting: how often it is the best of a random draw.
 
-    In each election rows count for more or less at random (the Bayesian bootstrap), and
-    the setting of the lowest loss wins. What wins by chance wins rarely, and what wins
-    less often than ``fewest`` times counts for nothing, unless all do.
+    In each draw rows count for more or less at random (the Bayesian bootstrap), and the
+    setting of the lowest loss wins. What wins by chance wins rarely, and what wins less
+    often than ``FEWEST_WINS`` times counts for nothing, unless all do.
 
     Parameters
     ----------
     losses : (n_settings, n_rows)
     weight : of each row
     units : what each row belongs to; rows of one unit count for more or less together
-    n_elections, fewest : int
     rng : Generator
 
     Returns
@@ -296,60 +293,58 @@ def elect(
     """
     wins = np.zeros(losses.shape[0])
     n_units = int(units.max()) + 1
-    for _ in range(n_elections):
+    for _ in range(N_DRAWS):
         chance = rng.standard_exponential(n_units)[units]
         wins[int(np.argmin(sum_losses(losses, weight * chance)))] += 1
-    if wins.max() >= fewest:
-        wins[wins < fewest] = 0
+    if wins.max() >= FEWEST_WINS:
+        wins[wins < FEWEST_WINS] = 0
     return wins / wins.sum()
 
 
 def judge(
-    settings: list[Candidate],
+    rows: TrainingRows,
+    settings: list[Setting],
     scores: NDArray[np.float32],
     n_out: NDArray[np.intp],
-    codes: NDArray[np.integer],
-    n_classes: int,
-    weight: FloatArray,
-    units: NDArray[np.intp],
     rng: np.random.Generator,
-) -> tuple[Choice, FloatArray]:
-    """How much each setting is to count, and the out-of-bag probabilities then.
+) -> tuple[list[Setting], FloatArray]:
+    """The settings that are to count, the heaviest first, and out-of-bag probabilities.
 
     Half of the say is shared by the rows alike, and half by the classes, so that a rare
     one is heard.
     """
     judging = find_judges(n_out)
-    there, own, counting = codes[judging], units[judging], weight[judging]
-    fitted = [fit_factor(score[judging], there, counting) for score in scores]
-    factor, losses = map(np.array, zip(*fitted, strict=True))
-    brier = sum_losses(losses, counting / counting.sum())
-    of_class = np.bincount(there, counting, n_classes)
-    share = of_class / counting.sum() * np.count_nonzero(of_class)
-    say = counting * (0.5 + 0.5 / share[there])
-    count = elect(losses, say, own, N_ELECTIONS, FEWEST_WINS, rng)
-    kept = np.flatnonzero(count)
-    order = kept[np.argsort(-count[kept], kind="stable")]
-    choice = Choice(
-        [settings[k] for k in order], factor[order], brier[order], count[order]
-    )
-    return choice, mix(choice, scores[order], n_out, n_classes)
+    codes, weight = rows.codes[judging], rows.weight[judging]
+    fitted = [fit_factor(score[judging], codes, weight) for score in scores]
+    factors, losses = map(np.array, zip(*fitted, strict=True))
+    brier = sum_losses(losses, weight / weight.sum())
+    of_class = np.bincount(codes, weight, rows.n_classes)
+    of_class = of_class / weight.sum() * np.count_nonzero(of_class)
+    say = weight * (0.5 + 0.5 / of_class[codes])
+    share = bootstrap_weights(losses, say, rows.units[judging], rng)
+    kept = np.flatnonzero(share)
+    order = kept[np.argsort(-share[kept], kind="stable")]
+    chosen = [
+        settings[k]._replace(weight=float(share[k]), brier=float(brier[k]))
+        for k in order
+    ]
+    return chosen, mix(chosen, scores[order], factors[order], n_out, rows.n_classes)
 
 
 def mix(
-    choice: Choice,
+    settings: list[Setting],
     scores: NDArray[np.float32],
+    factors: FloatArray,
     n_out: NDArray[np.intp],
     n_classes: int,
 ) -> FloatArray:
     """Out-of-bag probabilities of the settings that count; NaN for rows of no bag."""
     n = n_out.shape[1]
     mean, known = np.zeros((n, n_classes)), np.zeros(n)
-    parts = zip(choice.settings, scores, choice.factor, choice.count, strict=True)
-    for setting, score, factor, count in parts:
+    for setting, score, factor in zip(settings, scores, factors, strict=True):
         out = n_out[setting.size] > 0
-        mean[out] += count * probabilities(score[out], factor)
-        known[out] += count
+        mean[out] += setting.weight * probabilities(score[out], factor)
+        known[out] += setting.weight
     with np.errstate(invalid="ignore"):
         return mean / known[:, None]
 
@@ -408,71 +403,62 @@ class Mixture:
 
 
 def grow(
-    ground: Ground,
-    choice: Choice,
+    rows: TrainingRows,
+    settings: list[Setting],
     bags: list[Bag],
-    weight: FloatArray,
     *,
     n_jobs: int | None,
     verbose: int,
 ) -> tuple[Mixture, FloatArray]:
     """The trees of the settings that count, and their out-of-bag probabilities.
 
-    ``weight`` is that of the rows in judging. Bags may have other weights than when the
-    settings were chosen; the factors of the scores are fitted anew.
+    Bags may have other weights than when the settings were chosen; the factors of the
+    scores are fitted anew.
     """
-    wanted: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for k, setting in enumerate(choice.settings):
-        wanted[setting.size, setting.number].append(k)
-    for numbers in wanted.values():
-        numbers.sort(key=lambda k: choice.settings[k].n_rounds)
-    pieces, of_piece = [], []
-    for key, numbers in wanted.items():
-        member = choice.settings[numbers[0]].member
-        rounds = [choice.settings[k].n_rounds for k in numbers]
-        for bag in bags:
-            if bag.size == key[0]:
-                seed = int(bag.seeds[key[1]])
-                pieces.append((ground, member, rounds, bag, seed))
-                of_piece.append((key, bag))
-    results = work_through(
-        _run, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="fits"
+    wanted: defaultdict[tuple[int, Member], list[int]] = defaultdict(list)
+    for k, setting in enumerate(settings):
+        wanted[setting.size, setting.member].append(k)
+    of_size = {
+        size: [bag for bag in bags if bag.size == size] for size in range(len(SHARES))
+    }
+    pieces = []
+    for (size, member), numbers in wanted.items():
+        numbers.sort(key=lambda k: settings[k].n_rounds)
+        rounds = [settings[k].n_rounds for k in numbers]
+        pieces += [(rows, member, rounds, bag) for bag in of_size[size]]
+    results = iter(
+        work_through(
+            _run, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="fits"
+        )
     )
-    n = ground.codes.size
-    n_out = count_out(bags, n)
+    n_out = count_out(bags, rows.codes.size)
     judging = find_judges(n_out)
-    there, counting = ground.codes[judging], weight[judging]
-    scores = np.zeros((len(choice.settings), n, ground.n_outputs), dtype=np.float32)
-    factor, parts = choice.factor.copy(), []
-    for key, numbers in wanted.items():
-        member = choice.settings[numbers[0]].member
-        starts, grown = [], []
-        for (of, bag), (trees, of_stages) in zip(of_piece, results, strict=True):
-            if of == key:
-                starts.append(member.start(ground, bag.weight))
-                grown.append(trees)
-                for k, score in zip(numbers, of_stages, strict=True):
-                    scores[k, bag.weight == 0] += score
-        stages = []
-        for at, k in enumerate(numbers):
-            scores[k] = member.scores(scores[k] / np.maximum(n_out[key[0]], 1)[:, None])
-            factor[k], _ = fit_factor(scores[k][judging], there, counting)
-            model = _join(
-                [each for of_bag in grown for each in of_bag[at]], len(grown), ground
-            )
-            stages.append((model, float(factor[k]), float(choice.count[k])))
+    codes, weight = rows.codes[judging], rows.weight[judging]
+    shape = len(settings), rows.codes.size, rows.n_outputs
+    scores, factors = np.zeros(shape, dtype=np.float32), np.zeros(len(settings))
+    parts = []
+    for (size, member), numbers in wanted.items():
+        grown, stages = [next(results) for _ in of_size[size]], []
+        starts = [member.start(rows, bag.weight) for bag in of_size[size]]
+        for stage, k in enumerate(numbers):
+            for bag, (_, of_stages) in zip(of_size[size], grown, strict=True):
+                scores[k, bag.weight == 0] += of_stages[stage]
+            mean = scores[k] / np.maximum(n_out[size], 1)[:, None]
+            scores[k] = member.scores(mean)
+            factors[k], _ = fit_factor(scores[k][judging], codes, weight)
+            trees = [tree for of_stages, _ in grown for tree in of_stages[stage]]
+            model = _join(trees, len(grown), rows)
+            stages.append((model, float(factors[k]), settings[k].weight))
         parts.append(Contribution(member, np.mean(starts, axis=0), stages))
     categorical = parts[0].stages[0][0].categorical_features
-    mixture = Mixture(parts, ground.n_classes, categorical)
-    return mixture, mix(replace(choice, factor=factor), scores, n_out, ground.n_classes)
+    mixture = Mixture(parts, rows.n_classes, categorical)
+    return mixture, mix(settings, scores, factors, n_out, rows.n_classes)
 
 
-def _join(trees: Trees, n_bags: int, ground: Ground) -> TreeModel:
+def _join(trees: Trees, n_bags: int, rows: TrainingRows) -> TreeModel:
+    """A model of trees of all bags, whose scores are the mean over these."""
     grown = [tree for tree, _ in trees]
-    output = np.concatenate(
-        [np.empty((0, ground.n_outputs)), *(own for _, own in trees)]
-    )
-    ensemble = TreeEnsemble.from_grown(
-        grown, ground.n_classes, ground.binned.categories
-    )
+    nothing = np.empty((0, rows.n_outputs))
+    output = np.concatenate([nothing, *(of_nodes for _, of_nodes in trees)])
+    ensemble = TreeEnsemble.from_grown(grown, rows.n_classes, rows.binned.categories)
     return TreeModel(ensemble, output / n_bags, None)

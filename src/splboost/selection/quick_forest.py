@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from splboost._data.labels import all_or_nothing, encode_labels
-from splboost._data.table import read_table
-from splboost._tools.threads import count_threads
-from splboost.boosting.samples import Samples
-from splboost.selection.bags import check_groups, draw_bags
-from splboost.selection.belief import calibrate
+from splboost._data.labels import all_or_nothing
 from splboost.selection.forest import BaggedForest
+from splboost.selection.members import FOREST_TREES, Forest
+from splboost.selection.pool import Setting, make_bags
 
 MOST_BAGS, FEWEST_BAGS = 14, 5  # of each kind
 MANY_ROWS = 3000  # from which on there are fewer bags
@@ -87,39 +83,17 @@ class QuickForest(BaggedForest):
         return self
 
     def _fit(self, X: Any, y: ArrayLike, groups: Any) -> None:
-        from splboost.selection.members import Forest, Ground
-        from splboost.selection.pool import SHARES, Bag, Candidate, Choice, grow
-
         rng = check_random_state(self.random_state)
-        table = read_table(self, X, self.categorical_features, reset=True)
-        weight = np.ones(table.n_rows)
-        self.classes_, codes = encode_labels(self, y, weight)
-        samples = Samples(table, X, codes, weight)
-        ground = Ground(
-            samples.binned(count_threads(self.n_jobs)),
-            codes,
-            self.classes_.size,
-            np.zeros(codes.size, dtype=bool),
-        )
-        units = None if groups is None else check_groups(groups, table.n_rows)
+        rows = self._read(X, y, groups=groups)
+        n = rows.codes.size
         # Trees that draw their cuts differ by that, and may see more of the rows.
-        leaf = max(LEAST_LEAF, codes.size // MOST_LEAVES)
-        parts = (1, Forest(leaf)), (2, Forest(leaf, random_cuts=True))
-        n_bags = max(round(MOST_BAGS * min(MANY_ROWS / codes.size, 1)), FEWEST_BAGS)
+        leaf = max(LEAST_LEAF, n // MOST_LEAVES)
+        small, large = Forest(leaf), Forest(leaf, random_cuts=True)
         settings = [
-            Candidate(size, member, number, member.rounds[-1])
-            for number, (size, member) in enumerate(parts)
+            Setting(1, small, FOREST_TREES, weight=0.5),
+            Setting(2, large, FOREST_TREES, weight=0.5),
         ]
-        bags = [
-            Bag(size, weight * inside, rng.randint(2**31 - 1, size=len(parts)))
-            for size, _ in parts
-            for inside in draw_bags(codes, units, n_bags, SHARES[size], rng)
-        ]
-        equal = np.full(len(parts), 1 / len(parts))
-        choice = Choice(settings, np.ones(len(parts)), equal, equal)
-        self._mixture, oob = grow(
-            ground, choice, bags, weight, n_jobs=self.n_jobs, verbose=self.verbose
-        )
-        self._calibration = calibrate(oob, codes, weight)
+        n_bags = max(round(MOST_BAGS * min(MANY_ROWS / n, 1)), FEWEST_BAGS)
+        bags = make_bags(rows, [small, large], {1: n_bags, 2: n_bags}, rng)
+        oob = self._grow(rows, settings, bags)
         self.oob_decision_function_ = self._calibration.apply(oob)
-        self.feature_importances_ = self._mixture.importances(self.n_features_in_)

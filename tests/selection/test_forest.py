@@ -635,7 +635,7 @@ def test_a_rare_class_is_not_eaten():
         random_state=3,
     )
     train, test = np.arange(1500) < 900, np.arange(1500) >= 900
-    options = {"n_bags": 8, "random_state": 0}
+    options = {"n_bags": 4, "random_state": 0}
     recalls = []
     for paced in (True, False):
         clf = SPLForestClassifier(paced=paced, **options).fit(X[train], y[train])
@@ -662,14 +662,14 @@ def test_classes_of_any_number_and_name():
 def test_classes_of_one_row_are_judged_by_nobody(noisy):
     X, _, y_noisy, _ = noisy
     y = y_noisy.copy()
-    y[:8] = np.arange(10, 18)
+    y[:2] = 10, 11
     clf = SPLForestClassifier(n_bags=2, random_state=0)
-    some = r"classes are in every bag \(10, 11, 12, 13, 14, …\): nothing"
-    with pytest.warns(UserWarning, match=some):
+    message = r"classes are in every bag \(10, 11\): nothing is judged"
+    with pytest.warns(UserWarning, match=message):
         clf.fit(X, y)
-    assert clf.classes_.tolist() == [0, 1, *range(10, 18)]
-    assert np.isnan(clf.label_quality_[:8]).all()
-    assert np.isfinite(clf.label_quality_[8:]).all()
+    assert clf.classes_.tolist() == [0, 1, 10, 11]
+    assert np.isnan(clf.label_quality_[:2]).all()
+    assert np.isfinite(clf.label_quality_[2:]).all()
 
 
 def test_no_warning_of_classes_that_do_not_count(noisy, recwarn):
@@ -714,7 +714,7 @@ def test_a_weight_of_five_counts_as_five_copies_on_average():
     y = (rng.random(150) < np.where(X[:, 0] > 0.5, 0.5, 0.2)).astype(int)
     weight = np.where((y == 1) & (X[:, 0] > 0.5), 5, 1)
     number = np.repeat(np.arange(150), weight)
-    n_seeds = 8
+    n_seeds = 4
     weighted, copied, plain = (np.zeros((n_seeds, 150)) for _ in range(3))
     for seed in range(n_seeds):
         clf = SPLForestClassifier(n_bags=4, random_state=seed)
@@ -759,7 +759,7 @@ def test_weights_of_classes_are_taken_back():
 
 def test_class_weights_change_probabilities_but_not_what_labels_are_worth():
     X, y = make_classification(600, 6, weights=[0.85], class_sep=0.6, random_state=3)
-    plain = SPLForestClassifier(n_bags=8, random_state=0).fit(X, y)
+    plain = SPLForestClassifier(n_bags=4, random_state=0).fit(X, y)
     weighed = clone(plain).set_params(class_weight={0: 1, 1: 6}).fit(X, y)
     rare = y == 1
 

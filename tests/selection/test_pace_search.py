@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import AdaBoostClassifier as ForeignBooster
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -24,7 +24,7 @@ from splboost import (
     SPLBoostClassifier,
 )
 from splboost.pace import Hard, Linear
-from splboost.selection import StratifiedBags, spl_path
+from splboost.selection import spl_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of strict paces
 
@@ -55,8 +55,9 @@ def assert_same_model(model, other, X):
 # -------------------------------------------------------------- choosing and refitting
 
 
-@pytest.mark.parametrize("rule", ["best", "one standard error"])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("rule", "n_classes"), [("best", 3), ("one standard error", 2)]
+)
 def test_it_takes_what_its_path_says_and_refits(rule, n_classes):
     X, y = data(n_classes=n_classes)
     found = search(depths=[1, 2, 3], rule=rule).fit(X, y)
@@ -186,22 +187,13 @@ def test_methods_are_those_of_the_booster():
 # --------------------------------------------------------------------- the same, or not
 
 
-@pytest.mark.parametrize(
-    "booster",
-    [
-        SPLBoostClassifier(n_estimators=8, subsample=0.6),
-        SPLBoostClassifier(DecisionTreeClassifier(max_depth=1, max_features=1)),
-    ],
-    ids=["subsample", "foreign"],
-)
-def test_the_seed_fixes_everything(booster):
-    booster = clone(booster).set_params(n_estimators=8)
+def test_the_seed_fixes_everything():
     X, y = data()
+    booster = SPLBoostClassifier(n_estimators=8, subsample=0.6)
     found = search(booster).fit(X, y)
-    for n_jobs in (1, 2):
-        again = search(booster, n_jobs=n_jobs).fit(X, y)
-        np.testing.assert_array_equal(found.path_.scores, again.path_.scores)
-        assert_same_model(found, again, X)
+    again = search(booster, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(found.path_.scores, again.path_.scores)
+    assert_same_model(found, again, X)
     other = search(booster, random_state=1).fit(X, y)
     assert (found.path_.scores != other.path_.scores).any()
 
@@ -214,45 +206,19 @@ def test_a_seed_of_the_booster_is_kept():
     assert_same_model(found, by_hand, X)
 
 
-def test_sample_weights_count():
+def test_sample_weights_and_groups_count():
     X, y = data()
     weight = np.random.default_rng(0).integers(0, 3, size=y.size).astype(float)
-    cv = list(StratifiedKFold(3).split(X, y))
-    found = search(cv=cv).fit(X, y, weight)
-    path = spl_path(
-        X,
-        y,
-        booster=found.booster,
-        plateaus=found.grid,
-        depths=None,
-        cv=cv,
-        sample_weight=weight,
-    )
+    given = {"sample_weight": weight, "groups": np.arange(y.size) // 4}
+    cv = GroupKFold(3)
+    found = search(cv=cv).fit(X, y, **given)
+    options = {"plateaus": found.grid, "depths": None, "cv": cv}
+    path = spl_path(X, y, booster=found.booster, **options, **given)
     np.testing.assert_array_equal(found.path_.scores, path.scores)
     by_hand = clone(found.booster).set_params(**found.best_params_)
     assert_same_model(found, by_hand.fit(X, y, weight), X)
-    assert (search(cv=cv).fit(X, y).path_.scores != path.scores).any()
-
-
-@pytest.mark.parametrize("cv", [3, StratifiedBags(3, random_state=0)], ids=str)
-def test_groups_are_not_divided(cv):
-    """Labels are the same within a group and random between them.
-
-    A booster can know them only from a group that it has seen.
-    """
-    groups = np.repeat(np.arange(40), 6)
-    booster = SPLBoostClassifier(n_estimators=60, on_perfect="continue")
-    told, untold = [], []
-    for seed in range(5):  # one draw of labels may be guessed by chance
-        rng = np.random.default_rng(seed)
-        y = rng.integers(0, 2, size=40)[groups]
-        X = groups[:, None] + 0.01 * rng.normal(size=(240, 1))
-        grouped = search(booster, cv=cv, depths=[3], grid=[np.inf])
-        told.append(grouped.fit(X, y, groups=groups).best_score_)
-        single = search(booster, cv=3, depths=[3], grid=[np.inf])
-        untold.append(single.fit(X, y).best_score_)
-    assert min(untold) > 0.9
-    assert np.mean(told) < 0.7
+    unweighted = search(cv=cv).fit(X, y, groups=given["groups"])
+    assert (unweighted.path_.scores != path.scores).any()
 
 
 # ----------------------------------------------------------------- within scikit-learn
@@ -288,7 +254,6 @@ def test_in_a_grid_search():
         search(grid=[2.0, np.inf]),
         {"booster__learning_rate": [0.5, 1.0], "rule": ["best", "one standard error"]},
         cv=2,
-        n_jobs=2,
     ).fit(X, y)
     assert len(outer.cv_results_["params"]) == 4
     assert np.isfinite(outer.cv_results_["mean_test_score"]).all()
@@ -348,17 +313,11 @@ def test_names_of_an_earlier_fit_are_forgotten():
             "n_iter_no_change=3 of the booster",
         ),
         ({"grid": []}, ValueError, r"grid=\[\] is empty; give a plateau at least"),
-        ({"grid": "ages"}, ValueError, "grid='ages' is unknown"),
-        ({"grid": 2.0}, TypeError, "grid=2.0 is no grid"),
         ({"grid": [2.0, "hard"]}, TypeError, "grid=.* mixes plateaus and paces"),
         ({"rule": "1se"}, ValueError, "'rule' parameter"),
         ({"depths": [0]}, ValueError, "depths=.* must be whole numbers from 1 on"),
-        ({"cv": 1}, ValueError, r"'cv' parameter .* in the range \[2, inf\)"),
         ({"grid": [-2.0]}, ValueError, r"grid=\[-2.0\] will not do: .* above 0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs=0 has no meaning"),
         ({"n_jobs": 2.0}, ValueError, "'n_jobs' parameter of PaceSearchCV"),
-        ({"verbose": -1}, ValueError, "'verbose' parameter of PaceSearchCV"),
-        ({"scoring": 3}, ValueError, "'scoring' parameter of PaceSearchCV"),
         ({"scoring": "x"}, ValueError, "scoring='x' is unknown"),
     ],
 )

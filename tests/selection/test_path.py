@@ -104,8 +104,7 @@ def assert_same_as_by_hand(booster, X, y, *, pace=None, depths=None, weight=None
 # --------------------------------------------------------- the same as fits one by one
 
 
-@pytest.mark.parametrize("pace", [Hard(), Linear()])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("pace", "n_classes"), [(Hard(), 2), (Linear(), 3)])
 def test_scores_of_splboost(pace, n_classes):
     X, y = data(n_classes=n_classes)
     booster = SPLBoostClassifier()
@@ -115,22 +114,24 @@ def test_scores_of_splboost(pace, n_classes):
 
 
 @pytest.mark.parametrize(
-    "booster",
+    ("booster", "n_classes"),
     [
-        AdaBoostClassifier(),
-        LogitBoostClassifier(),
-        GentleBoostClassifier(),
-        RobustBoostClassifier(epsilon=0.3),
+        (AdaBoostClassifier(), 3),
+        (LogitBoostClassifier(), 3),
+        (GentleBoostClassifier(), 2),
+        (RobustBoostClassifier(epsilon=0.3), 2),
+        (RobustBoostClassifier(epsilon=0.3), 3),
     ],
 )
-@pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_without_a_pace(booster, n_classes):
     X, y = data(n_classes=n_classes)
     assert_same_as_by_hand(booster, X, y, depths=[1, 2])
 
 
-@pytest.mark.parametrize("booster", [LogitBoostClassifier(), GentleBoostClassifier()])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("booster", "n_classes"),
+    [(LogitBoostClassifier(), 2), (GentleBoostClassifier(), 3)],
+)
 def test_scores_of_values_with_a_pace(booster, n_classes):
     X, y = data(n_classes=n_classes)
     assert_same_as_by_hand(booster, X, y, pace=Linear())
@@ -214,7 +215,7 @@ def test_rows_of_no_weight_leave_no_trace():
     np.testing.assert_array_equal(path.scores, other.scores)
 
 
-@pytest.mark.parametrize("warm_rounds", [0, 1, ROUNDS, 50])
+@pytest.mark.parametrize("warm_rounds", [0, 1, 50])
 def test_warm_rounds_are_shared_rightly(warm_rounds):
     X, y = data()
     booster = SPLBoostClassifier(warm_rounds=warm_rounds)
@@ -257,7 +258,7 @@ def test_the_loss_that_judges_knows_no_pace():
             np.testing.assert_allclose(path.scores[0, p, k], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "f1"])
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
 def test_scorers_of_scikit_learn(scoring):
     from sklearn.metrics import get_scorer
 
@@ -291,27 +292,22 @@ def test_a_scorer_gets_the_booster_of_each_round():
         SPLBoostClassifier(n_estimators=10, subsample=0.5),
         SPLBoostClassifier(CARTClassifier(max_depth=2, max_features=1)),
         SPLBoostClassifier(DecisionTreeClassifier(max_depth=1, max_features=1)),
-        LogitBoostClassifier(n_estimators=10, subsample=0.4),
-        C45Classifier(max_depth=2),
     ],
-    ids=["subsample", "features", "foreign", "values", "C4.5"],
+    ids=["subsample", "features", "foreign"],
 )
 def test_any_number_of_threads_gives_the_same(booster):
-    if isinstance(booster, C45Classifier):
-        booster = SPLBoostClassifier(booster)
-    booster.set_params(n_estimators=10)
+    booster = clone(booster).set_params(n_estimators=10)
     X, y = data(n_classes=3)
     path = path_of(booster, X, y)
-    for n_jobs in (1, 2):
-        again = path_of(booster, X, y, n_jobs=n_jobs)
-        np.testing.assert_array_equal(path.scores, again.scores)
+    again = path_of(booster, X, y, n_jobs=2)
+    np.testing.assert_array_equal(path.scores, again.scores)
     other = path_of(booster, X, y, random_state=1)
-    deterministic = isinstance(booster.estimator, C45Classifier)
-    assert deterministic == np.array_equal(path.scores, other.scores)
+    assert (path.scores != other.scores).any()
 
 
-@pytest.mark.parametrize("warm_rounds", [0, 3])
-@pytest.mark.parametrize("max_features", [None, 1])
+@pytest.mark.parametrize(
+    ("warm_rounds", "max_features"), [(0, None), (3, None), (3, 1)]
+)
 def test_draws_are_the_same_for_all_paces(warm_rounds, max_features):
     """Of rows and of features, so that paces differ by nothing but the pace."""
     X, y = data()
@@ -438,12 +434,6 @@ def test_groups_are_not_divided(spy, cv):
         assert not np.isin(rows, rest).any()
 
 
-def test_without_groups_they_are_divided(spy):
-    X, y, _ = group_data()
-    spl_path(X, y, booster=spy, plateaus=None, depths=None, cv=3, random_state=0)
-    assert len(Spy.seen[0]) > 8  # groups are in two folds of three, or in all three
-
-
 def test_groups_of_a_regression_are_not_divided():
     X, _, groups = group_data()
     judged = []
@@ -490,22 +480,10 @@ def test_folds_by_number_are_those_of_scikit_learn(n_classes):
         np.testing.assert_array_equal(labels, those)
 
 
-def test_a_random_state_is_used_up():
-    X, y = data()
-    rng = np.random.RandomState(0)
-    options = {"plateaus": [2.0], "depths": [1], "cv": 3}
-    booster = SPLBoostClassifier(n_estimators=3)
-    first = spl_path(X, y, booster=booster, random_state=rng, **options)
-    second = spl_path(X, y, booster=booster, random_state=rng, **options)
-    again = spl_path(X, y, booster=booster, random_state=0, **options)
-    np.testing.assert_array_equal(first.scores, again.scores)
-    assert (first.scores != second.scores).any()
-
-
 # ------------------------------------------------------------------------------- grids
 
 
-def test_grids():
+def test_grids_and_depths():
     X, y = data(40)
     booster = SPLBoostClassifier(n_estimators=1)
     path = path_of(booster, X, y, plateaus="plateau")
@@ -524,6 +502,8 @@ def test_grids():
     assert isinstance(path.paces[0], Linear) and path.paces[1] is None
     path = path_of(booster, X, y, plateaus=None)
     assert (path.scale, path.values, path.paces) == ("pace", ["linear"], ["linear"])
+    assert path_of(booster, X, y, depths=2).depths == [2]
+    assert path_of(booster, X, y, depths=np.array([1, 2])).depths == [1, 2]
 
 
 def test_the_booster_keeps_what_is_not_chosen():
@@ -542,14 +522,6 @@ def test_the_booster_keeps_what_is_not_chosen():
     }
     assert repr(booster) == before
     assert not hasattr(booster, "classes_")
-
-
-def test_depths():
-    X, y = data(40)
-    booster = SPLBoostClassifier(n_estimators=1)
-    assert path_of(booster, X, y, depths=2).depths == [2]
-    assert path_of(booster, X, y, depths=np.array([1, 2])).depths == [1, 2]
-    assert path_of(booster, X, y).depths == [None]
 
 
 def test_defaults():
@@ -653,8 +625,7 @@ FITTED, JUDGING = ROWS[:30], ROWS[30:]
     ("part", "message"),
     [
         ((ROWS, ROWS[:0]), "gives no rows to judge by in part 1; give fewer folds"),
-        ((ROWS[:0], ROWS), "gives no rows to fit to in part 1; give fewer folds"),
-        (([], ROWS), "gives no rows to fit to in part 1"),
+        (([], ROWS), "gives no rows to fit to in part 1; give fewer folds"),
         ((ROWS < 0, ROWS), "gives no rows to fit to in part 1"),
         (
             (np.r_[FITTED, 7, 7], JUDGING),
@@ -731,15 +702,12 @@ def test_other_errors():
     refuse(ValueError, "n_jobs=0 has no meaning", n_jobs=0)
     refuse(ValueError, "scoring='acuracy' is unknown", scoring="acuracy")
     refuse(ValueError, "groups is of shape", groups=[1, 2])
-    for n_jobs in (2.0, "2"):
-        refuse(ValueError, "'n_jobs' parameter of spl_path", n_jobs=n_jobs)
-    for verbose in (-1, "x", 0.5, None):
-        refuse(ValueError, "'verbose' parameter of spl_path", verbose=verbose)
-    for scoring in (3, ["accuracy"]):
-        refuse(ValueError, "'scoring' parameter of spl_path", scoring=scoring)
-    refuse(ValueError, "'random_state' parameter of spl_path", random_state="x")
     robust = RobustBoostClassifier()
     refuse(ValueError, "says nothing of", robust, plateaus=None, scoring="loss")
+    wrong = {"n_jobs": "2", "verbose": 0.5, "scoring": 3, "random_state": "x"}
+    for name, value in wrong.items():
+        message = f"{name!r} parameter of spl_path"
+        refuse(ValueError, message, **{name: value})
 
 
 def test_errors_of_groups():
@@ -752,17 +720,18 @@ def test_errors_of_groups():
     refuse(ValueError, message, groups=np.zeros(40), cv=StratifiedBags(2))
 
 
-def test_a_booster_that_could_not_be_fitted_in_the_end(spy):
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("verbose", -1, "'verbose' parameter of SPLBoostClassifier"),
+        ("n_jobs", 0, "n_jobs=0 has no meaning"),
+        ("scoring", "acuracy", "scoring='acuracy' is unknown"),
+    ],
+)
+def test_a_booster_that_could_not_be_fitted_in_the_end(spy, name, value, message):
     """What it is not asked for during a path is checked before it all the same."""
-    options = {"depths": None, "plateaus": None}
-    for name, value in [("n_jobs", 1.5), ("verbose", -1), ("scoring", 3)]:
-        booster = clone(spy).set_params(**{name: value})
-        message = f"{name!r} parameter of SPLBoostClassifier"
-        refuse(ValueError, message, booster, **options)
-    booster = clone(spy).set_params(n_jobs=0)
-    refuse(ValueError, "n_jobs=0 has no meaning", booster, **options)
-    booster = clone(spy).set_params(scoring="acuracy")
-    refuse(ValueError, "scoring='acuracy' is unknown", booster, **options)
+    booster = clone(spy).set_params(**{name: value})
+    refuse(ValueError, message, booster, depths=None, plateaus=None)
     assert not Spy.seen
 
 
@@ -894,16 +863,14 @@ def test_the_frame():
     assert sorted(frame["rank_test_score"])[:3] == [1, 1, 3]
 
 
-@pytest.mark.parametrize("library", [pd, pl])
 @pytest.mark.parametrize(
-    ("scale", "values", "depths"),
+    ("library", "scale", "values", "depths"),
     [
-        ("plateau", [2, 2.5, np.inf], [1, 2]),
-        ("plateau", [2, 3], [None]),
-        ("age", [np.float32(2.5), 3], [None]),
-        ("pace", ["hard", Linear(), None], [3]),
-        ("pace", [{0: "hard", 1: None}, {"a": Hard()}], [None]),
-        ("pace", ["hard", None], [None]),
+        (pd, "plateau", [2, 2.5, np.inf], [1, 2]),
+        (pl, "plateau", [2, 3], [None]),
+        (pl, "age", [np.float32(2.5), 3], [1, 2]),
+        (pd, "pace", ["hard", Linear(), None], [None]),
+        (pl, "pace", [{0: "hard", 1: None}, {"a": Hard()}], [3]),
     ],
 )
 def test_columns_have_their_types_whatever_they_hold(
@@ -956,16 +923,6 @@ def test_lines_of_a_path(capsys):
     assert not out
     done = [f"path: {k:2d} of 18" for k in (3, 6, 9, 12, 15, 18)]
     assert err.splitlines() == done
-
-
-def test_lines_are_few(capsys):
-    X, y = data(40)
-    booster = SPLBoostClassifier(n_estimators=1)
-    cv = StratifiedBags(40, random_state=0)
-    spl_path(X, y, booster=booster, plateaus=None, depths=[1, 2], cv=cv, verbose=1)
-    lines = capsys.readouterr().err.splitlines()
-    assert 10 <= len(lines) <= 11
-    assert lines[-1] == "path: 80 of 80"
 
 
 def test_the_bar_of_a_path(monkeypatch):

@@ -288,11 +288,10 @@ def spl_path(
         if is_binned(booster._weak_learner()):
             samples.binned(n_threads)
         seeds = rng.randint(2**31 - 1, size=(len(parts), len(chosen)))
-        # The deepest first: they take longest, and no thread is to end alone with one.
+        # Deeper trees take longest and mostly come last in the list: they are begun
+        # first, so that no thread is left alone with one in the end.
         order = [
-            (d, k)
-            for d in sorted(range(len(chosen)), key=lambda d: -(chosen[d] or 0))
-            for k in range(len(parts))
+            (d, k) for d in reversed(range(len(chosen))) for k in range(len(parts))
         ]
         results = work_through(
             _fit_paces,

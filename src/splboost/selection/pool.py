@@ -222,15 +222,6 @@ def probabilities(score: NDArray[np.floating], factor: float) -> FloatArray:
     return np.hstack([1 - upper, upper])
 
 
-def brier_scores(
-    score: NDArray[np.floating], codes: NDArray[np.integer], factor: float
-) -> FloatArray:
-    """Brier score of each row."""
-    wrong = probabilities(score, factor)
-    wrong[np.arange(codes.size), codes] -= 1
-    return 0.5 * np.einsum("ij,ij->i", wrong, wrong)
-
-
 def fit_factor(
     score: NDArray[np.floating], codes: NDArray[np.integer], weight: FloatArray
 ) -> tuple[float, FloatArray]:
@@ -239,9 +230,15 @@ def fit_factor(
     A booster that has fitted wrong labels is too sure of itself. By golden section of
     the factor's logarithm.
     """
+    given = np.arange(codes.size), codes
+
+    def brier_scores(factor: float) -> FloatArray:
+        wrong = probabilities(score, factor)
+        wrong[given] -= 1
+        return 0.5 * np.einsum("ij,ij->i", wrong, wrong)
 
     def total(log_factor: float) -> float:
-        losses = brier_scores(score, codes, np.exp(log_factor))
+        losses = brier_scores(np.exp(log_factor))
         return float(sum_losses(losses[None], weight)[0])
 
     low, high = np.log(FACTORS)
@@ -257,7 +254,7 @@ def fit_factor(
             right = low + GOLDEN * (high - low)
             at_right = total(right)
     factor = float(np.exp(0.5 * (low + high)))
-    return factor, brier_scores(score, codes, factor)
+    return factor, brier_scores(factor)
 
 
 def sum_losses(losses: FloatArray, weight: FloatArray) -> FloatArray:

@@ -152,15 +152,7 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         return SPLBoostClassifier() if self.booster is None else self.booster
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        own = self._booster().__sklearn_tags__()
-        tags.estimator_type = own.estimator_type
-        tags.classifier_tags, tags.regressor_tags = (
-            own.classifier_tags,
-            own.regressor_tags,
-        )
-        tags.target_tags, tags.input_tags = own.target_tags, own.input_tags
-        return tags
+        return self._booster().__sklearn_tags__()
 
     def fit(
         self,

@@ -79,16 +79,17 @@ def work_through(
         nothing is kept and returned then.
     """
     pieces = list(pieces)
+    total = worth * len(pieces)
     results: dict[int, Any] = {}
-    n_received = 0
-    stop, n_done = Stop(), 0
+    n_done = n_received = 0
+    stop = Stop()
     parallel = Parallel(
         n_jobs=n_jobs,
         prefer="threads",
         return_as="generator_unordered",
         pre_dispatch="2 * n_jobs",
     )
-    report = make_report(verbose, worth * len(pieces), title)
+    report = make_report(verbose, total, title)
     try:
         with report:
             finished = parallel(
@@ -104,14 +105,12 @@ def work_through(
                     n_received += 1
                 n_done += 1
                 report.show(worth * n_done)
-    except KeyboardInterrupt:
+    except BaseException as error:
         stop.set_and_wait()
-        total = worth * len(pieces)
+        if not isinstance(error, KeyboardInterrupt):
+            raise
         raise KeyboardInterrupt(
             f"Fitting the {title} was interrupted after {worth * n_done} of {total} "
             f"{unit}."
         ) from None
-    except BaseException:
-        stop.set_and_wait()
-        raise
     return [results[number] for number in sorted(results)]

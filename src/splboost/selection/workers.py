@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -26,14 +26,18 @@ class Stop:
     def __reduce__(self) -> Any:
         return Stop, ()
 
-    def __enter__(self) -> None:
+    def run(self, function: Callable[..., Any], number: int, given: Any) -> Any:
+        """A piece of work, unless it is to end: its number, result and warnings."""
         with self._changed:
             self._working += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._changed:
-            self._working -= 1
-            self._changed.notify_all()
+        try:
+            with keeping_advice() as advice:
+                result = None if self.is_set else function(*given, self)
+            return number, result, advice
+        finally:
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
 
     def set_and_wait(self) -> None:
         """Let all workers of this process come to their end."""
@@ -42,15 +46,9 @@ class Stop:
             self._changed.wait_for(lambda: self._working == 0)
 
 
-def _work(function: Callable[..., Any], number: int, given: Any, stop: Stop) -> Any:
-    with stop, keeping_advice() as advice:
-        result = None if stop.is_set else function(*given, stop)
-    return number, result, advice
-
-
 def work_through(
     function: Callable[..., Any],
-    pieces: Iterable[tuple[Any, ...]],
+    pieces: list[tuple[Any, ...]],
     *,
     n_jobs: int | None,
     verbose: int,
@@ -78,7 +76,6 @@ def work_through(
         Gets the number and the result of each piece, in order and as soon as may be;
         nothing is kept and returned then.
     """
-    pieces = list(pieces)
     total = worth * len(pieces)
     results: dict[int, Any] = {}
     n_done = n_received = 0
@@ -93,7 +90,7 @@ def work_through(
     try:
         with report:
             finished = parallel(
-                delayed(_work)(function, number, given, stop)
+                delayed(stop.run)(function, number, given)
                 for number, given in enumerate(pieces)
             )
             for number, result, advice in finished:

@@ -524,14 +524,6 @@ def test_the_booster_keeps_what_is_not_chosen():
     assert not hasattr(booster, "classes_")
 
 
-def test_defaults():
-    X, y = data(60)
-    path = spl_path(X, y, random_state=0)
-    assert path.depths == [1, 2, 3]
-    assert path.scores.shape == (3, 8, 5, 200)
-    assert path.n_models == 120
-
-
 # ------------------------------------------------------------------------------ errors
 
 
@@ -735,17 +727,6 @@ def test_a_booster_that_could_not_be_fitted_in_the_end(spy, name, value, message
     assert not Spy.seen
 
 
-class FailingTree(DecisionTreeClassifier):
-    def fit(self, X, y, sample_weight=None):
-        raise ZeroDivisionError("of a weak learner")
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_errors_of_workers_are_passed_on(n_jobs):
-    booster = SPLBoostClassifier(FailingTree())
-    refuse(ZeroDivisionError, "weak learner", booster, depths=None, n_jobs=n_jobs)
-
-
 # ---------------------------------------------------------------------------- choosing
 
 
@@ -822,17 +803,6 @@ def test_one_part_has_no_standard_error():
 def test_an_unknown_rule():
     with pytest.raises(ValueError, match="rule='1se' is unknown; give 'best' or 'one"):
         hand_made([[[[0.1]]]]).choose("1se")
-
-
-def test_mean_and_standard_error():
-    scores = np.random.default_rng(0).random((2, 3, 4, 5))
-    path = hand_made(scores, depths=(1, 2))
-    for d, p, t in np.ndindex(2, 3, 5):
-        of_parts = scores[d, p, :, t]
-        assert path.mean[d, p, t] == pytest.approx(of_parts.mean())
-        expected = np.std(of_parts, ddof=1) / 2
-        assert path.standard_error[d, p, t] == pytest.approx(expected)
-    assert path.n_models == 24
 
 
 def test_the_frame():

@@ -1,6 +1,7 @@
 """All boosters with all kinds of weak learners, and data for them."""
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -81,24 +82,46 @@ LEARNED = (
 )
 
 
+def is_allowed(name, n_classes, learner):
+    """L2Boost has no classes, and C4.5 fits nothing else."""
+    is_one = (name == "l2") == (n_classes == 0)
+    return is_one and (learner != "c45" or name in OF_CLASSIFIERS)
+
+
 def with_pairs(
     names=BOOSTERS, learners=("stumps", "trees", "c45", "foreign"), **options
 ):
     """Boosters, numbers of classes, learners and further options, by pairs of these."""
 
     def allowed(case):
-        is_one = (case["name"] == "l2") == (case["n_classes"] == 0)
-        return is_one and (case["learner"] != "c45" or case["name"] in OF_CLASSIFIERS)
+        return is_allowed(case["name"], case["n_classes"], case["learner"])
 
     return parametrize_pairs(
         allowed, name=[*names], n_classes=[2, 3, 0], learner=[*learners], **options
     )
 
 
+def with_each(names=BOOSTERS, learners=("stumps", "trees", "c45", "foreign")):
+    """Each booster once, with numbers of classes and learners that take turns."""
+    used, cases = Counter(), []
+    for name in sorted(names, key=OF_CLASSIFIERS.__contains__, reverse=True):
+        turns = [
+            (n_classes, learner)
+            for n_classes in (2, 3, 0)
+            for learner in learners
+            if is_allowed(name, n_classes, learner)
+        ]
+        turn = min(turns, key=lambda turn: (used[turn], used[turn[1]]))
+        used.update([turn, turn[1]])
+        cases.append((name, *turn))
+    return pytest.mark.parametrize(("name", "n_classes", "learner"), cases)
+
+
 def with_classes(names=BOOSTERS):
+    """Each booster once, with two classes or three by turns."""
+    numbers = {name: 2 + k % 2 for k, name in enumerate(names)} | {"l2": 0}
     return pytest.mark.parametrize(
-        ("name", "n_classes"),
-        [(n, k) for n in names for k in ([0] if n == "l2" else [2, 3])],
+        ("name", "n_classes"), [(name, numbers[name]) for name in names]
     )
 
 

@@ -60,6 +60,16 @@ def parametrize_pairs(allowed=None, **options):
     return pytest.mark.parametrize(tuple(options), sorted(cases, key=repr))
 
 
+def parametrize_by_turns(**options):
+    """Parametrize a test with each value of the first option; the others take turns."""
+    (first, values), *rest = options.items()
+    cases = [
+        (value, *(others[k % len(others)] for _, others in rest))
+        for k, value in enumerate(values)
+    ]
+    return pytest.mark.parametrize((first, *(name for name, _ in rest)), cases)
+
+
 def make_grower(X, y, n_classes, *, categorical=(), n_threads=1, seed=0, **options):
     """A grower over a matrix, all of whose rows are binned."""
     table = ArrayTable(X, np.isin(np.arange(X.shape[1]), categorical))

@@ -185,26 +185,13 @@ class Interrupted:
         return False
 
 
-@two_and_three
-def test_an_interrupt_between_rounds(n_classes):
-    X, y = data(n_classes)
-    callback = Interrupted(True, raise_in=5)
-    model = SPLBoostClassifier(callback=callback).fit(X, y)
-    assert model.stop_reason_ == "interrupted"
-    assert_same(model, SPLBoostClassifier(n_estimators=5).fit(X, y), X)
-    assert [each.interrupted for each in callback.seen] == [False] * 5 + [True]
-    last = callback.seen[-1]
-    assert (last.round, last.error) == (5, model.estimator_errors_[-1])
-    assert_same(last.model, model, X)
-
-
 # Where an interrupt may strike inside a round: in a call of which method, and whether
 # after its work or before.
 PLACES = [
     (State, "refresh", False),
     (State, "refresh", True),
-    (State, "add", False),
-    (State, "add", True),
+    (State, "follow", False),
+    (State, "follow", True),
     (State, "advance", True),
     (DiscreteStep, "propose", True),
     (DiscreteStep, "take", False),
@@ -399,8 +386,9 @@ FIT_FOR_LONG = """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
-@parametrize_pairs(
-    kind=["CARTClassifier", "C45Classifier"], keep=[True, False], wait=[0.0, 0.13]
+@pytest.mark.parametrize(
+    ("kind", "keep", "wait"),
+    [("CARTClassifier", True, 0.13), ("C45Classifier", False, 0.0)],
 )
 def test_a_real_interrupt(kind, keep, wait):
     program = textwrap.dedent(FIT_FOR_LONG).replace("KEEP", str(keep))

@@ -141,7 +141,7 @@ def test_tangent_boost_drops_wrong_labels(noisy):
 
 
 @pytest.mark.parametrize("pace", [None, "linear"])
-def test_comforts_with_three_classes(three_classes, pace):
+def test_options_with_three_classes(three_classes, pace):
     X, y = three_classes
     booster = TangentBoostClassifier(n_estimators=25, pace=pace).fit(X, y)
     assert booster.score(X, load_iris().target) > 0.9

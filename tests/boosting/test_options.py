@@ -32,24 +32,24 @@ from boosters import (
     scores,
     split_data,
     with_classes,
+    with_each,
     with_pairs,
 )
 from helpers import CATEGORICAL, mixed_data
 from splboost import (
     RobustBoostClassifier,
 )
+from splboost.boosting.adaboost import GENTLE
 from splboost.boosting.potentials import (
     BrownPotential,
     PotentialState,
 )
 from splboost.boosting.state import State
-from splboost.boosting.working_sets import GENTLE
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear
 
 each = pytest.mark.parametrize("name", BOOSTERS)
 each_paced = pytest.mark.parametrize("name", PACED)
-each_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
 
 
 @functools.cache
@@ -79,7 +79,7 @@ class Fussy(DecisionTreeClassifier):
 # -- validation data ------------------------------------------------------------------
 
 
-@with_pairs()
+@with_each()
 def test_scores_are_those_of_the_stages(name, n_classes, learner):
     X, y, val = split_data(n_classes)
     weight = np.random.default_rng(0).integers(0, 3, size=70).astype(float)
@@ -109,7 +109,7 @@ def test_ties_are_level_in_scores_too():
         State(GENTLE, codes, 3, weight, [None] * 3),
         PotentialState(BrownPotential(0.2), codes, 3, weight),
     ):
-        state.raw = nearly
+        state.score = nearly
         assert state.quality(weight) == 1
 
 
@@ -223,7 +223,7 @@ def test_parts_are_a_single_fit_with_given_validation_data(name, n_classes):
         assert_same(parts, single, X)
 
 
-@with_pairs(learners=["stumps", "foreign"])
+@with_each(learners=["stumps", "foreign"])
 def test_fitting_on_from_a_pickle_and_after_a_callback(name, n_classes, learner):
     X, y = data(n_classes)
     options = {"pace": "linear", "subsample": 0.7, "n_estimators": 14}
@@ -246,7 +246,7 @@ def test_fitting_on_from_a_pickle_and_after_a_callback(name, n_classes, learner)
 # -- callbacks and Ctrl-C -------------------------------------------------------------
 
 
-@with_pairs(learners=["stumps", "foreign"])
+@with_each(learners=["stumps", "foreign"])
 def test_progress_and_the_model_so_far(name, n_classes, learner):
     """The same whether it is asked for at once or later."""
     X, y = data(n_classes)
@@ -380,7 +380,7 @@ def test_stages_are_the_models_of_fewer_rounds(name, n_classes, learner):
             np.testing.assert_allclose(share, shorter.predict_proba(new), rtol=1e-12)
 
 
-@with_pairs()
+@with_each()
 def test_weak_learners(name, n_classes, learner):
     X, y = data(n_classes)
     model = fitted(name, n_classes, learner)
@@ -448,7 +448,7 @@ def test_shares_of_classes_that_a_draw_lacks():
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-9)
 
 
-@with_pairs()
+@with_each()
 def test_importances(name, n_classes, learner):
     importances = fitted(name, n_classes, learner).feature_importances_
     assert importances.shape == (4,)
@@ -545,7 +545,7 @@ def test_threads_make_no_difference(eager_threads, name, n_classes):
         assert_same(model, other, X)
 
 
-@with_pairs(learners=["stumps", "trees", "c45"])
+@with_each(learners=["stumps", "trees", "c45"])
 def test_weights_are_copies(name, n_classes, learner):
     X, y = data(n_classes)
     copies = np.random.default_rng(0).integers(0, 4, size=y.size)
@@ -560,8 +560,7 @@ def test_weights_are_copies(name, n_classes, learner):
     np.testing.assert_allclose(model.latent_objective_, latent, rtol=1e-9)
 
 
-@each_classifier
-@pytest.mark.parametrize("n_classes", [2, 3])
+@with_classes(CLASSIFIERS)
 def test_labels_of_any_kind(name, n_classes):
     X, y = data(n_classes)
     names = np.array(["no", "perhaps", "yes"])
@@ -573,8 +572,7 @@ def test_labels_of_any_kind(name, n_classes):
         assert set(named.paces_) == set(names[:n_classes].tolist())
 
 
-@each_classifier
-@pytest.mark.parametrize("n_classes", [2, 3])
+@with_classes(CLASSIFIERS)
 def test_balanced_classes(name, n_classes):
     X, y = data(n_classes)
     kept = (y > 0) | (np.arange(y.size) % 3 == 0)
@@ -590,7 +588,7 @@ def test_balanced_classes(name, n_classes):
 # -- around scikit-learn --------------------------------------------------------------
 
 
-@with_pairs()
+@with_each()
 def test_pickles_and_clones(name, n_classes, learner):
     X, y = data(n_classes)
     model = fitted(name, n_classes, learner)
@@ -621,7 +619,7 @@ def test_calibration_on_top(name, n_classes):
     assert accuracy_score(y, model.predict(X)) > 0.6
 
 
-@with_pairs(CLASSIFIERS)
+@with_each(CLASSIFIERS)
 def test_probabilities(name, n_classes, learner):
     X, y = data(n_classes)
     model = fitted(name, n_classes, learner)
@@ -668,8 +666,15 @@ def test_a_fit_that_fails_changes_nothing(name):
 NAMES = ["hard", "linear", "polynomial", "mixture", "logarithmic"]
 
 
-@pytest.mark.parametrize("name", [name for name in PACED if name != "l2"])
-@pytest.mark.parametrize("pace", NAMES)
+@pytest.mark.parametrize(
+    ("name", "pace"),
+    [
+        (name, pace)
+        for name in PACED
+        for pace in NAMES
+        if name == "ada" or (name != "l2" and pace in ("hard", "linear"))
+    ],
+)
 def test_the_default_pace_acts_on_flipped_labels(name, pace):
     X, y = make_gaussians(200, random_state=0)
     noisy, _ = flip_labels(y, 0.15, random_state=0)
@@ -681,7 +686,7 @@ def test_the_default_pace_acts_on_flipped_labels(name, pace):
     assert (v[flipped] < 1).mean() > 0.5
 
 
-@with_pairs(PACED, ["stumps", "foreign"])
+@with_each(PACED, ["stumps", "foreign"])
 def test_an_infinite_plateau_is_no_pace(name, n_classes, learner):
     X, y = data(n_classes)
     plain = quiet_fit(make(name, learner), X, y)
@@ -690,8 +695,7 @@ def test_an_infinite_plateau_is_no_pace(name, n_classes, learner):
         assert_same(off, plain, X)
 
 
-@pytest.mark.parametrize("name", [name for name in PACED if name != "l2"])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@with_classes([name for name in PACED if name != "l2"])
 def test_paces_of_classes(name, n_classes):
     X, y = data(n_classes)
     pace = dict.fromkeys(range(1, n_classes), None) | {0: Hard(plateau=1.5)}

@@ -6,20 +6,27 @@ import numpy as np
 import pytest
 
 from splboost._tools import maths
-from splboost.boosting import working_sets
+from splboost.boosting import (
+    AdaBoostClassifier,
+    GentleBoostClassifier,
+    LogitBoostClassifier,
+    RBoostClassifier,
+    SavageBoostClassifier,
+)
 from splboost.boosting.state import BLOCK, CHUNK, State
 from splboost.pace import Hard, Linear, Logarithmic, Mixture, Pace, Polynomial
 
-WORKING_SETS = {
-    "ada": working_sets.DISCRETE,
-    "gentle": working_sets.GENTLE,
-    "logit": working_sets.logit(4.0, keep_gradient=False),
-    "logit, gradient": working_sets.logit(3.0, keep_gradient=True),
-    "savage": working_sets.SAVAGE,
-    "rboost": working_sets.rboost("gentle", 4.0),
-    "fisher": working_sets.rboost("fisher", 4.0),
-    "mm": working_sets.rboost("mm", 4.0),
+BOOSTERS = {
+    "ada": AdaBoostClassifier(),
+    "gentle": GentleBoostClassifier(),
+    "logit": LogitBoostClassifier(),
+    "logit, gradient": LogitBoostClassifier(z_clip="gradient", z_max=3.0),
+    "savage": SavageBoostClassifier(),
+    "rboost": RBoostClassifier(),
+    "fisher": RBoostClassifier(variant="fisher"),
+    "mm": RBoostClassifier(variant="mm"),
 }
+WORKING_SETS = {name: booster._working_set for name, booster in BOOSTERS.items()}
 PACES = {
     "none": [None, None],
     "hard": [Hard(age=1.5), None],
@@ -30,9 +37,7 @@ PACES = {
 }
 PAIRS = [
     *((working_set, "hard") for working_set in WORKING_SETS),
-    *(("logit", pace) for pace in PACES),
-    ("ada", "none"),
-    ("ada", "linear"),
+    *(("ada", pace) for pace in PACES if pace != "hard"),
 ]
 
 

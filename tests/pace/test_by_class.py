@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score, recall_score
 from sklearn.model_selection import GridSearchCV
 
 from boosters import quiet_fit
+from helpers import parametrize_by_turns
 from reference import age_from_plateau, boost, pace_loss, tree_learner
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import (
@@ -27,7 +28,7 @@ from splboost.losses import Exponential
 from splboost.pace import Hard, Linear, Logarithmic, Mixture, Pace, Polynomial
 from splboost.pace.by_class import (
     ClassCurves,
-    describe_dropped_classes,
+    describe_lost_classes,
     paces_of_classes,
 )
 from splboost.trees import CARTClassifier
@@ -227,10 +228,13 @@ PER_CLASS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "shape", "plateaus"), PER_CLASS)
-@pytest.mark.parametrize(("depth", "warm", "inner"), [(1, 3, 1), (2, 0, 1), (1, 2, 3)])
-@two_and_three
-def test_is_the_reference(kind, shape, plateaus, depth, warm, inner, n_classes):
+@parametrize_by_turns(
+    setting=PER_CLASS * 2,
+    when=[(1, 3, 1), (2, 0, 1), (1, 2, 3), (2, 1, 1)],
+    n_classes=[2, 3, 3],
+)
+def test_is_the_reference(setting, when, n_classes):
+    (kind, shape, plateaus), (depth, warm, inner) = setting, when
     X, y = skewed_classes(60, n_classes, seed=depth)
     weight = np.random.default_rng(0).integers(1, 4, size=60).astype(float)
     name = kind.__name__.lower()
@@ -262,8 +266,7 @@ def test_is_the_reference(kind, shape, plateaus, depth, warm, inner, n_classes):
     assert model.n_selected_.tolist() == expected.n_selected
 
 
-@every_pace
-@two_and_three
+@parametrize_by_turns(pace=PACES, n_classes=[2, 3])
 def test_one_pace_for_all_is_that_pace(pace, n_classes):
     X, y = skewed_classes(150, n_classes)
     one = SPLBoostClassifier(n_estimators=40, pace=pace)
@@ -283,8 +286,7 @@ def test_no_pace_for_any_is_adaboost(n_classes):
         assert_same_model(plain, model.fit(X, y), X)
 
 
-@every_pace
-@two_and_three
+@parametrize_by_turns(pace=PACES, n_classes=[3, 2])
 def test_equal_classes_need_no_correction(pace, n_classes):
     X, y = skewed_classes(400, n_classes)
     rows = np.concatenate([np.flatnonzero(y == c)[:30] for c in range(n_classes)])
@@ -583,11 +585,8 @@ def test_no_warning_of_classes_before_the_pace_sets_in():
     ],
 )
 def test_the_rule_of_the_warning(n_rare, rare, common, warns):
-    codes = np.repeat([0, 1], [1000 + 500 * (n_rare > 400), n_rare])
-    v = np.ones(codes.size)
-    v[np.flatnonzero(codes == 1)[:rare]] = 0
-    v[:common] = 0
-    message = describe_dropped_classes(v, codes, np.ones(codes.size), ["no", "yes"])
+    mass, lost = [1000 + 500 * (n_rare > 400), n_rare], np.array([common, rare])
+    message = describe_lost_classes(np.array(mass), lost, lost, ["no", "yes"])
     assert (message is not None) == warns
 
 
@@ -626,12 +625,10 @@ def test_wrong_labels_in_equal_classes_are_not_warned_of(noise):
 
 
 def test_many_rare_classes_are_not_all_listed():
-    codes = np.repeat(np.arange(9), [3000, *[100] * 8])
-    v = (np.arange(codes.size) % 20 >= codes).astype(float)  # drops c / 20 of class c
-    one = np.ones(codes.size)
-    message = describe_dropped_classes(v, codes, one, range(9))
+    mass, lost = np.array([3000, *[100] * 8]), 5 * np.arange(9)
+    message = describe_lost_classes(mass, lost, lost, range(9))
     worst = "40% of class 8, 35% of class 7, 30% of class 6, 25% of class 5, 20% of"
     assert f"dropped {worst} class 4 (and so on, 6 classes), and 0.0%" in message
-    v[codes == 8] = 1
-    message = describe_dropped_classes(v, codes, one, range(9))
+    lost[8] = 0
+    message = describe_lost_classes(mass, lost, lost, range(9))
     assert "15% of class 3, and 0.0%" in message

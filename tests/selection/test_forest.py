@@ -21,8 +21,8 @@ from splboost import (
     SPLForestClassifier,
 )
 from splboost._data.table import read_table
+from splboost.boosting.adaboost import DISCRETE
 from splboost.boosting.state import State
-from splboost.boosting.working_sets import DISCRETE
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
 from splboost.selection import belief, pool

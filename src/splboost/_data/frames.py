@@ -1,52 +1,10 @@
-"""Frames of pandas and polars: read through narwhals, and made of results."""
+"""Results as frames of pandas or polars, whichever is installed."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
-
-import narwhals.stable.v2 as nw
-import numpy as np
-from numpy.typing import NDArray
-
-
-def as_frame(X: Any, argument: str = "X") -> Any:
-    """X as narwhals sees it: a frame (pandas, polars, ...), or X itself."""
-    try:
-        return nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        names = [str(name) for name in X.columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(
-            f"{argument} has several columns named {', '.join(map(repr, twice))}; "
-            "rename them."
-        ) from None
-
-
-def as_array(y: Any) -> Any:
-    """A column of pandas or polars as an array; integers and booleans stay such."""
-    library = type(y).__module__.partition(".")[0]
-    if library == "pandas" and getattr(y, "ndim", 0) == 1:
-        import pandas
-
-        y = pandas.Series(y)  # also of an index, or an array of pandas' own
-    given = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
-        return _values(given[:, 0]).reshape(-1, 1)
-    return _values(given) if isinstance(given, nw.Series) else y
-
-
-def _values(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.dtype in (nw.Int128, nw.UInt128):  # which numpy lacks
-        return np.array(series.to_list(), dtype=object)
-    return np.asarray(series.to_numpy())
-
-
-def whole_numbers(series: nw.Series[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The integers of a column, with 0 for missing ones, and which are missing."""
-    missing = np.asarray(series.is_null().to_numpy())
-    return _values(series.fill_null(0) if missing.any() else series), missing
 
 
 def first_installed(*names: str) -> Any:

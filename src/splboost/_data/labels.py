@@ -8,14 +8,19 @@ from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from splboost._data.frames import as_array
-from splboost._data.table import BLOCK_ROWS, is_missing, refuse_rounded
+from splboost._data.table import (
+    BLOCK_ROWS,
+    is_missing,
+    refuse_rounded,
+    series_values,
+)
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 
@@ -104,7 +109,7 @@ def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
 def read_target(y: Any) -> NDArray[Any]:
     """A target as a 1-d array without missing values."""
     refuse_masked(y, "y")
-    y = column_or_1d(as_array(y), warn=True)
+    y = column_or_1d(y if isinstance(y, np.ndarray) else _as_array(y), warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -117,6 +122,19 @@ def read_target(y: Any) -> NDArray[Any]:
             "Input y contains NaN or None. Remove the rows without a valid target."
         )
     return y
+
+
+def _as_array(y: Any) -> Any:
+    """A column of pandas or polars as an array; integers and booleans stay such."""
+    library = type(y).__module__.partition(".")[0]
+    if library == "pandas" and getattr(y, "ndim", 0) == 1:
+        import pandas
+
+        y = pandas.Series(y)  # also of an index, or an array of pandas' own
+    given = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
+        return series_values(given[:, 0]).reshape(-1, 1)
+    return series_values(given) if isinstance(given, nw.Series) else y
 
 
 def refuse_masked(values: Any, argument: str) -> None:

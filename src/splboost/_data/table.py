@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from splboost._data.frames import as_frame, whole_numbers
 from splboost._tools.user_warnings import restate
 from splboost._tools.wording import counted
 
@@ -77,6 +76,19 @@ def names_of_categories(X: Any) -> list[str]:
         return []
     table = FrameTable(frame, None)
     return [table.names[j] for j in np.flatnonzero(table.is_categorical)]
+
+
+def as_frame(X: Any, argument: str = "X") -> Any:
+    """X as narwhals sees it: a frame (pandas, polars, ...), or X itself."""
+    try:
+        return nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in X.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"{argument} has several columns named {', '.join(map(repr, twice))}; "
+            "rename them."
+        ) from None
 
 
 def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
@@ -351,6 +363,19 @@ class FrameTable(Table):
             index = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
             return values, lookup[index]
         return distinct_objects(series.to_list(), self.names[j])
+
+
+def series_values(series: nw.Series[Any]) -> NDArray[Any]:
+    """The values of a column; integers and booleans stay such."""
+    if series.dtype in (nw.Int128, nw.UInt128):  # which numpy lacks
+        return np.array(series.to_list(), dtype=object)
+    return np.asarray(series.to_numpy())
+
+
+def whole_numbers(series: nw.Series[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The integers of a column, with 0 for missing ones, and which are missing."""
+    missing = np.asarray(series.is_null().to_numpy())
+    return series_values(series.fill_null(0) if missing.any() else series), missing
 
 
 def _holds_strings(series: nw.Series[Any]) -> bool:

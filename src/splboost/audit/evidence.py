@@ -29,13 +29,12 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
-from splboost._data.frames import as_frame
 from splboost._data.labels import read_target, weights_of_classes
-from splboost._data.table import Table, mark_listed
+from splboost._data.table import Table, as_frame, mark_listed
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.audit.table_files import CATEGORY, kind_of_texts
-from splboost.boosting.weak_learner import check_shares
+from splboost.boosting.estimator_learner import check_shares
 from splboost.selection.belief import calibrate, unweigh
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest

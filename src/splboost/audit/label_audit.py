@@ -47,7 +47,7 @@ from splboost.audit.issues import (
 from splboost.audit.page import make_report, write_page
 from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take_rows
 from splboost.audit.table_files import as_file
-from splboost.boosting.parameters import check_parameters
+from splboost.boosting.booster import check_parameters
 from splboost.selection.bags import check_groups
 from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest

@@ -1,12 +1,13 @@
 """Boosters, all over one loop.
 
 loop.py is Algorithm 1: a state of scores and weights (state.py), weak learners that are
-fitted to the weights (learners.py), and a step along them (steps.py, line_search.py).
-What a booster fits in a round is its working set (working_sets.py). The boosters of a
-loss stand in one file: adaboost.py, logit.py, savage.py, l2.py, and robustboost.py with
-potentials.py; custom.py makes one from a loss of your own. What they share is in
-booster.py and classifier.py: reading data (samples.py), a fit under way (fitting.py),
-what is done after a round (progress.py, validation.py), what is left (model.py).
+fitted to the weights (learners.py, c45_learner.py, estimator_learner.py), and a step
+along them (steps.py, line_search.py). The boosters of a loss stand in one file, with
+the working set that says what a round of them fits: adaboost.py, logit.py, savage.py,
+l2.py, and robustboost.py with potentials.py; custom.py makes one from a loss of your
+own. What they share is in booster.py and classifier.py: the data of a fit and the fit
+under way (fitting.py), how another goes on from it (warm_start.py), what is done after
+a round (progress.py, validation.py), what is left (model.py).
 """
 
 from splboost.boosting.adaboost import (

@@ -8,14 +8,29 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.boosting.booster import effective_size
 from splboost.boosting.classifier import BaseBoostedClassifier, BaseValueBooster
 from splboost.boosting.docstring_parts import documented
+from splboost.boosting.model import SHARES, VOTES
 from splboost.boosting.progress import Progress
-from splboost.boosting.steps import DiscreteStep, LogOdds, Means, ValueStep
-from splboost.boosting.weak_learner import SHARES, VOTES
-from splboost.boosting.working_sets import DISCRETE, GENTLE
+from splboost.boosting.state import WorkingSet
+from splboost.boosting.steps import (
+    DiscreteStep,
+    LogOdds,
+    Means,
+    ValueStep,
+    effective_size,
+)
+from splboost.losses import Exponential, exponential
 from splboost.pace import Pace
+
+
+def by_exponential(m: Any, limit: Any) -> tuple[Any, Any]:
+    """Discrete, Real and Gentle AdaBoost: the label, by the slope of exp(-m)."""
+    return exponential(m), 1.0
+
+
+DISCRETE = WorkingSet(Exponential(), exponential, by_exponential, joint=True)
+GENTLE = WorkingSet(Exponential(coupled=False), exponential, by_exponential)
 
 
 @documented
@@ -32,7 +47,7 @@ class AdaBoostClassifier(BaseBoostedClassifier):
     {rounds}
     {pace}
     {discrete steps}
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------
@@ -83,25 +98,7 @@ class AdaBoostClassifier(BaseBoostedClassifier):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.pace = pace
-        self.warm_rounds = warm_rounds
-        self.inner_steps = inner_steps
-        self.subsample = subsample
-        self.on_perfect = on_perfect
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
+        self._set_parameters(locals())
 
     def _make_step(self, weight: Any) -> Any:
         perfect_stops = self.on_perfect == "stop"
@@ -143,7 +140,7 @@ class SPLBoostClassifier(AdaBoostClassifier):
         best among those tried (docs/defaults.md). None is AdaBoost. A dict
         gives each class its own, by label.
     {discrete steps}
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------
@@ -193,27 +190,7 @@ class SPLBoostClassifier(AdaBoostClassifier):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            pace=pace,
-            warm_rounds=warm_rounds,
-            inner_steps=inner_steps,
-            subsample=subsample,
-            on_perfect=on_perfect,
-            n_iter_no_change=n_iter_no_change,
-            validation_fraction=validation_fraction,
-            tol=tol,
-            scoring=scoring,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            warm_start=warm_start,
-            callback=callback,
-            verbose=verbose,
-        )
+        self._set_parameters(locals())
 
 
 @documented
@@ -230,7 +207,7 @@ class RealAdaBoostClassifier(BaseValueBooster):
     ----------
     {probability tree}
     {pace and rounds}
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------
@@ -280,7 +257,7 @@ class GentleBoostClassifier(BaseValueBooster):
     ----------
     {regression tree}
     {pace and rounds}
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------

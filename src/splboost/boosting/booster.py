@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,40 +11,120 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+)
 from sklearn.utils.validation import check_is_fitted
 
-from splboost._data.labels import all_or_nothing
+from splboost._data.labels import all_or_nothing, check_weights
 from splboost._data.table import Table, read_table
-from splboost.boosting.fitting import Continuation, Fitting, Kind
-from splboost.boosting.learners import make_learners
-from splboost.boosting.loop import Round, Schedule
-from splboost.boosting.model import Model
-from splboost.boosting.parameters import (
-    check_parameters,
-    check_subsample,
-    warn_of_no_rounds,
-    warn_of_stop,
-    warn_of_warm_rounds,
+from splboost._tools.user_warnings import warn
+from splboost._tools.wording import counted
+from splboost.boosting.fitting import FitData, Fitting, Samples, divide
+from splboost.boosting.learners import categorical_features_of, make_learners
+from splboost.boosting.loop import (
+    FINISHED,
+    NO_EDGE,
+    NONE_SELECTED,
+    ONE_CLASS,
+    PERFECT,
+    Round,
+    Schedule,
 )
-from splboost.boosting.progress import make_watch
-from splboost.boosting.samples import (
+from splboost.boosting.model import MEANS, Model
+from splboost.boosting.progress import Watch
+from splboost.boosting.validation import (
     GIVEN,
     HELD_OUT,
-    FitData,
-    Samples,
+    EarlyStopping,
     ValidationArguments,
-    divide,
-    read_samples,
+    find_scorer,
 )
-from splboost.boosting.validation import EarlyStopping, find_scorer
-from splboost.boosting.weak_learner import MEANS
+from splboost.boosting.warm_start import Continuation, Kind
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import is_paced
 from splboost.pace.regularisers import DEFAULT_PLATEAU
 
 FloatArray = NDArray[np.float64]
 LEAST_RATE = 1e-9  # steps have a grain of 1e-13
+WARM_ROUNDS = "warm rounds"
+
+_REMEDIES = {
+    PERFECT: (
+        "The last learner makes no error on the samples still selected, which may be "
+        "all there is to learn. If not, use a weaker learner, a larger age or plateau, "
+        'or on_perfect="continue".'
+    ),
+    NO_EDGE: (
+        "No weak learner does better than guessing on the weighted samples, which may "
+        "be all there is to learn. If not, use a stronger learner; with a pace, a "
+        "larger age or plateau."
+    ),
+    ONE_CLASS: (
+        "The pace has left samples of one class only. Choose a larger age or plateau, "
+        "more warm rounds, or, where a class is rare, a pace with prior_corrected=True "
+        'or class_weight="balanced".'
+    ),
+    NONE_SELECTED: (
+        "The pace has left no sample. Choose a larger age or plateau, or more warm "
+        "rounds."
+    ),
+}
+
+_REASONS = {
+    "n_estimators": "A model needs a learner.",
+    "learning_rate": (
+        "It is a share of the full step: beyond that a step overshoots, and far below "
+        "1e-9 it is lost in rounding."
+    ),
+    "pace": (
+        'Give a short name such as "hard", a regulariser such as Hard(plateau=2.0), a '
+        "dict of these by class, or None for none."
+    ),
+    "warm_rounds": "It is a number of rounds; 0 lets the pace set in at once.",
+    "subsample": "It is a share of the samples; 1.0 takes all of them.",
+    "n_iter_no_change": "It is a number of rounds; None does not stop early.",
+    "validation_fraction": (
+        "It is a share of the samples: some must be left to fit to, and some to "
+        "validate on."
+    ),
+    "tol": "It is how much better a score must be; 0 takes any that is better.",
+    "z_max": (
+        "The working response of a sample is at least 1 in size, so that a lower limit "
+        "would make all of them alike; 2 to 4 is usual, and inf is no limit."
+    ),
+    "epsilon": (
+        "It is the average potential: near 0 there is no end of time, and from 1 on "
+        "the goal is met before boosting begins. Start with one to two times the share "
+        "of wrong labels."
+    ),
+    "theta": "It is the margin that samples should end above; 0 is usual.",
+    "sigma": "It is the width of the potential at the end; 0.1 is usual.",
+}
+
+
+def check_parameters(booster: Any) -> None:
+    """Hold parameters to their constraints; errors add the reason to the range."""
+    try:
+        booster._validate_params()
+    except InvalidParameterError as error:
+        for name, reason in _REASONS.items():
+            if str(error).startswith(f"The {name!r} parameter"):
+                raise InvalidParameterError(f"{error} {reason}") from None
+        raise
+
+
+def check_subsample(subsample: float, n_rows: int) -> None:
+    """Refuse a share of the rows that leaves fewer than two."""
+    if subsample < 1 and subsample * n_rows < 2:
+        unit = 10.0 ** (math.floor(math.log10(2 / n_rows)) - 1)
+        enough = math.ceil(2 / n_rows / unit) * unit
+        raise ValueError(
+            f"subsample={subsample!r} of {counted(n_rows, 'row')} leaves nothing to "
+            f"fit a learner to; give at least {enough:.2g}."
+        )
 
 
 class BaseBooster(BaseEstimator):
@@ -101,6 +183,10 @@ class BaseBooster(BaseEstimator):
     _continuation: Continuation | None = None
     _default_plateau: float = DEFAULT_PLATEAU  # of paces that name none
 
+    def _set_parameters(self, given: dict[str, Any]) -> None:
+        """Set the arguments of the constructor, which are its ``locals()``."""
+        self.__dict__.update((name, given[name]) for name in given if name != "self")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -154,12 +240,16 @@ class BaseBooster(BaseEstimator):
         given: ValidationArguments,
     ) -> None:
         check_parameters(self)
-        scorer, stopping = find_scorer(self.scoring), None
+        scorer = None if self.scoring is None else find_scorer(self.scoring)
+        source, stopping = None, None
+        if any(argument is not None for argument in given):
+            given.check()
+            source = GIVEN
         if self.n_iter_no_change is not None:
             n_warm = self.warm_rounds if is_paced(self.pace) else 0
             stopping = EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
-        source = GIVEN if given.are_given() else HELD_OUT if stopping else None
-        samples = read_samples(self, X, y, sample_weight)
+            source = source or HELD_OUT
+        samples = self._read_samples(X, y, sample_weight)
         kind = Kind.of(self, source) if self.warm_start else None
 
         earlier, split_seed = self._continuation if self.warm_start else None, None
@@ -167,7 +257,7 @@ class BaseBooster(BaseEstimator):
             earlier.check(kind, self.n_estimators)
             earlier = earlier.without_stopgap()
             if earlier.is_at_end(self.n_estimators, self.subsample, stopping):
-                warn_of_no_rounds(earlier.stop_reason, earlier.mark.n_done)
+                _warn_of_no_rounds(earlier.stop_reason, earlier.mark.n_done)
                 return
             # Streams go on where they were; the user's own is left alone.
             rng, split_seed = np.random.RandomState(0), earlier.split_seed
@@ -176,7 +266,8 @@ class BaseBooster(BaseEstimator):
             if source == HELD_OUT:
                 split_seed = rng.randint(2**31 - 1)
         data = divide(self, samples, given, split_seed)
-        check_subsample(self.subsample, data.fitted.codes.size)
+        if self.subsample < 1:
+            check_subsample(self.subsample, data.fitted.codes.size)
         self._resolve_paces(data.fitted)
         self._warn_of_paces()
 
@@ -193,7 +284,9 @@ class BaseBooster(BaseEstimator):
         if earlier is not None:
             fitting.go_on_from(earlier)
         schedule = Schedule(self.n_estimators, self.warm_rounds, self.subsample)
-        watch = make_watch(fitting, self, stopping)
+        watch = None
+        if self.callback is not None or self.verbose or fitting.validation is not None:
+            watch = Watch(fitting, self, stopping)
         fitting.run(self._make_step(data.fitted.weight), schedule, watch)
         self._set_fitted(fitting, stopping)
 
@@ -215,13 +308,12 @@ class BaseBooster(BaseEstimator):
             rounds[:n_kept],
             model,
             reason,
-            fitting.validation_scores(),
+            fitting.validation_scores,
             fitting.continuation(of_all) if self.warm_start else None,
         )
-        some_dropped = rounds[-1].n_selected < fitting.state.n_samples
-        self._warn_of_stop(n_done, some_dropped=some_dropped)
         self._set_samples(fitting.state_after(n_kept, model), fitting.data)
-        self._warn_of_samples(fitting.data)
+        some_dropped = rounds[-1].n_selected < fitting.state.n_samples
+        self._warn_of_results(fitting.data, n_done, some_dropped=some_dropped)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the pace and of the weak learner.
@@ -294,9 +386,12 @@ class BaseBooster(BaseEstimator):
         check_is_fitted(self)
         return self._model.importances(self.n_features_in_, self._learner_shares())
 
-    def _weak_learner(self) -> Any:
-        """The weak learner in use."""
-        return self._default_learner() if self.estimator is None else self.estimator
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        """Check the data to fit to; learn the features and what y is."""
+        categorical = categorical_features_of(self, self._weak_learner())
+        table = read_table(self, X, categorical, reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
+        return Samples(table, X, self._encode(y, weight), weight)
 
     def _read(self, X: Any) -> Table:
         """New rows, refused where they are not like those fitted to."""
@@ -313,8 +408,8 @@ class BaseBooster(BaseEstimator):
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
 
-    def _default_learner(self) -> Any:
-        """The weak learner where the user names none."""
+    def _weak_learner(self) -> Any:
+        """The weak learner in use."""
         raise NotImplementedError
 
     def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
@@ -331,18 +426,42 @@ class BaseBooster(BaseEstimator):
     def _warn_of_paces(self) -> None:
         """Warn of paces that are too strict from the start."""
 
-    def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
-        """Warn where boosting has stopped for want of something."""
-        reason, most = self.stop_reason_, self.n_estimators
-        warn_of_stop(reason, n_rounds, most, some_dropped=some_dropped)
-        warn_of_warm_rounds(self, n_rounds)
+    def _warn_of_results(
+        self, data: FitData, n_rounds: int, *, some_dropped: bool
+    ) -> None:
+        """Warn where what a fit has led to looks wrong.
+
+        Here, where boosting has stopped for want of something, or has felt no pace.
+        """
+        reason, parameters = self.stop_reason_, inspect.signature(type(self)).parameters
+        as_asked = reason == PERFECT and (
+            not some_dropped or n_rounds == self.n_estimators
+        )
+        if reason in _REMEDIES and not as_asked:
+            warn(
+                f"Boosting stopped after {n_rounds} of {self.n_estimators} rounds: "
+                f"{reason}. {_REMEDIES[reason]}"
+            )
+        elif (
+            reason == FINISHED
+            and n_rounds <= self.warm_rounds
+            and is_paced(self.pace)
+            and "pace" in parameters
+            and self.pace != parameters["pace"].default
+            and self.n_iter_no_change is None
+            and not self.warm_start
+        ):
+            warn(
+                f"pace={self.pace!r} has had no effect: all {n_rounds} rounds were "
+                f"among the warm_rounds={self.warm_rounds} before it sets in, and "
+                "sample_pace_ only says what a further one would believe. Give fewer "
+                "warm_rounds or a larger n_estimators.",
+                topic=WARM_ROUNDS,
+            )
 
     def _set_samples(self, state: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""
         self.sample_pace_ = data.spread(state.paces())
-
-    def _warn_of_samples(self, data: FitData) -> None:
-        """Warn where what has become of the samples looks wrong."""
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
         """What the learners of a round tell apart: class numbers, and classes."""
@@ -357,6 +476,13 @@ class BaseBooster(BaseEstimator):
         raise NotImplementedError
 
 
-def effective_size(weight: FloatArray) -> float:
-    """Number of samples: weights that sum to less still are that many of them."""
-    return float(max(weight.sum(), weight.size))
+def _warn_of_no_rounds(reason: str, n_done: int) -> None:
+    """Warn where a warm start has nothing to add."""
+    remedy = "raise n_estimators to add rounds"
+    if reason != FINISHED:
+        remedy = "there is nothing to add unless what ended it is changed"
+    warn(
+        f"warm_start=True: the fit before ended after {counted(n_done, 'round')} "
+        f"({reason}), and this one adds none; {remedy}, or set warm_start=False to "
+        "start anew."
+    )

@@ -15,16 +15,15 @@ from splboost._data.labels import encode_labels
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost.boosting.booster import BaseBooster
+from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.loop import ONE_CLASS
+from splboost.boosting.model import MEANS
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
-from splboost.boosting.state import State, check_memory, level_ties
-from splboost.boosting.weak_learner import MEANS
-from splboost.boosting.working_sets import WorkingSet
+from splboost.boosting.state import State, WorkingSet, check_memory, level_ties
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import (
-    describe_dropped_classes,
+    describe_lost_classes,
     given_paces,
     paces_of_classes,
 )
@@ -55,7 +54,9 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
     def _loss(self) -> MarginLoss:
         return self._working_set.loss
 
-    def _default_learner(self) -> Any:
+    def _weak_learner(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
         tree = CARTRegressor if self._answers == MEANS else CARTClassifier
         return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
 
@@ -94,20 +95,23 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         )
 
     def _resolve_paces(self, samples: Samples) -> None:
-        k, default = self.classes_.size, self._default_plateau
-        mass = np.bincount(samples.codes, samples.weight, k)
-        priors = dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True))
+        mass = np.bincount(samples.codes, samples.weight, self.classes_.size)
         self.paces_ = paces_of_classes(
-            self.pace, priors, self._loss, default_plateau=default
+            self.pace,
+            dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True)),
+            self._working_set.loss,
+            default_plateau=self._default_plateau,
         )
 
     def _warn_of_paces(self) -> None:
         """Warn of a pace that favours samples less doubtful than undecided ones."""
-        k, default = self.classes_.size, self._default_plateau
         given = [pace for pace in given_paces(self.pace) if pace is not None]
-        for pace in given if self.learning_rate == 1 else []:
-            in_units = pace.for_loss(k, self._loss, default)
-            undecided = self._loss.doubt_at(1 / k, k)
+        if not given or self.learning_rate != 1:
+            return
+        k, loss = self.classes_.size, self._working_set.loss
+        undecided = loss.doubt_at(1 / k, k)
+        for pace in given:
+            in_units = pace.for_loss(k, loss, self._default_plateau)
             if in_units.peak() <= undecided:
                 warn(
                     f"pace={in_units!r} gives its greatest weight to samples with a "
@@ -118,7 +122,10 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
                 )
                 return
 
-    def _warn_of_samples(self, data: FitData) -> None:
+    def _warn_of_results(
+        self, data: FitData, n_rounds: int, *, some_dropped: bool
+    ) -> None:
+        super()._warn_of_results(data, n_rounds, some_dropped=some_dropped)
         given = given_paces(self.pace)
         if (
             self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
@@ -126,10 +133,13 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             or any(getattr(pace, "prior_corrected", False) for pace in given)
         ):
             return
-        samples = data.fitted
-        v = self.sample_pace_[data.used]
-        message = describe_dropped_classes(
-            v, samples.codes, samples.weight, self.classes_.tolist()
+        codes, weight, k = data.fitted.codes, data.fitted.weight, self.classes_.size
+        dropped = self.sample_pace_[data.used] == 0
+        message = describe_lost_classes(
+            np.bincount(codes, weight, k),
+            np.bincount(codes[dropped], weight[dropped], k),
+            np.bincount(codes[dropped], minlength=k),
+            self.classes_.tolist(),
         )
         if message is not None:
             warn(message)
@@ -323,20 +333,4 @@ class BaseValueBooster(BaseBoostedClassifier):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.pace = pace
-        self.warm_rounds = warm_rounds
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
+        self._set_parameters(locals())

@@ -9,23 +9,59 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.booster import effective_size
 from splboost.boosting.classifier import BaseValueBooster
-from splboost.boosting.samples import Samples
-from splboost.boosting.steps import LogOdds, Means, ValueStep
-from splboost.boosting.weak_learner import MEANS, SHARES
-from splboost.boosting.working_sets import FromMargins, WorkingSet
+from splboost.boosting.fitting import Samples
+from splboost.boosting.model import MEANS, SHARES
+from splboost.boosting.state import WorkingSet
+from splboost.boosting.steps import LogOdds, Means, ValueStep, effective_size
 from splboost.losses import MarginLoss, check_numbers
 
 __all__ = ["MarginLoss", "MarginLossBooster"]
 
 FloatArray = NDArray[np.float64]
 KEYWORDS = inspect.Parameter.VAR_KEYWORD
+
+
+class FromMargins(WorkingSet):
+    """A booster of the user's own: weights and targets from margins and labels.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+    working_set : callable
+        ``working_set(margin, y)`` returns weight and target of each sample.
+    booster : str
+        Its name, for errors.
+    """
+
+    def __init__(
+        self,
+        loss: MarginLoss,
+        working_set: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
+        booster: str,
+    ) -> None:
+        super().__init__(loss, None, None)
+        self.working_set = working_set
+        self.booster = booster
+
+    def fit(self, margin: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        weight, target = map(np.asarray, self.working_set(margin, y))
+        wrong = ~((weight >= 0) & np.isfinite(weight) & np.isfinite(target))
+        if wrong.any():
+            i = int(np.flatnonzero(wrong + np.zeros(y.size, dtype=bool))[0])
+            weight, target = weight + np.zeros(y.size), target + np.zeros(y.size)
+            raise ValueError(
+                f"{self.booster}.working_set gives weight={weight[i]} and "
+                f"target={target[i]} at margin={margin[i]:.6g}, y={y[i]:.0f}; weights "
+                "must be finite and not negative, targets finite."
+            )
+        return weight, target
 
 
 class MarginLossBooster(BaseValueBooster, ABC):

@@ -9,7 +9,7 @@ _AFTER_WARM_ROUNDS = """\
 """
 
 
-def _comforts(
+def _further_parameters(
     *, drawn: str, score: str, early: str = _AFTER_WARM_ROUNDS, class_weight: str = ""
 ) -> str:
     """Parameters that all boosters end with.
@@ -132,12 +132,12 @@ _TEXTS = {
     on_perfect : {{"stop", "continue"}}, default="stop"
         What to do when a learner makes no error on the samples selected.
 """,
-    "{comforts}": _comforts(
+    "{further parameters}": _further_parameters(
         drawn="each class (at least a sample)",
         score='the accuracy; "loss" the latent objective per unit of weight, negated',
         class_weight=_CLASS_WEIGHT,
     ),
-    "{comforts against the clock}": _comforts(
+    "{further parameters of potential boosters}": _further_parameters(
         drawn="each class (at least a sample)",
         score='the accuracy; "loss" is refused, for the mean potential does not fall',
         early="""\
@@ -146,7 +146,7 @@ _TEXTS = {
 """,
         class_weight=_CLASS_WEIGHT,
     ),
-    "{comforts of regressors}": _comforts(
+    "{further parameters of regressors}": _further_parameters(
         drawn="the samples (at least one)",
         score='R²; "loss" half the mean squared error, negated',
     ),
@@ -176,7 +176,7 @@ _TEXTS = {
         Summed latent loss after each round. For two classes it never rises after the
         warm rounds.
 {_ENDING}""",
-    "{attributes against the clock}": f"""\
+    "{attributes of potential boosters}": f"""\
 {_CLASSES}{_LEARNERS_OF_CLASSES}\
     estimator_weights_ : array of shape (n_iter_,) or (n_iter_, n_classes)
         Step of each learner, before scores have faded.

@@ -1,41 +1,134 @@
-"""A fit under way, and what it leaves behind for one that goes on where it ended.
-
-A booster's state is its scores, and these follow from its model exactly (``state``).
-So little has to be remembered besides the model: where the random streams stood, and
-the scales in which weights were computed, that not a digit may differ.
-"""
+"""The data of a fit, and the fit under way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
+from splboost._data.labels import weigh_classes
 from splboost._data.table import Table
-from splboost._tools.wording import counted
-from splboost.boosting.loop import (
-    INTERRUPTED,
-    MOST_SKIPPED,
-    NO_EDGE,
-    STUCK,
-    History,
-    Round,
-    Schedule,
-    boost,
-)
+from splboost.boosting.loop import INTERRUPTED, History, Schedule, boost
 from splboost.boosting.model import Model
-from splboost.boosting.samples import HELD_OUT, FitData, Samples
-from splboost.boosting.validation import EarlyStopping, Validation
+from splboost.boosting.validation import (
+    Validation,
+    ValidationArguments,
+    hold_out,
+    read_given,
+)
+from splboost.boosting.warm_start import Continuation, Mark
+from splboost.trees.binning import bin_table
 
-REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
+FloatArray = NDArray[np.float64]
+
 NOT_FINISHED = "not finished"
 
 
+@dataclass(eq=False)
+class Samples:
+    """Checked data.
+
+    Attributes
+    ----------
+    table : Table
+    native : what the user gave, of which the samples may be some rows
+    codes : class number of each sample; of a regression its target
+    weight : weight of each sample
+    rows : the rows of ``native`` that the samples are; None for all
+    bins : the table, binned; None before that is asked for
+    """
+
+    table: Table
+    native: Any
+    codes: NDArray[Any]
+    weight: FloatArray
+    rows: NDArray[np.intp] | None = None
+    bins: Any = None
+
+    @cached_property
+    def X(self) -> Any:
+        """The samples as another library's estimator should get them."""
+        X = self.table.native(self.native)
+        if self.rows is None or X is not self.native:
+            return X
+        return _safe_indexing(X, self.rows)
+
+    def binned(self, n_threads: int = 1) -> Any:
+        """The table, binned when first asked for."""
+        if self.bins is None:
+            self.bins = bin_table(self.table, self.weight, n_threads=n_threads)
+        return self.bins
+
+    def weighing(self, weight: FloatArray) -> Samples:
+        """The same samples with other weights."""
+        return replace(self, weight=weight)
+
+    def take(self, kept: NDArray[np.bool_]) -> Samples:
+        """Some of the samples, in the same bins if there are any."""
+        if kept.all():
+            return self
+        return Samples(
+            self.table.take(kept),
+            self.X,
+            self.codes[kept],
+            self.weight[kept],
+            np.flatnonzero(kept),
+            None if self.bins is None else self.bins.take(kept),
+        )
+
+
+@dataclass(frozen=True)
+class FitData:
+    """The samples that are fitted to, and those validated on.
+
+    ``used`` marks the former among all that were given.
+    """
+
+    fitted: Samples
+    validation: Samples | None
+    used: NDArray[np.bool_]
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Values of the samples fitted to, among all; NaN for the others."""
+        if self.used.all():
+            return values
+        of_all = np.full(self.used.size, np.nan)
+        of_all[self.used] = values
+        return of_all
+
+
+def divide(
+    booster: Any, samples: Samples, given: ValidationArguments, split_seed: int | None
+) -> FitData:
+    """Leave out rows without weight, weigh classes, and take validation data aside.
+
+    With a seed, rows are held out.
+    """
+    classes: Any = getattr(booster, "classes_", None)
+    codes, of_class = samples.codes, None
+    if getattr(booster, "class_weight", None) is not None:
+        weight, of_class = weigh_classes(
+            booster.class_weight, classes, codes, samples.weight
+        )
+        samples = samples.weighing(weight)
+    used, validation = samples.weight > 0, None
+    if split_seed is not None:
+        held = hold_out(codes, used, classes, booster.validation_fraction, split_seed)
+        used, validation = used & ~held, samples.take(held)
+    elif given.X is not None:
+        validation = Samples(*read_given(booster, samples, given, of_class))
+        validation = validation.take(validation.weight > 0)
+    return FitData(samples.take(used), validation, used)
+
+
+@dataclass(eq=False)
 class Fitting:
     """What a fit works on, and the booster that it has led to.
 
@@ -52,34 +145,28 @@ class Fitting:
         Seed of the split that held validation data out.
     """
 
-    def __init__(
-        self,
-        kind: Kind | None,
-        data: FitData,
-        learners: Any,
-        make_state: Callable[..., Any],
-        draws: np.random.Generator,
-        *,
-        split_seed: int | None,
-    ) -> None:
-        self.kind: Any = kind
-        self.data = data
-        self.learners = learners
-        self.draws = draws
-        self.split_seed = split_seed
-        self.history = History()
-        self.state = make_state(data.fitted)
-        self._make_state = make_state
-        self.state_in_doubt = False  # after an interrupt, which may have split a move
-        self.validation: Validation | None = None
-        self._interrupted_at: Any = None
-        self._model: Model | None = None  # of the fits before, and how long it is
-        self._n_before = 0
+    kind: Any
+    data: FitData
+    learners: Any
+    make_state: Callable[..., Any]
+    draws: np.random.Generator
+    split_seed: int | None = None
+    history: History = field(default_factory=History)
+    validation: Validation | None = None
+    validation_scores: list[float] | None = None  # one for each round
+    state_in_doubt: bool = False  # after an interrupt, which may have split a move
+    interrupted_at: Any = None
+    model_before: Model | None = None  # of the fits before, and how long it is
+    n_before: int = 0
+
+    def __post_init__(self) -> None:
+        self.state = self.make_state(self.data.fitted)
 
     def validate(self, booster: Any, samples: Samples, scorer: Any) -> None:
         """Follow the rounds of a booster with validation data."""
-        state = self._make_state(samples, validation=True)
+        state = self.make_state(samples, validation=True)
         self.validation = Validation(samples, self.learners, state, scorer, booster)
+        self.validation_scores = self.validation.history
 
     def go_on_from(self, earlier: Continuation) -> None:
         """Take up an earlier fit."""
@@ -88,14 +175,14 @@ class Fitting:
         self.history = History(list(earlier.rounds), mark.n_done, mark.n_skipped)
         self.learners.state = mark.learners
         self.draws.bit_generator.state = mark.draws
-        self._model, self._n_before = earlier.model, len(earlier.rounds)
+        self.model_before, self.n_before = earlier.model, len(earlier.rounds)
         if earlier.model is not None:
             move_to_model(self.state, earlier.model, self.data.fitted)
         self.state.mark = mark.state
         if self.validation is not None and earlier.model is not None:
             samples = self.validation.samples
             move_to_model(self.validation.state, earlier.model, samples)
-            self.validation.history = list(earlier.validation_scores)
+            self.validation.history[:] = earlier.validation_scores
 
     def run(self, step: Any, schedule: Schedule, watch: Any) -> None:
         """Boost. An interrupt is only swallowed where the watch wants its rounds."""
@@ -114,7 +201,7 @@ class Fitting:
             if watch is None or not watch.keeps_interrupted():
                 raise
             self.history.stop_reason = INTERRUPTED
-            self._interrupted_at = watch.mark
+            self.interrupted_at = watch.mark
 
     def mark(self) -> Mark:
         """Where the fit stands."""
@@ -135,11 +222,11 @@ class Fitting:
 
     def model_after(self, n: int) -> Model:
         """The model of the first n rounds."""
-        if self._model is not None and n <= self._n_before:
-            return self._model if n == self._n_before else self._model.first(n)
-        new = self.history.rounds[self._n_before : n]
-        model = self.learners.model(new)
-        return model if self._model is None else self._model.joined(model)
+        before = self.model_before
+        if before is not None and n <= self.n_before:
+            return before if n == self.n_before else before.first(n)
+        model = self.learners.model(self.history.rounds[self.n_before : n])
+        return model if before is None else before.joined(model)
 
     def state_after(self, n: int, model: Model) -> Any:
         """The state after n rounds, of which ``model`` is the model."""
@@ -156,8 +243,8 @@ class Fitting:
         Without a mark, from the end.
         """
         reason = self.history.stop_reason if mark is None else NOT_FINISHED
-        mark = mark or self._interrupted_at or self.mark()
-        scores = self.validation_scores() or []
+        mark = mark or self.interrupted_at or self.mark()
+        scores = self.validation_scores or []
         rounds = self.history.rounds[: mark.n_rounds]
         return Continuation(
             kind=self.kind,
@@ -170,15 +257,11 @@ class Fitting:
             stop_reason=reason,
         )
 
-    def validation_scores(self) -> list[float] | None:
-        """The score of each round, where there is validation."""
-        return None if self.validation is None else self.validation.history
-
     def booster_after(self, template: Any, n: int, mark: Mark | None) -> Any:
         """A copy of a booster, fitted in n rounds; with a mark it can be fitted on."""
         booster = copy(template)
         model = self.model_after(n)
-        scores = self.validation_scores()
+        scores = self.validation_scores
         booster._set_rounds(
             self.history.rounds[:n],
             model,
@@ -195,182 +278,3 @@ def move_to_model(state: Any, model: Model, samples: Samples) -> None:
     output = np.zeros((state.n_samples, state.n_outputs))
     model.add(samples.table, samples.X, output, n_threads=state.n_threads)
     state.move_to(output)
-
-
-# ------------------------------------------------------ what a later fit goes on from
-
-
-class Mark(NamedTuple):
-    """Where a fit stood after a round.
-
-    Attributes
-    ----------
-    n_rounds, n_done, n_skipped : see ``History``
-    state : mark of the state
-    draws : state of the generator that draws rows
-    learners : state of the learners
-    """
-
-    n_rounds: int
-    n_done: int
-    n_skipped: int
-    state: Any
-    draws: Any
-    learners: Any
-
-
-class Kind(NamedTuple):
-    """What the fits of one booster must have in common."""
-
-    n_features: int
-    names: tuple[str, ...] | None
-    classes: NDArray[Any] | None
-    weak_learner: type
-    validation: str | None
-    scoring: Any
-    parameters: dict[str, Any]
-
-    @classmethod
-    def of(cls, booster: Any, validation: str | None) -> Kind:
-        names = getattr(booster, "feature_names_in_", None)
-        fixed = booster._fixed_parameters()
-        if validation == HELD_OUT:
-            fixed["validation_fraction"] = booster.validation_fraction
-        return cls(
-            booster.n_features_in_,
-            None if names is None else tuple(names),
-            getattr(booster, "classes_", None),
-            type(booster._weak_learner()),
-            validation,
-            None if validation is None else booster.scoring,
-            fixed,
-        )
-
-
-@dataclass(frozen=True)
-class Continuation:
-    """All that a later fit needs.
-
-    Attributes
-    ----------
-    kind : Kind
-    mark : Mark
-        The end of the last round.
-    rounds : list of Round
-        Without their learners; also those after the best round.
-    model : Model or None
-        Of all of these.
-    coding : codes of the categories; see ``Learner``
-    validation_scores : one for each of the rounds, where there is validation
-    split_seed : seed of the split that held rows out
-    stop_reason : str
-    """
-
-    kind: Kind
-    mark: Mark
-    rounds: list[Round]
-    model: Model | None
-    coding: Any
-    validation_scores: list[float]
-    split_seed: int | None
-    stop_reason: str
-
-    def without_stopgap(self) -> Self:
-        """Without the learner that stands in where every round was passed over."""
-        if self.mark.n_skipped < self.mark.n_done:
-            return self
-        return replace(self, rounds=[], model=None, validation_scores=[])
-
-    def check(self, kind: Kind, n_estimators: int) -> None:
-        """Refuse data or parameters that the model so far does not fit."""
-        old = self.kind
-        if kind.n_features != old.n_features or kind.names != old.names:
-            raise ValueError(
-                f"warm_start=True: X has {_features(kind)}, but the fit before had "
-                f"{_features(old)}; {REMEDY}"
-            )
-        if _labels(kind) != _labels(old):
-            raise ValueError(
-                f"warm_start=True: y has the classes {_labels(kind)}, but in the fit "
-                f"before it had {_labels(old)}; {REMEDY}"
-            )
-        if kind.weak_learner is not old.weak_learner:
-            raise ValueError(
-                f"warm_start=True: estimator is a {kind.weak_learner.__name__}, but in "
-                f"the fit before it was a {old.weak_learner.__name__}; set it back, or "
-                "set warm_start=False to start anew."
-            )
-        if kind.validation != old.validation:
-            raise ValueError(
-                f"warm_start=True: validation data are {kind.validation or 'absent'}, "
-                f"but in the fit before they were {old.validation or 'absent'}; give "
-                "the same X_val, y_val and n_iter_no_change, or set warm_start=False "
-                "to start anew."
-            )
-        if kind.scoring != old.scoring:
-            raise ValueError(
-                f"warm_start=True: scoring={kind.scoring!r}, but in the fit before it "
-                f"was {old.scoring!r}; set it back, or set warm_start=False to start "
-                "anew."
-            )
-        for name, value in kind.parameters.items():
-            if value != old.parameters[name]:
-                raise ValueError(
-                    f"warm_start=True: {name}={value!r}, but in the fit before it was "
-                    f"{old.parameters[name]!r}, on which all rounds depend; set it "
-                    "back, or set warm_start=False to start anew."
-                )
-        if n_estimators < self.mark.n_done:
-            raise ValueError(
-                f"warm_start=True: n_estimators={n_estimators} is less than the "
-                f"{counted(self.mark.n_done, 'round')} that the fits before have done; "
-                "give at least as many, or set warm_start=False to start anew."
-            )
-
-    def check_coding(self, coding: Any, table: Table) -> None:
-        """Refuse a table whose columns have other categories."""
-        for name, new, old in zip(
-            table.names, coding or (), self.coding or (), strict=False
-        ):
-            if new != old:
-                raise ValueError(
-                    f"warm_start=True: column {name!r} of X has "
-                    f"{_categories(new)}, but in the fit before it had "
-                    f"{_categories(old)}; {REMEDY}"
-                )
-
-    def is_at_end(
-        self, n_estimators: int, subsample: float, stopping: EarlyStopping | None
-    ) -> bool:
-        """Whether a single fit of so many rounds would not have gone further.
-
-        The loop finds out by itself where it can do so again. It cannot where chance
-        gave it a learner without an edge, for the next might have one.
-        """
-        if stopping is not None:
-            stopping.replay(self.validation_scores)
-            if stopping.is_over:
-                return True
-        may_skip = subsample < 1 and self.mark.n_skipped < MOST_SKIPPED
-        no_edge = self.stop_reason in (NO_EDGE, STUCK) and not may_skip
-        return no_edge or self.mark.n_done >= n_estimators
-
-
-def _labels(kind: Kind) -> list[Any]:
-    return [] if kind.classes is None else kind.classes.tolist()
-
-
-def _features(kind: Kind) -> str:
-    if kind.names is None:
-        return f"{counted(kind.n_features, 'feature')} without names"
-    shown = ", ".join(map(repr, kind.names[:8]))
-    more = ", …" if len(kind.names) > 8 else ""
-    return f"the {kind.n_features} features {shown}{more}"
-
-
-def _categories(coding: dict[Any, int] | None) -> str:
-    if coding is None:
-        return "numbers"
-    shown = ", ".join(repr(value) for value in list(coding)[:8])
-    more = ", …" if len(coding) > 8 else ""
-    return f"the categories {shown}{more}"

@@ -12,21 +12,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
 from splboost._data.labels import encode_numbers
 from splboost._tools.threads import count_threads
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.learners import Weak
+from splboost.boosting.fitting import FitData, Samples
+from splboost.boosting.model import Weak
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State
 from splboost.boosting.steps import Means, Proposal, ValueStep
 from splboost.losses import Squared
 from splboost.pace import Pace, resolve_pace
-from splboost.pace.by_class import ClassCurves
+from splboost.pace.by_class import ClassCurves, is_paced
+from splboost.pace.regularisers import Scaled
 from splboost.trees.estimators import CARTRegressor
 
 FloatArray = NDArray[np.float64]
@@ -66,7 +67,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         Rounds before the pace sets in. Too few hardly know the data yet; too many have
         learned the outliers by heart.
     {subsample}
-    {comforts of regressors}
+    {further parameters of regressors}
 
     Attributes
     ----------
@@ -131,22 +132,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.pace = pace
-        self.warm_rounds = warm_rounds
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
+        self._set_parameters(locals())
 
     def predict(self, X: Any) -> FloatArray:
         """Predicted value of each row.
@@ -221,17 +207,13 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
                 f"pace={pace!r} has prior_corrected=True, which is about classes; a "
                 "regression has none. Leave it out."
             )
-        if (
-            pace is not None
-            and getattr(pace, "age", 0) is None
-            and pace.plateau is None
-        ):
-            pace = type(pace)(**{**pace.get_params(), "plateau": DEFAULT_PLATEAU})
+        if isinstance(pace, Scaled) and pace.age is None and pace.plateau is None:
+            pace = clone(pace).set_params(plateau=DEFAULT_PLATEAU)
         self.pace_ = pace
         if self._continuation is not None and self.warm_start:
             return  # an earlier fit has set where it starts
         y, weight = samples.codes, samples.weight
-        paced = pace is not None and not pace.is_off
+        paced = is_paced(pace)
         mean = float(np.average(y, weights=weight))
         self.start_ = weighted_median(y, weight) if paced else mean
         with np.errstate(over="ignore"):
@@ -248,11 +230,11 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         self._unit = power_of_two(max(spread, farthest / MOST_UNITS))
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        pace = None if isinstance(self.pace, dict) else resolve_pace(self.pace)
-        paced = pace is not None and not pace.is_off
-        return {"pace": "given" if paced else None}  # says where it starts
+        return {"pace": "given" if is_paced(self.pace) else None}  # where it starts
 
-    def _default_learner(self) -> Any:
+    def _weak_learner(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
         return CARTRegressor(max_leaf_nodes=4)
 
     def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
@@ -347,7 +329,7 @@ class ResidualState(State):
         self.target = np.empty((1, y.size))
         self.scale: float | None = None
         self.scale_of_target = 1.0
-        self.latent = math.nan
+        self.latent = math.nan  # as long as a pace has no scale
         self._unit = unit
         self._warm_rounds = warm_rounds
         self._curves = ClassCurves([pace])
@@ -355,22 +337,19 @@ class ResidualState(State):
 
     def refresh(self, *, paced: bool) -> None:
         residual = self.y - self.score[0]
-        self.weight[0] = self.sample_weight
-        self.n_selected = self.n_samples
-        squared = Squared().value(self._unit * residual)
-        self.latent = float((self.sample_weight * squared).sum())
-        if not self._curves.is_plain:
-            if paced and self.scale is None:
-                self.scale = robust_deviation(residual, self.sample_weight)
-            self.latent = math.nan
-            if self.scale:
-                with np.errstate(all="ignore"):
-                    latent = self._curves.latent(self._loss(residual), self._one)
-                self.latent = float((self.sample_weight * latent).sum())
-            if paced:
-                v = self._paces(residual)
-                self.weight[0] *= v
-                self.n_selected = int(np.count_nonzero(v))
+        weight = self.sample_weight
+        if self._curves.is_plain:
+            loss = Squared().value(self._unit * residual)
+            self.latent = float((weight * loss).sum())
+        elif paced and self.scale is None:
+            self.scale = robust_deviation(residual, weight)
+        v = self.paces() if paced else np.ones(self.n_samples)
+        self.n_selected = int(np.count_nonzero(v))
+        if self.scale:
+            with np.errstate(all="ignore"):
+                latent = self._curves.latent(self._loss(residual), self._one)
+            self.latent = float((weight * latent).sum())
+        self.weight[0] = weight * v
         share = self.weight[0] / (self.weight[0].max() or 1.0)  # else sums overflow
         size = math.sqrt(float((share * residual**2).sum()) / (share.sum() or 1.0))
         self.scale_of_target = power_of_two(size)
@@ -380,15 +359,10 @@ class ResidualState(State):
         return Squared().value(residual / (self.scale or 1.0))
 
     def paces(self) -> FloatArray:
-        if self._curves.is_plain:
-            return np.ones(self.n_samples)
-        return self._paces(self.y - self.score[0])
-
-    def _paces(self, residual: FloatArray) -> FloatArray:
-        if not self.scale:  # most residuals are 0: nothing to measure others by
+        if not self.scale:  # there is no pace, or most residuals are 0
             return np.ones(self.n_samples)
         with np.errstate(all="ignore"):
-            return self._curves.weight(self._loss(residual), self._one)
+            return self._curves.weight(self._loss(self.y - self.score[0]), self._one)
 
     @property
     def mark(self) -> Any:

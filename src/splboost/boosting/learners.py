@@ -1,161 +1,52 @@
 """Weak learners as the loop sees them: each answers with leaves.
 
 A learner is made once per fit and class. ``learner.fit(weight, target)`` fits a tree or
-an estimator to the samples of positive weight and returns a :class:`Weak`: the leaf of
-every training sample, and an answer for each leaf. What counts of a learner is one of
+an estimator to the samples of positive weight and returns a ``Weak`` (``model``): the
+leaf of every training sample, and an answer for each leaf, which is its vote, the
+shares of the classes there, or the mean of the target. A step turns answers into
+outputs, which are added to the scores.
 
-    VOTES    a class for each leaf
-    SHARES   the share of each class there
-    MEANS    the mean of the target
-
-and a step turns answers into outputs, which are added to the scores. ``TreeLearner``
-grows this library's CART trees over one binned table, ``C45Learner`` C4.5 trees over a
-ranked one; ``EstimatorLearner`` clones and fits estimators of scikit-learn. Where an
-answer is a row's own (a regression of scikit-learn, a C4.5 tree whose rows meet several
-leaves), every row is its own leaf, and ``leaf`` is None.
+``TreeLearner`` grows this library's CART trees over one binned table. C4.5 trees over a
+ranked one are in ``c45_learner``, estimators of scikit-learn in ``estimator_learner``.
+Where an answer is a row's own (a regression of scikit-learn, a C4.5 tree whose rows
+meet several leaves), every row is its own leaf, and ``leaf`` is None.
 """
 
 from __future__ import annotations
 
-import math
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import has_fit_parameter
 
-from splboost._data.coding import Coding, float_matrix
+from splboost._data.coding import Coding
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
 from splboost._tools.threads import count_threads
+from splboost.boosting.c45_learner import C45Learner
+from splboost.boosting.estimator_learner import NEGLIGIBLE, EstimatorLearner
+from splboost.boosting.fitting import Samples
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
-    C45Model,
-    EstimatorModel,
+    MEANS,
+    SHARES,
     Model,
     PerClassModel,
     TreeModel,
-    coded,
-)
-from splboost.boosting.samples import Samples
-from splboost.boosting.weak_learner import (
-    MEANS,
-    NEGLIGIBLE,
-    SHARES,
-    VOTES,
-    answer,
-    check_weak_learner,
-    fit_clone,
-    is_own_tree,
+    Weak,
 )
 from splboost.trees.c45.c45_estimator import C45Classifier
-from splboost.trees.c45.grower import C45Grower
-from splboost.trees.c45.multiway import shares_of_rows, votes_of_rows
 from splboost.trees.ensemble import Rows, TreeEnsemble
+from splboost.trees.estimators import CARTClassifier, CARTRegressor
 from splboost.trees.grower import TreeGrower
 from splboost.trees.split import TIE
 from splboost.trees.workspace import CHILD
 
 FloatArray = NDArray[np.float64]
-
-GRID = 2.0**-43  # sums of its multiples are exact
-NO_LEAF = np.empty(0, dtype=np.int32)
-STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
-
-
-@dataclass
-class Weak:
-    """A fitted weak learner.
-
-    Attributes
-    ----------
-    fitted : tree or estimator
-    leaf : (n,) leaf of each sample, valid until the next one is fitted; None where
-        each sample is its own
-    answers : (n_leaves,) votes, or (n_leaves, ...) shares or means
-    error : share of the weight fitted to that votes get wrong
-    output : (n_leaves, n_outputs) what is added to the scores
-    link, factor : how outputs follow from answers
-    """
-
-    fitted: Any
-    leaf: NDArray[np.int32] | None
-    answers: NDArray[Any]
-    error: float = np.nan
-    output: Any = None
-    link: Any = None
-    factor: float = 1.0
-
-    def vote(self, n_classes: int, move: float) -> None:
-        """Let votes add a move, rounded to the grid so that sums are exact."""
-        self.factor = math.trunc(move / GRID) * GRID
-        self.output = self.factor * coded(self.answers, n_classes)
-
-    def set_output(self, link: Any) -> float:
-        """Make outputs of the answers; the largest."""
-        self.link = link
-        self.output = link(self.answers)
-        if self.leaf is None:
-            return float(np.abs(self.output).max())
-        return put_on_grid(self.output, 1.0)
-
-    def scale(self, factor: float) -> None:
-        """Multiply the outputs."""
-        self.factor *= factor
-        if self.leaf is None:
-            self.output = factor * self.output
-        else:
-            put_on_grid(self.output, factor)
-
-    def on_rows(self, leaf: NDArray[np.int32] | None, answers: NDArray[Any]) -> Weak:
-        """The learner on other rows, by their leaves or their own answers."""
-        other = copy(self)
-        other.leaf = leaf
-        if leaf is None and self.link is not None:
-            other.output = self.factor * self.link(answers)
-        return other
-
-    def of_samples(self) -> FloatArray:
-        """The first output of each sample."""
-        values = self.output[:, 0]
-        return values if self.leaf is None else values[self.leaf]
-
-    @property
-    def move(self) -> float:
-        """What votes add per unit of their code, as the outputs have it."""
-        unit = coded(self.answers[:1], max(2, self.output.shape[1]))[0]
-        j = int(np.abs(unit).argmin())  # where it is 1 or -1
-        return float(self.output[0, j] / unit[j])
-
-    def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
-        """Summed weight of the samples that votes get wrong."""
-        # By a sum: a product would start the threads of the linear algebra library.
-        return float((weight * (self.answers[self.leaf] != codes)).sum())
-
-    def keep(self) -> None:
-        """Make it outlive the learner's next fit."""
-        self.leaf = None if self.leaf is None else self.leaf.copy()
-
-    def forget(self) -> None:
-        """Let go of the samples, which would fill the memory."""
-        if self.leaf is None:
-            self.output = self.output[:0].copy()
-            self.answers = self.answers[:0].copy()
-        else:
-            self.leaf = NO_LEAF
-
-
-@kernel
-def put_on_grid(values, factor):  # type: ignore[no-untyped-def]
-    """Multiply values, and round them towards 0 to the grid; the largest."""
-    largest = 0.0
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
-            largest = max(largest, abs(values[i, j]))
-    return largest
 
 
 class Learner(Protocol):
@@ -287,193 +178,6 @@ def vote_in_leaves(node, total, n_classes, votes):  # type: ignore[no-untyped-de
     return missed / everything
 
 
-class C45Learner:
-    """Grows C4.5 trees over one ranked table.
-
-    To C4.5 weights are numbers of cases: they are scaled to sum to as many as there are
-    samples of positive weight. As class shares count, a leaf has one more case of each.
-    """
-
-    state = None  # a tree depends on nothing but its weights
-
-    def __init__(
-        self,
-        estimator: Any,
-        table: Table,
-        codes: NDArray[np.integer],
-        n_classes: int,
-        sample_weight: FloatArray,
-        answers: str,
-        *,
-        n_threads: int,
-    ) -> None:
-        self._grower = C45Grower(table, codes, n_classes, n_threads=n_threads)
-        self._estimator = estimator
-        self._codes = codes
-        self._votes = answers == VOTES
-        self._classes = np.arange(n_classes)
-        self.coding: Coding = self._grower.coding
-        self._rows = None if self._votes else self.read(table, None)
-        # Weights that sum to less than the number of rows still are that many cases.
-        total = sample_weight.sum()
-        self._cases = sample_weight * (max(total, sample_weight.size) / total)
-        options = estimator.tree_options()
-        depth = min(options.max_depth or STALLED_DEPTH, STALLED_DEPTH)
-        self._options = options
-        self._lenient = options._replace(free_depth=depth)
-        self._free = options._replace(mdl=False, max_depth=depth)
-        self._begun = False  # whether weights are no longer those of the samples
-
-    def can_fit(self, weight: FloatArray) -> bool:
-        return bool(weight.any())
-
-    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
-        cases = self._count_cases(weight)
-        if self._estimator.mdl != "auto":
-            return self._answer(self._grow(cases, self._options)[0])
-        # Where cuts cannot pay their price, they go without; but the first tree may be
-        # a leaf.
-        if not self._begun:
-            ratio = (cases / self._cases)[cases > 0]
-            self._begun = bool(ratio.max() > ratio.min() * (1 + 1e-9))
-        options = self._lenient if self._begun else self._options
-        weak, paid = self._grow(cases, options)
-        no_edge = weak.error > 1 - 1 / self._classes.size - STALLED_EDGE
-        if paid and (no_edge or (self._begun and weak.fitted.child.size == 1)):
-            weak, _ = self._grow(cases, self._free)
-        return self._answer(weak)
-
-    def _count_cases(self, weight: FloatArray) -> FloatArray:
-        """Weights that sum to the cases of the samples that have any.
-
-        Cases that underflow, where weights are many powers of ten apart, count as one
-        each.
-        """
-        there = weight > 0
-        factor = self._cases[there].sum() / weight.sum()
-        if 0.0 < factor < np.inf:
-            return weight * factor
-        return weight / weight.sum() * np.count_nonzero(there)
-
-    def _grow(self, cases: FloatArray, options: Any) -> tuple[Weak, bool]:
-        tree, votes, paid = self._grower.grow(cases, options)
-        weak = Weak(tree, votes, self._classes)
-        weak.error = weak.missed(cases, self._codes) / float(cases.sum())
-        return weak, paid
-
-    def _answer(self, weak: Weak) -> Weak:
-        if self._votes:
-            return weak
-        tree = weak.fitted._replace(value=weak.fitted.value + 1)
-        return self._share(tree, self._rows)
-
-    def _share(self, tree: Any, rows: Any) -> Weak:
-        return Weak(tree, None, shares_of_rows(tree, rows))
-
-    def model(self, learners: list[Weak], counts: FloatArray) -> C45Model:
-        trees = self._grower.ensemble([weak.fitted for weak in learners])
-        estimator = copy(self._estimator)
-        factors = counts * [weak.factor for weak in learners]
-        if self._votes:  # outputs lie on the grid
-            factors = counts * [weak.move for weak in learners]
-        links = None if self._votes else [weak.link for weak in learners]
-        return C45Model(trees, estimator, factors, links)
-
-    def read(self, table: Table, X: Any) -> NDArray[np.floating]:
-        return float_matrix(table, self.coding, np.arange(table.n_features))
-
-    def on_rows(self, weak: Weak, rows: NDArray[np.floating]) -> Weak:
-        if self._votes:
-            return weak.on_rows(votes_of_rows(weak.fitted, rows), weak.answers)
-        return weak.on_rows(None, self._share(weak.fitted, rows).answers)
-
-
-class EstimatorLearner:
-    """Fits clones of any estimator that takes ``sample_weight``.
-
-    Parameters
-    ----------
-    estimator : the weak learner
-    X : the training samples
-    codes : class numbers, for classifiers
-    classes : what to call these
-    sample_weight : the samples' own weights
-    answers : what counts of it
-    rng : seeds the learners
-    """
-
-    coding = None
-
-    def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        codes: NDArray[np.integer],
-        classes: NDArray[Any],
-        sample_weight: FloatArray,
-        answers: str,
-        rng: np.random.RandomState,
-    ) -> None:
-        self._estimator = estimator
-        self._X = X
-        self._codes = codes
-        self._classes = classes
-        self._sample_weight = sample_weight
-        self._answers = answers
-        self._rng = rng
-
-    def can_fit(self, weight: FloatArray) -> bool:
-        """Whether there are samples; two classes of them, if these are to be told."""
-        if self._answers == MEANS:
-            return bool(weight.any())
-        return np.unique(self._codes[weight > 0]).size > 1
-
-    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
-        of_classes = self._answers != MEANS
-        estimator = fit_clone(
-            self._estimator,
-            self._X,
-            self._classes[self._codes] if of_classes else np.asarray(target),
-            weight,
-            self._sample_weight,
-            self._rng,
-            of_classes=of_classes,
-        )
-        leaf, answers = answer(estimator, self._X, self._answers, self._classes)
-        weak = Weak(estimator, leaf, answers)
-        if self._answers == VOTES:
-            weak.error = weak.missed(weight, self._codes) / float(weight.sum())
-        return weak
-
-    def model(self, learners: list[Weak], counts: FloatArray) -> EstimatorModel:
-        factors = counts * [weak.factor for weak in learners]
-        links: list[Any] = [weak.link for weak in learners]
-        if self._answers == VOTES:  # outputs lie on the grid
-            factors = counts * [weak.move for weak in learners]
-            links = [partial(coded, n_classes=self._classes.size)] * len(learners)
-        return EstimatorModel(
-            [weak.fitted for weak in learners],
-            factors,
-            links,
-            self._answers,
-            self._classes,
-        )
-
-    def read(self, table: Table, X: Any) -> Any:
-        return table.native(X)
-
-    def on_rows(self, weak: Weak, rows: Any) -> Weak:
-        return weak.on_rows(*answer(weak.fitted, rows, self._answers, self._classes))
-
-    @property
-    def state(self) -> Any:
-        return self._rng.get_state()
-
-    @state.setter
-    def state(self, state: Any) -> None:
-        self._rng.set_state(state)
-
-
 # ---------------------------------------------------------- a learner for each class
 
 
@@ -482,6 +186,7 @@ def drop_negligible(weight: FloatArray) -> FloatArray:
     return weight * (weight >= NEGLIGIBLE * weight.max(initial=0.0))
 
 
+@dataclass
 class Learners:
     """A learner for each class, or a single one for all of them.
 
@@ -490,8 +195,7 @@ class Learners:
     each : list of Learner, which may be one and the same
     """
 
-    def __init__(self, each: list[Any]) -> None:
-        self.each = each
+    each: list[Any]
 
     def model(self, rounds: list[Round]) -> Model:
         """What the rounds have learned."""
@@ -580,3 +284,96 @@ def make_learners(booster: Any, samples: Samples, rng: np.random.RandomState) ->
             for codes, classes in problems
         ]
     return Learners(each * repeats)
+
+
+# ------------------------------------------------- the weak learner that users ask for
+
+
+def is_own_tree(estimator: Any) -> bool:
+    """Whether the tree engine is to grow it; not if a subclass goes its own way."""
+    return any(
+        isinstance(estimator, kind)
+        and type(estimator).fit is kind.fit
+        and type(estimator).predict is kind.predict
+        for kind in (CARTClassifier, C45Classifier, CARTRegressor)
+    )
+
+
+def is_binned(estimator: Any) -> bool:
+    """Whether it is grown from a binned table."""
+    return is_own_tree(estimator) and isinstance(
+        estimator, CARTClassifier | CARTRegressor
+    )
+
+
+def categorical_features_of(booster: Any, estimator: Any) -> Any:
+    """The user's list, given to the booster or to its weak learner."""
+    own = booster.categorical_features
+    if not is_own_tree(estimator):
+        if own is not None:
+            raise ValueError(
+                f"categorical_features={own!r} is for the trees of splboost.trees; "
+                f"estimator={estimator!r} would take these columns for numbers. "
+                "Use a tree of splboost.trees, or encode them yourself."
+            )
+        return None
+    if own is not None and estimator.categorical_features is not None:
+        raise ValueError(
+            f"categorical_features={own!r} is given to {type(booster).__name__}, and "
+            f"{estimator.categorical_features!r} to its estimator; give it once."
+        )
+    return own if own is not None else estimator.categorical_features
+
+
+def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
+    """Refuse what a booster cannot boost for these answers, and say why."""
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
+    instead = "CARTRegressor" if answers == MEANS else "CARTClassifier"
+    if answers == MEANS and not is_regressor(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} is not a regressor, and this booster fits "
+            f"numbers; give a scikit-learn regressor or splboost.trees.{instead}."
+            f"{_kinds_by_variant(booster)}"
+        )
+    if answers != MEANS and not is_classifier(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} is not a classifier; give a scikit-learn "
+            f"classifier or one of splboost.trees.{_kinds_by_variant(booster)}"
+        )
+    if answers == SHARES and not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"estimator={estimator!r} has no predict_proba, which this booster needs; "
+            f"give a classifier that has, for instance splboost.trees.{instead}."
+        )
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator={type(estimator).__name__} doesn't support sample_weight in "
+            "fit, which boosting needs; choose another weak learner, for instance "
+            f"splboost.trees.{instead}."
+        )
+    if not is_own_tree(estimator):
+        return
+    estimator._validate_params()
+    if getattr(estimator, "class_weight", None) is not None:
+        raise ValueError(
+            f"estimator={estimator!r} has a class_weight, which would change the "
+            "weights that boosting has set; give class_weight="
+            f"{estimator.class_weight!r} to {type(booster).__name__} instead."
+        )
+
+
+def _kinds_by_variant(booster: Any) -> str:
+    """A sentence on which variants take which learners, where that differs."""
+    kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
+    for constraint in booster._parameter_constraints.get("variant", []):
+        for variant in sorted(getattr(constraint, "options", [])):
+            other = copy(booster)
+            other.variant = variant
+            kind = "regressors" if other._answers == MEANS else "classifiers"
+            kinds[kind].append(repr(variant))
+    if not all(kinds.values()):
+        return ""
+    taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
+    return f" {type(booster).__name__} takes {' and '.join(taken)}."

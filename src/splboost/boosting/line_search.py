@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.maths import clip, exp
-from splboost.boosting.learners import Weak
+from splboost.boosting.model import Weak
 from splboost.boosting.state import CHUNK, MOST_MARGIN, State, add_up
 from splboost.boosting.steps import ValueStep
 
@@ -19,15 +19,14 @@ CLOSE = 1e-7  # to a length: from there a step of Newton is exact
 N_CELLS, FAR = 128, 12.0  # of like margins, and where they are all alike
 
 
+@dataclass
 class HalvingStep(ValueStep):
     """SavageBoost: tries lengths from 2**-6 to 2, and takes the one of the lowest loss.
 
     The ``learning_rate`` is in the link already, and no part of the length.
     """
 
-    def __init__(self, link: Any, total_weight: float, learning_rate: float) -> None:
-        super().__init__(link, total_weight)
-        self.learning_rate = learning_rate
+    learning_rate: float = 1.0
 
     def factor(self, state: State, k: int, weak: Weak) -> float:
         """The best of the lengths, by the loss of the samples as far as believed."""

@@ -11,15 +11,61 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from splboost._tools.maths import clip
 from splboost.boosting.classifier import BaseValueBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.progress import Progress
+from splboost.boosting.state import WorkingSet
 from splboost.boosting.steps import Means, ValueStep
-from splboost.boosting.working_sets import WorkingSet, logit
+from splboost.losses import Logistic, logistic, sides
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
 TOLERANCE = 1e-10  # change of the objective, per unit of weight, that is none
+LEAST_WEIGHT = 2.0**-79
+
+
+def newton(m: Any, limit: Any) -> tuple[Any, Any]:
+    """LogitBoost: a Newton step on log(1 + exp(-2 m)).
+
+    With p the probability of the label, the target is (1 - p) / (p (1 - p)) = 1 / p, at
+    most the limit, by the weight p (1 - p).
+    """
+    right, wrong = sides(2 * m)
+    return clip(right * wrong, LEAST_WEIGHT, 1.0), clip(1 / right, 1.0, limit)
+
+
+def newton_by_gradient(m: Any, limit: Any) -> tuple[Any, Any]:
+    """The same, but where a target is cut off the weight grows as much."""
+    right, wrong = sides(2 * m)
+    z = clip(1 / right, 1.0, limit)
+    return clip(wrong / z, LEAST_WEIGHT, 1.0), z
+
+
+class SymmetricLogit(WorkingSet):
+    """LogitBoost, of which more than two classes are coupled by a softmax."""
+
+    def combine(self, added: FloatArray) -> FloatArray:
+        """(K - 1) / K of what each learner adds, less the mean over the classes."""
+        k = added.shape[1]
+        return (k - 1) / k * (added - added.mean(axis=1, keepdims=True))
+
+    def against_rest(self, score: FloatArray) -> FloatArray:
+        """Half the log-odds of each class; probabilities are a softmax."""
+        highest = score.max(axis=1, keepdims=True)
+        power = np.exp(score - highest)
+        # The sum of the classes before and after: the sum of all less a class that is
+        # nearly all there is would have no digits left.
+        others = np.full_like(power, 1e-300)
+        others[:, 1:] += power[:, :-1].cumsum(axis=1)
+        others[:, :-1] += power[:, :0:-1].cumsum(axis=1)[:, ::-1]
+        return 0.5 * (score - highest - np.log(others))
+
+
+def logit(limit: float, *, keep_gradient: bool) -> WorkingSet:
+    """What a round of LogitBoost fits."""
+    fit_of = newton_by_gradient if keep_gradient else newton
+    return SymmetricLogit(Logistic(), logistic, fit_of, limit=limit)
 
 
 @documented
@@ -46,7 +92,7 @@ class LogitBoostClassifier(BaseValueBooster):
         that their product stays the gradient (as Weka does).
     z_max : float above 1, default=4.0
         Where the working response is cut off; 2 to 4 is usual, infinity does not.
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------
@@ -96,27 +142,7 @@ class LogitBoostClassifier(BaseValueBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            pace=pace,
-            warm_rounds=warm_rounds,
-            subsample=subsample,
-            n_iter_no_change=n_iter_no_change,
-            validation_fraction=validation_fraction,
-            tol=tol,
-            scoring=scoring,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            warm_start=warm_start,
-            callback=callback,
-            verbose=verbose,
-        )
-        self.z_clip = z_clip
-        self.z_max = z_max
+        self._set_parameters(locals())
 
     @property
     def _working_set(self) -> WorkingSet:  # type: ignore[override]

@@ -130,40 +130,38 @@ def boost(
         paced = len(rounds) >= schedule.warm_rounds
         proposal = step.propose(learners, state, rows, paced=paced)
         history.n_done += 1
-        if not proposal.has_edge:
+        if proposal.has_edge:
+            # Add alpha_t f_t to F; the losses there say how much v to believe, and
+            # both give the weights of the next round.
+            history.n_skipped = 0
+            step.take(state, proposal)
+            state.refresh(paced=len(rounds) + 1 >= schedule.warm_rounds)
+        else:
             history.n_skipped += 1
             most_skipped = min(MOST_SKIPPED, schedule.n_estimators)
             if rows is not None and history.n_skipped < most_skipped:
                 continue
             history.stop_reason = step.reason_without_edge(proposal, len(rounds))
-            if not rounds:  # a model needs a learner, be it of no consequence
-                rounds.append(_round(state, proposal, 0.0))
-                if on_round is not None:
-                    on_round(history)
-            break
-        history.n_skipped = 0
-
-        # Add alpha_t f_t to F; the losses there say how much v to believe, and both
-        # give the weights of the next round.
-        step.take(state, proposal)
-        state.refresh(paced=len(rounds) + 1 >= schedule.warm_rounds)
-        rounds.append(_round(state, proposal, 1.0))
-
+            if rounds:
+                break
+        # Without an edge this is the first: a model needs a learner.
+        counts = float(proposal.has_edge)
+        rounds.append(
+            Round(
+                proposal.weak,
+                counts,
+                counts * proposal.coefficient,
+                proposal.error,
+                proposal.n_selected,
+                state.latent,
+                proposal.time,
+            )
+        )
         reason = None if on_round is None else on_round(history)
+        if not proposal.has_edge:
+            break
         if reason is None:
             reason = step.ends_after(state, rounds)
         if reason is not None:
             history.stop_reason = reason
             break
-
-
-def _round(state: Any, proposal: Any, counts: float) -> Round:
-    return Round(
-        proposal.weak,
-        counts,
-        proposal.coefficient if counts else 0.0 * proposal.coefficient,
-        proposal.error,
-        proposal.n_selected,
-        state.latent,
-        proposal.time,
-    )

@@ -1,5 +1,12 @@
 """What a booster has learned: weak learners and what each adds to the scores.
 
+A learner (``learners``) gives a :class:`Weak` in every round, and at the end a model of
+all of them. What counts of a weak learner is one of
+
+    VOTES    a class for each leaf
+    SHARES   the share of each class there
+    MEANS    the mean of the target
+
 Two classes have one output, F; K classes have K outputs (see ``losses``). A vote for
 class k moves F by plus or minus the move, or G by K - 1 moves at k and by minus one
 move elsewhere. Other learners add values, which may be any number.
@@ -7,46 +14,122 @@ move elsewhere. Other learners add values, which may be any number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost.boosting.weak_learner import answer
+from splboost._tools.compiling import kernel
 from splboost.trees.additive import AdditiveTables
-from splboost.trees.c45.multiway import MultiwayTrees
 from splboost.trees.ensemble import TreeEnsemble
 
 FloatArray = NDArray[np.float64]
 
+VOTES, SHARES, MEANS = "votes", "shares", "means"
+GRID = 2.0**-43  # sums of its multiples are exact
+NO_LEAF = np.empty(0, dtype=np.int32)
 
-class Model(Protocol):
-    """Scores new rows; ``X`` is the user's data, ``table`` the engine's view of it."""
 
-    categorical_features: Any
+# ------------------------------------------------------------------ a weak learner
+
+
+@dataclass
+class Weak:
+    """A fitted weak learner.
+
+    Attributes
+    ----------
+    fitted : tree or estimator
+    leaf : (n,) leaf of each sample, valid until the next one is fitted; None where
+        each sample is its own
+    answers : (n_leaves,) votes, or (n_leaves, ...) shares or means
+    error : share of the weight fitted to that votes get wrong
+    output : (n_leaves, n_outputs) what is added to the scores
+    link, factor : how outputs follow from answers
+    """
+
+    fitted: Any
+    leaf: NDArray[np.int32] | None
+    answers: NDArray[Any]
+    error: float = np.nan
+    output: Any = None
+    link: Any = None
+    factor: float = 1.0
+
+    def vote(self, n_classes: int, move: float) -> None:
+        """Let votes add a move, rounded to the grid so that sums are exact."""
+        self.factor = math.trunc(move / GRID) * GRID
+        self.output = self.factor * coded(self.answers, n_classes)
+
+    def set_output(self, link: Any) -> float:
+        """Make outputs of the answers; the largest."""
+        self.link = link
+        self.output = link(self.answers)
+        if self.leaf is None:
+            return float(np.abs(self.output).max())
+        return put_on_grid(self.output, 1.0)
+
+    def scale(self, factor: float) -> None:
+        """Multiply the outputs."""
+        self.factor *= factor
+        if self.leaf is None:
+            self.output = factor * self.output
+        else:
+            put_on_grid(self.output, factor)
+
+    def on_rows(self, leaf: NDArray[np.int32] | None, answers: NDArray[Any]) -> Weak:
+        """The learner on other rows, by their leaves or their own answers."""
+        other = copy(self)
+        other.leaf = leaf
+        if leaf is None and self.link is not None:
+            other.output = self.factor * self.link(answers)
+        return other
+
+    def of_samples(self) -> FloatArray:
+        """The first output of each sample."""
+        values = self.output[:, 0]
+        return values if self.leaf is None else values[self.leaf]
 
     @property
-    def tables(self) -> AdditiveTables | None:
-        """The score as a sum over features, where it is one."""
+    def move(self) -> float:
+        """What votes add per unit of their code, as the outputs have it."""
+        unit = coded(self.answers[:1], max(2, self.output.shape[1]))[0]
+        j = int(np.abs(unit).argmin())  # where it is 1 or -1
+        return float(self.output[0, j] / unit[j])
 
-    def first(self, n: int) -> Model: ...
+    def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
+        """Summed weight of the samples that votes get wrong."""
+        # By a sum: a product would start the threads of the linear algebra library.
+        return float((weight * (self.answers[self.leaf] != codes)).sum())
 
-    def joined(self, later: Any) -> Model: ...
+    def keep(self) -> None:
+        """Make it outlive the learner's next fit."""
+        self.leaf = None if self.leaf is None else self.leaf.copy()
 
-    def add(
-        self, table: Table, X: Any, score: FloatArray, *, n_threads: int
-    ) -> None: ...
+    def forget(self) -> None:
+        """Let go of the samples, which would fill the memory."""
+        if self.leaf is None:
+            self.output = self.output[:0].copy()
+            self.answers = self.answers[:0].copy()
+        else:
+            self.leaf = NO_LEAF
 
-    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]: ...
 
-    def importances(self, n_features: int, share: FloatArray) -> FloatArray: ...
-
-    def learners(
-        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
-    ) -> list[Any]: ...
+@kernel
+def put_on_grid(values, factor):  # type: ignore[no-untyped-def]
+    """Multiply values, and round them towards 0 to the grid; the largest."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
+            largest = max(largest, abs(values[i, j]))
+    return largest
 
 
 def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
@@ -56,27 +139,74 @@ def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
     return np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
 
 
-class _OfTrees:
+# ------------------------------------------------------------------------- models
+
+
+class Model:
+    """Scores new rows; ``X`` is the user's data, ``table`` the engine's view of it.
+
+    Attributes
+    ----------
+    categorical_features : what the trees take for categories; None of other learners
+    tables : AdditiveTables or None
+        The score as a sum over features, where it is one.
+    """
+
+    categorical_features: Any = None
+    tables: Any = None
+
+    def first(self, n: int) -> Any:
+        """The model of the first n rounds."""
+        raise NotImplementedError
+
+    def joined(self, later: Any) -> Any:
+        """This model's rounds followed by those of another."""
+        raise NotImplementedError
+
+    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
+        """Add the scores of all rounds."""
+        for _ in self.stages(table, X, score):
+            pass
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        """Add the scores of one round after the other."""
+        raise NotImplementedError
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """What each feature contributes, learners weighted by ``share``."""
+        raise NotImplementedError
+
+    def learners(
+        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        """Fitted weak learners, made on demand."""
+        raise NotImplementedError
+
+
+class TreesOfBooster(Model):
     """What models of this library's trees share."""
 
     trees: Any
     estimator: Any
 
+    @property
+    def categorical_features(self) -> Any:
+        return self.trees.categorical_features
+
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """What each feature contributes, trees weighted by ``share``."""
         return self.trees.importances(n_features, share)
 
     def learners(
         self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
     ) -> list[Any]:
-        """Fitted tree estimators, made on demand."""
         return [
             self.estimator.from_tree(self.trees.tree(t), classes, n_features, names)
             for t in range(self.trees.n_trees)
         ]
 
 
-class TreeModel(_OfTrees):
+@dataclass(eq=False)
+class TreeModel(TreesOfBooster):
     """Trees as flat arrays; an ensemble of stumps as lookup tables.
 
     Parameters
@@ -86,11 +216,9 @@ class TreeModel(_OfTrees):
     estimator : the weak learner, as the user described it
     """
 
-    def __init__(self, trees: TreeEnsemble, output: FloatArray, estimator: Any) -> None:
-        self.trees = trees
-        self.output = output
-        self.estimator = estimator
-        self.categorical_features = trees.categorical_features
+    trees: TreeEnsemble
+    output: FloatArray
+    estimator: Any
 
     @cached_property
     def tables(self) -> AdditiveTables | None:
@@ -100,25 +228,21 @@ class TreeModel(_OfTrees):
         return AdditiveTables.from_stumps(self.trees, self.output)
 
     def first(self, n: int) -> TreeModel:
-        """The model of the first n rounds."""
         output = self.output[: self.trees.start[n]]
         return TreeModel(self.trees.slice(0, n), output, self.estimator)
 
     def joined(self, later: TreeModel) -> TreeModel:
-        """This model's rounds followed by those of another."""
         trees = self.trees.joined(later.trees)
         output = np.concatenate([self.output, later.output])
         return TreeModel(trees, output, later.estimator)
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
-        """Add the scores of all rounds."""
         if self.tables is not None:
             self.tables.add(table, score, n_threads=n_threads)
         else:
             self.trees.add(table, self.output, score, n_threads=n_threads)
 
     def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
-        """Add the scores of one round after the other."""
         matrix = self.trees.matrix_of(table)
         for t in range(self.trees.n_trees):
             nodes = slice(self.trees.start[t], self.trees.start[t + 1])
@@ -126,158 +250,7 @@ class TreeModel(_OfTrees):
             yield
 
 
-class C45Model(_OfTrees):
-    """C4.5 trees as flat arrays.
-
-    Parameters
-    ----------
-    trees : MultiwayTrees
-    estimator : the weak learner, as the user described it
-    factors : (n_trees,) of what each adds
-    links : list of callables or None
-        Of each tree, from the class shares of rows to what these add to the scores;
-        None where votes are added.
-    """
-
-    def __init__(
-        self,
-        trees: MultiwayTrees,
-        estimator: Any,
-        factors: FloatArray,
-        links: Sequence[Any] | None = None,
-    ) -> None:
-        self.trees = trees
-        self.estimator = estimator
-        self.factors = factors
-        self.links = links
-        self.categorical_features = trees.categorical_features
-
-    @cached_property
-    def tables(self) -> AdditiveTables | None:
-        """Stumps that vote as lookup tables, made when first needed."""
-        if self.links is not None or self.trees.depth() > 1:
-            return None
-        k = self.trees.nodes.value.shape[1]
-        return self.trees.additive_tables(
-            lambda vote, t: coded(vote, k) * np.reshape(self.factors[t], (-1, 1))
-        )
-
-    def first(self, n: int) -> C45Model:
-        """The model of the first n rounds."""
-        links = None if self.links is None else self.links[:n]
-        trees = self.trees.slice(0, n)
-        return C45Model(trees, self.estimator, self.factors[:n], links)
-
-    def joined(self, later: C45Model) -> C45Model:
-        """This model's rounds followed by those of another."""
-        trees = MultiwayTrees.join(
-            [self.trees.nodes, later.trees.nodes], self.trees.coding
-        )
-        factors = np.concatenate([self.factors, later.factors])
-        links = None
-        if self.links is not None and later.links is not None:
-            links = [*self.links, *later.links]
-        return C45Model(trees, later.estimator, factors, links)
-
-    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
-        """Add the scores of all rounds."""
-        if self.links is not None:
-            for _ in self.stages(table, X, score):
-                pass
-        elif self.tables is not None:
-            self.tables.add(table, score, n_threads=n_threads)
-        else:
-            self.trees.add_votes(table, self.factors, score, n_threads=n_threads)
-
-    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
-        """Add the scores of one round after the other."""
-        matrix = self.trees.matrix_of(table)
-        for t in range(self.trees.n_trees):
-            tree, factor = self.trees.tree(t), self.factors[t : t + 1]
-            if self.links is None:
-                tree.add_votes(matrix, factor, score)
-            else:
-                score += factor * self.links[t](tree.class_shares(matrix))
-            yield
-
-
-class EstimatorModel:
-    """Fitted scikit-learn estimators.
-
-    Parameters
-    ----------
-    estimators : list
-    factors : (n_estimators,) of what each adds
-    links : list of callables
-        Of each, from its answers to what these add to the scores.
-    answers : what counts of them, as learners have it
-    classes : what they call the classes
-    """
-
-    categorical_features = None
-    tables = None
-
-    def __init__(
-        self,
-        estimators: list[Any],
-        factors: FloatArray,
-        links: Sequence[Callable[[Any], FloatArray]],
-        answers: str,
-        classes: NDArray[Any],
-    ) -> None:
-        self.estimators = estimators
-        self.factors = factors
-        self.links = links
-        self.answers = answers
-        self.classes = classes
-
-    def _with(self, estimators: list[Any], factors: Any, links: Any) -> EstimatorModel:
-        return EstimatorModel(estimators, factors, links, self.answers, self.classes)
-
-    def first(self, n: int) -> EstimatorModel:
-        """The model of the first n rounds."""
-        return self._with(self.estimators[:n], self.factors[:n], self.links[:n])
-
-    def joined(self, later: EstimatorModel) -> EstimatorModel:
-        """This model's rounds followed by those of another."""
-        factors = np.concatenate([self.factors, later.factors])
-        estimators = self.estimators + later.estimators
-        return self._with(estimators, factors, [*self.links, *later.links])
-
-    def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
-        """Add the scores of all rounds."""
-        for _ in self.stages(table, X, score):
-            pass
-
-    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
-        """Add the scores of one round after the other."""
-        X = table.native(X)
-        for estimator, factor, link in zip(
-            self.estimators, self.factors, self.links, strict=True
-        ):
-            leaf, answers = answer(estimator, X, self.answers, self.classes)
-            output = factor * link(answers)
-            score += output if leaf is None else output[leaf]
-            yield
-
-    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
-        """Mean of the estimators' own importances, weighted by ``share``."""
-        if not hasattr(self.estimators[0], "feature_importances_"):
-            raise AttributeError(
-                f"{type(self.estimators[0]).__name__} has no feature_importances_, so "
-                "the booster has none either."
-            )
-        each = [estimator.feature_importances_ for estimator in self.estimators]
-        return np.average(each, axis=0, weights=share if share.any() else None)
-
-    def learners(
-        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
-    ) -> list[Any]:
-        """The fitted estimators."""
-        return list(self.estimators)
-
-
-class PerClassModel:
+class PerClassModel(Model):
     """A model for each class.
 
     Parameters
@@ -286,8 +259,6 @@ class PerClassModel:
     taken : (n_rounds, n_classes) whether a class has got a learner in a round
     """
 
-    tables = None
-
     def __init__(self, models: list[Model | None], taken: NDArray[np.bool_]) -> None:
         self.models = models
         self.taken = taken
@@ -295,7 +266,6 @@ class PerClassModel:
         self.categorical_features = some[0].categorical_features if some else None
 
     def first(self, n: int) -> PerClassModel:
-        """The model of the first n rounds."""
         counts = self.taken[:n].sum(axis=0)
         models = [
             None if model is None or count == 0 else model.first(int(count))
@@ -304,7 +274,6 @@ class PerClassModel:
         return PerClassModel(models, self.taken[:n])
 
     def joined(self, later: PerClassModel) -> PerClassModel:
-        """This model's rounds followed by those of another."""
         models = [
             new if old is None else old if new is None else old.joined(new)
             for old, new in zip(self.models, later.models, strict=True)
@@ -312,7 +281,6 @@ class PerClassModel:
         return PerClassModel(models, np.concatenate([self.taken, later.taken]))
 
     def add(self, table: Table, X: Any, score: FloatArray, *, n_threads: int) -> None:
-        """Add the scores of all rounds."""
         for k, model in enumerate(self.models):
             if model is not None:
                 own = np.zeros((score.shape[0], 1))
@@ -320,7 +288,6 @@ class PerClassModel:
                 score[:, k] += own[:, 0]
 
     def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
-        """Add the scores of one round after the other."""
         owns = [np.zeros((score.shape[0], 1)) for _ in self.models]
         steps = [
             iter(()) if model is None else model.stages(table, X, own)

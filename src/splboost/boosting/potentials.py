@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.learners import Learners, Weak
+from splboost.boosting.learners import Learners
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
+from splboost.boosting.model import Weak
 from splboost.boosting.potential_kernels import (
     FARTHEST,
     Course,
@@ -30,7 +31,7 @@ from splboost.boosting.potential_kernels import (
     solve,
     weigh_samples,
 )
-from splboost.boosting.state import State, level_ties
+from splboost.boosting.state import State
 from splboost.boosting.steps import Proposal, Rows, Step, Votes, weights_to_fit
 
 FloatArray = NDArray[np.float64]
@@ -364,14 +365,10 @@ class PotentialState(State):
         ]
         return np.array(values)[own, np.arange(self.n_samples)]
 
-    def quality(self, weight: FloatArray) -> float:
-        """The accuracy."""
+    def _seen(self, rows: slice) -> FloatArray:
         if self.n_outputs == 1:
-            right = (self.score[0] > 0) == (self.codes == 1)
-        else:
-            score = level_ties(self.score.T * decays(self.potential, self.time))
-            right = score.argmax(axis=1) == self.codes
-        return float(right @ weight) / float(weight.sum())
+            return self.score[0, rows]
+        return self.score[:, rows].T * decays(self.potential, self.time)
 
 
 class PotentialStep(Step):

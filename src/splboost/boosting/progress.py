@@ -12,9 +12,10 @@ from typing import Any, Self
 
 from splboost._tools.progress_bar import N_LINES, Bar, has_room_for_bar
 from splboost._tools.wording import counted
-from splboost.boosting.fitting import Fitting, Mark
+from splboost.boosting.fitting import Fitting
 from splboost.boosting.loop import CALLBACK, NO_IMPROVEMENT, History
 from splboost.boosting.validation import EarlyStopping
+from splboost.boosting.warm_start import Mark
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +73,6 @@ class Progress:
         return self._make()
 
 
-def make_watch(
-    fitting: Fitting, booster: Any, stopping: EarlyStopping | None
-) -> Watch | None:
-    """A watch over the rounds, if anything asks for one."""
-    report = None
-    if booster.verbose:
-        report = RoundReport(booster.n_estimators, booster.verbose)
-    if booster.callback is None and report is None and fitting.validation is None:
-        return None
-    return Watch(fitting, booster, stopping, report)
-
-
 class Watch:
     """What is done after each round.
 
@@ -92,15 +81,10 @@ class Watch:
     fitting : Fitting
     booster : the booster that is being fitted
     stopping : EarlyStopping or None
-    report : RoundReport or None
     """
 
     def __init__(
-        self,
-        fitting: Fitting,
-        booster: Any,
-        stopping: EarlyStopping | None,
-        report: RoundReport | None,
+        self, fitting: Fitting, booster: Any, stopping: EarlyStopping | None
     ) -> None:
         self._fitting = fitting
         self._template = copy(booster)
@@ -108,7 +92,9 @@ class Watch:
         self._callback: Callable[[Progress], Any] | None = booster.callback
         self._keeps_marks = booster.warm_start and booster.callback is not None
         self._stopping = stopping
-        self._report = report
+        self._report: RoundReport | None = None
+        if booster.verbose:
+            self._report = RoundReport(booster.n_estimators, booster.verbose)
         # Rounds of which all is known, and the mark there: one assignment sets both.
         self._complete: tuple[int, Mark | None] = len(fitting.history.rounds), None
         if self._complete[0] and self._keeps_marks:
@@ -157,13 +143,13 @@ class Watch:
             return False
         fitting.cut(self.n_complete)
         if self._stopping is not None:
-            self._stopping.replay(fitting.validation_scores() or [])
+            self._stopping.replay(fitting.validation_scores or [])
         return bool(self._callback(self._progress(interrupted=True)))
 
     def _progress(self, *, interrupted: bool = False) -> Progress:
         n, mark = self._complete
         last = self._fitting.history.rounds[n - 1]
-        scores = self._fitting.validation_scores()
+        scores = self._fitting.validation_scores
         return Progress(
             n,
             self._n_rounds,

@@ -1,4 +1,4 @@
-"""RobustBoost and BrownBoost: boosting against the clock."""
+"""RobustBoost and BrownBoost: boosting with a potential that changes with time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
+from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
+from splboost.boosting.model import VOTES
 from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
@@ -26,9 +28,7 @@ from splboost.boosting.potentials import (
     decays,
 )
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import level_ties
-from splboost.boosting.weak_learner import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
 FloatArray = NDArray[np.float64]
@@ -71,21 +71,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.epsilon = epsilon
-        self.subsample = subsample
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
+        self._set_parameters(locals())
 
     @abstractmethod
     def _potential(self) -> RobustPotential | BrownPotential:
@@ -124,12 +110,11 @@ class BasePotentialBooster(BaseBoostedClassifier):
         self.times_ = times[:, 0] if state.n_outputs == 1 else times
         self.sample_potential_ = data.spread(state.potentials())
 
-    def _warn_of_stop(self, n_rounds: int, *, some_dropped: bool) -> None:
-        """What is to be said is said when the times are known."""
-
-    def _warn_of_samples(self, data: FitData) -> None:
+    def _warn_of_results(
+        self, data: FitData, n_rounds: int, *, some_dropped: bool
+    ) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
-        n_rounds = counted(self.n_iter_, "round")
+        rounds = counted(self.n_iter_, "round")
         # With more than two classes, of the one that has come least far.
         gone = float(np.min(self.times_[-1])) / self._fitted_potential.end
         reached = self.stop_reason_ == GOAL_REACHED
@@ -140,21 +125,21 @@ class BasePotentialBooster(BaseBoostedClassifier):
             )
         elif self.stop_reason_ == STUCK:
             warn(
-                f"{name} got stuck after {n_rounds} with {gone:.0%} of the "
+                f"{name} got stuck after {rounds} with {gone:.0%} of the "
                 "time gone: its weak learners cannot get the error that low, and until "
                 "they do no sample is given up. Raise epsilon, or use a stronger "
                 "learner."
             )
         elif self.stop_reason_ == NO_EDGE and gone < 1 - NEARLY:
             warn(
-                f"{name} ended after {n_rounds} with {gone:.0%} of the time "
+                f"{name} ended after {rounds} with {gone:.0%} of the time "
                 "gone: no weak learner does better than guessing on the weighted "
                 "samples. Use a stronger learner; if it has an edge on none, the "
                 "features say nothing of the classes."
             )
         elif self.stop_reason_ == FINISHED and gone < 1 - NEARLY:
             warn(
-                f"{name} has done its {n_rounds} with {gone:.0%} of the "
+                f"{name} has done its {rounds} with {gone:.0%} of the "
                 "time gone: until it is, hardly any sample is given up. Raise epsilon "
                 "a little (if it then reaches its goal in one round, the right one is "
                 "in between), or n_estimators."
@@ -211,11 +196,11 @@ class RobustBoostClassifier(BasePotentialBooster):
         Whether samples behind the mean of the potential have no weight ("one-sided", as
         in the author's own implementation) or keep one.
     {subsample}
-    {comforts against the clock}
+    {further parameters of potential boosters}
 
     Attributes
     ----------
-    {attributes against the clock}
+    {attributes of potential boosters}
 
     References
     ----------
@@ -261,26 +246,7 @@ class RobustBoostClassifier(BasePotentialBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_estimators=n_estimators,
-            epsilon=epsilon,
-            subsample=subsample,
-            n_iter_no_change=n_iter_no_change,
-            validation_fraction=validation_fraction,
-            tol=tol,
-            scoring=scoring,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            warm_start=warm_start,
-            callback=callback,
-            verbose=verbose,
-        )
-        self.theta = theta
-        self.sigma = sigma
-        self.variant = variant
+        self._set_parameters(locals())
 
     def _potential(self) -> RobustPotential:
         two_sided = self.variant == "two-sided"
@@ -307,11 +273,11 @@ class BrownBoostClassifier(BasePotentialBooster):
         Average potential, two times the error to end with. It sets the time to spend:
         the smaller, the longer. If it cannot be attained, boosting gets stuck.
     {subsample}
-    {comforts against the clock}
+    {further parameters of potential boosters}
 
     Attributes
     ----------
-    {attributes against the clock}
+    {attributes of potential boosters}
 
     References
     ----------

@@ -11,17 +11,58 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from splboost.boosting.booster import effective_size
+from splboost._tools.maths import clip
 from splboost.boosting.classifier import BaseValueBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.line_search import FlatStep, HalvingStep, VoteStep
+from splboost.boosting.model import MEANS, SHARES, VOTES
 from splboost.boosting.progress import Progress
-from splboost.boosting.steps import LogOdds, Means, ValueStep, Votes
-from splboost.boosting.weak_learner import MEANS, SHARES, VOTES
-from splboost.boosting.working_sets import SAVAGE, WorkingSet, rboost
+from splboost.boosting.state import WorkingSet
+from splboost.boosting.steps import LogOdds, Means, ValueStep, Votes, effective_size
+from splboost.losses import (
+    Savage,
+    Savage2,
+    savage,
+    savage2,
+    savage2_slope,
+    savage_slope,
+    sides,
+)
 from splboost.pace import Pace
 
 FloatArray = NDArray[np.float64]
+
+HIGHEST_CURVATURE = 0.15405857012135055  # of Savage2, at exp(m) = (7 + sqrt(33)) / 8
+
+
+def by_savage(m: Any, limit: Any) -> tuple[Any, Any]:
+    """SavageBoost: the label, by a fourth of the slope of its loss."""
+    return savage_slope(m) / 4, 1.0
+
+
+def by_savage2(m: Any, limit: Any) -> tuple[Any, Any]:
+    """RBoost, gentle and discrete: the label, by half the slope of its loss."""
+    return savage2_slope(m) / 2, 1.0
+
+
+def fisher(m: Any, limit: Any) -> tuple[Any, Any]:
+    """RBoost by Fisher scoring: the expected curvature of Savage2."""
+    right, wrong = sides(m)
+    weight = right * wrong
+    return weight * weight, clip(1 / right, 1.0, limit)
+
+
+def majorise(m: Any, limit: Any) -> tuple[Any, Any]:
+    """RBoost by a quadratic majoriser: the slope over the highest curvature."""
+    return 1.0, savage2_slope(m) / HIGHEST_CURVATURE
+
+
+FIT_OF_VARIANT = {
+    "gentle": by_savage2,
+    "fisher": fisher,
+    "mm": majorise,
+    "discrete": by_savage2,
+}
 
 
 @documented
@@ -43,7 +84,7 @@ class SavageBoostClassifier(BaseValueBooster):
     line_search : bool, default=False
         Whether to try steps from 2**-6 to 2 times as long, and to stop where none
         lowers the loss.
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------
@@ -69,7 +110,7 @@ class SavageBoostClassifier(BaseValueBooster):
         "line_search": ["boolean"],
     }
     _answers = SHARES
-    _working_set = SAVAGE
+    _working_set = WorkingSet(Savage(), savage, by_savage)
     _default_plateau = 1.5
 
     def __init__(
@@ -94,32 +135,13 @@ class SavageBoostClassifier(BaseValueBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            pace=pace,
-            warm_rounds=warm_rounds,
-            subsample=subsample,
-            n_iter_no_change=n_iter_no_change,
-            validation_fraction=validation_fraction,
-            tol=tol,
-            scoring=scoring,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            warm_start=warm_start,
-            callback=callback,
-            verbose=verbose,
-        )
-        self.line_search = line_search
+        self._set_parameters(locals())
 
     def _make_step(self, weight: Any) -> Any:
         total = float(weight.sum())
         link = LogOdds(self.learning_rate, 1 / max(effective_size(weight), 3))
         if self.line_search:
-            return HalvingStep(link, total, self.learning_rate)
+            return HalvingStep(link, total, learning_rate=self.learning_rate)
         return ValueStep(link, total)
 
 
@@ -147,7 +169,7 @@ class RBoostClassifier(BaseValueBooster):
         The step.
     z_max : float above 1, default=4.0
         Where "fisher" cuts off its working response.
-    {comforts}
+    {further parameters}
 
     Attributes
     ----------
@@ -198,27 +220,7 @@ class RBoostClassifier(BaseValueBooster):
         callback: Callable[[Progress], Any] | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            pace=pace,
-            warm_rounds=warm_rounds,
-            subsample=subsample,
-            n_iter_no_change=n_iter_no_change,
-            validation_fraction=validation_fraction,
-            tol=tol,
-            scoring=scoring,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            warm_start=warm_start,
-            callback=callback,
-            verbose=verbose,
-        )
-        self.variant = variant
-        self.z_max = z_max
+        self._set_parameters(locals())
 
     @property
     def _answers(self) -> str:  # type: ignore[override]
@@ -226,7 +228,8 @@ class RBoostClassifier(BaseValueBooster):
 
     @property
     def _working_set(self) -> WorkingSet:  # type: ignore[override]
-        return rboost(self.variant, float(self.z_max))
+        fit_of = FIT_OF_VARIANT[self.variant]
+        return WorkingSet(Savage2(), savage2, fit_of, limit=float(self.z_max))
 
     @property
     def _default_plateau(self) -> float:  # type: ignore[override]

@@ -7,8 +7,8 @@ takes the margin m = y F(x), the loss of it, and how much of that the pace belie
 
 and writes the weight, and the target of a regression, that the round's weak learner is
 fitted with. All are made by formulas that stand in :mod:`splboost.losses`,
-:mod:`splboost.pace` and :mod:`splboost.boosting.working_sets`, and that are compiled
-into one loop over the samples for each combination that a booster needs. A loss or a
+:mod:`splboost.pace` and the files of the boosters, and that are compiled into one
+loop over the samples for each combination that a booster needs. A loss or a
 pace of a user's own is computed by numpy instead.
 
 Scores are sums of leaf outputs, which are rounded to a grid of 2**-43. Such sums are
@@ -20,8 +20,10 @@ so they do not depend on the number of threads.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -31,7 +33,7 @@ from numpy.typing import NDArray
 from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import MOST, clip, exp
 from splboost._tools.threads import run, share
-from splboost.boosting.working_sets import WorkingSet
+from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import ClassCurves
 from splboost.pace.regularisers import UNPACED
@@ -50,27 +52,9 @@ ROUNDING = 1e-11  # of scores, whose order it must not change
 MOST_WEIGHT = 1e290  # of a sample in a round: a sum of some million is finite
 
 
-# Rows of ``Samples.work``
+# Rows of ``State.work``, as kernels get them for one learner: weights that it is fitted
+# with; v times the sample's weight; loss; and the target, if there is one
 WEIGHT, FACTOR, LOSS, TARGET = range(4)
-
-
-class Samples(NamedTuple):
-    """Samples as kernels get them; one class is set against the others.
-
-    Attributes
-    ----------
-    score : (n,) F of the class
-    codes : (n,) class numbers
-    sample_weight : (n,) the user's weights
-    work : (3, n) or (4, n)
-        Weights that the weak learner is fitted with; v times the sample's weight; loss;
-        and the target, if there is one.
-    """
-
-    score: FloatArray
-    codes: NDArray[np.integer]
-    sample_weight: FloatArray
-    work: FloatArray
 
 
 class Believed(NamedTuple):
@@ -143,7 +127,10 @@ def refresher(
     weight_of: Callable[..., Any],
     latent_of: Callable[..., Any],
 ) -> Any:
-    """The kernel that weighs samples by these formulas."""
+    """The kernel that weighs samples by these formulas.
+
+    Samples are scores of one class, F; the class numbers; the users' weights; and work.
+    """
     jitable(weigh, believe, fit_of, loss_of, weight_of, latent_of)
 
     @kernel
@@ -181,6 +168,48 @@ def add_outputs(score, leaf, output):
             score[k, i] += output[leaf[i], k]
 
 
+# ---------------------------------------------------------------- what a round fits
+
+
+@dataclass(eq=False)
+class WorkingSet:
+    """What a round fits: the weight and the target of each sample.
+
+    Both are formulas of the margin, like those of the losses. Sample weights and paces
+    multiply the weight afterwards; targets are for boosters that fit regressions, and
+    are those of samples with y = 1.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+        What the booster minimises.
+    loss_of, fit_of : formulas of the loss, and of weight and target
+    limit : float
+        The second argument of ``fit_of``.
+    joint : bool
+        Whether one learner serves all classes.
+    """
+
+    loss: MarginLoss
+    loss_of: Callable[..., Any] | None
+    fit_of: Callable[..., Any] | None
+    limit: float = math.inf
+    joint: bool = False
+
+    def fit(self, margin: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weight and target of samples with these margins and labels, ±1."""
+        weight, target = self.fit_of(margin, self.limit)  # type: ignore[misc]
+        return weight, y * target
+
+    def combine(self, added: FloatArray) -> FloatArray:
+        """Scores (n, K) of more than two classes, from what learners have added."""
+        return added
+
+    def against_rest(self, score: FloatArray) -> FloatArray:
+        """Scores of each class against the rest, as two classes have them."""
+        return score
+
+
 # --------------------------------------------------------------------------- the state
 
 
@@ -204,7 +233,7 @@ class State:
     Attributes
     ----------
     score : (n_outputs, n) the scores
-    work : (n_sets, 3 or 4, n) as ``Samples`` has it, for each learner of a round
+    work : (n_sets, 3 or 4, n) what is computed for each learner of a round
     weight, target, loss : (n_sets, n) parts of it
     factor : (n,) v times the samples' weights
     n_selected : number of samples with v > 0
@@ -267,23 +296,19 @@ class State:
     def refresh(self, *, paced: bool) -> None:
         """Set what is to be fitted at the present scores; unless paced, with v = 1."""
         by_kernel = self._kernel is not None and self.shift <= FAR_SHIFT
-        whole = by_kernel and self._has_paces
-
-        def refresh_rows(rows: slice) -> Believed:
-            found = self._weigh(rows, by_kernel, paced and whole)
-            return found if whole else self._believe(rows, paced)
-
-        block = BLOCK if whole else min(max(CELLS // self.n_outputs, FEWEST), MOST_ROWS)
+        block = min(max(CELLS // self.n_outputs, FEWEST), MOST_ROWS)
+        if by_kernel and self._has_paces:
+            block = BLOCK
         if self.n_samples <= block:
-            found = refresh_rows(slice(0, self.n_samples))
+            found = self._refresh_rows(slice(0, self.n_samples), by_kernel, paced)
         else:
-            found = self._in_blocks(refresh_rows, block)
+            found = self._in_blocks(block, by_kernel, paced)
         self.n_selected, lowest, highest, self.latent = found
         self.one_class = lowest >= highest
         if self._may_overflow:
             np.minimum(self.weight, MOST_WEIGHT, out=self.weight)
 
-    def _in_blocks(self, refresh_rows: Any, block: int) -> Believed:
+    def _in_blocks(self, block: int, by_kernel: bool, paced: bool) -> Believed:
         """All rows, some at a time and in threads."""
         starts = range(0, self.n_samples, block)
         done = [Believed(0, 0, 0, 0.0)] * len(starts)
@@ -291,16 +316,17 @@ class State:
         def refresh_blocks(first: int, last: int) -> None:
             for k in range(first, last):
                 end = min(starts[k] + block, self.n_samples)
-                done[k] = refresh_rows(slice(starts[k], end))
+                done[k] = self._refresh_rows(slice(starts[k], end), by_kernel, paced)
 
         work = block * WORK_PER_ROW * self.n_outputs
         run(refresh_blocks, share(len(starts), self.n_threads, work))
         n_selected, lowest, highest, latent = zip(*done, strict=True)
         return Believed(sum(n_selected), min(lowest), max(highest), sum(latent))
 
-    def _weigh(self, rows: slice, by_kernel: bool, paced: bool) -> Believed:
-        """Write weights, targets and losses for each learner, and v if paced."""
+    def _refresh_rows(self, rows: slice, by_kernel: bool, paced: bool) -> Believed:
+        """Write weights, targets and losses of some rows for each learner, and v."""
         joint, codes = self.working_set.joint, self.codes
+        finds_paces = by_kernel and self._has_paces
         if self.n_outputs > 1 and joint:
             codes, columns = self._ones, self._margin(rows)[None]
         elif self.n_outputs > 1:
@@ -310,34 +336,32 @@ class State:
             if self.n_outputs > 1:
                 score, own = self._column, 1 if joint else k
                 score[rows] = columns[k]
-            samples = Samples(score, codes, self.sample_weight, self.work[k])
             if by_kernel:
                 n_selected, n_upper, latent = self._kernel(
-                    samples,
+                    (score, codes, self.sample_weight, self.work[k]),
                     rows.start,
                     rows.stop,
                     own,
                     self.shift,
                     self.working_set.limit,
-                    (*self._pace, paced),
+                    (*self._pace, paced and finds_paces),
                 )
             else:
-                self._weigh_by_numpy(samples, rows, own)
-        if not by_kernel:
-            return Believed(0, 0, 0, 0.0)
+                self._weigh_by_numpy(score[rows], codes[rows] == own, k, rows)
+        if not finds_paces:
+            return self._believe(rows, paced)
         if self.n_outputs > 1:
             return Believed(n_selected, 0, 1, latent)
         return Believed(n_selected, n_upper == n_selected, n_upper > 0, latent)
 
     @np.errstate(all="ignore")
-    def _weigh_by_numpy(self, samples: Samples, rows: slice, own: int) -> None:
+    def _weigh_by_numpy(self, score: Any, is_own: Any, k: int, rows: slice) -> None:
         """The same, without v, for one learner whose weights are a user's own."""
-        y = np.where(samples.codes[rows] == own, 1.0, -1.0)
-        margin = y * samples.score[rows]
-        work = samples.work[:, rows]
+        y = np.where(is_own, 1.0, -1.0)
+        margin, work = y * score, self.work[k][:, rows]
         near = np.clip(margin - self.shift, -MOST_MARGIN, MOST_MARGIN)
         weight, target = self.working_set.fit(near, y)
-        work[WEIGHT] = weight * samples.sample_weight[rows]
+        work[WEIGHT] = weight * self.sample_weight[rows]
         work[LOSS] = self.working_set.loss.value(margin if self.shift else near)
         if len(work) > TARGET:
             work[TARGET] = target
@@ -388,22 +412,19 @@ class State:
 
     # -------------------------------------------------------------------- the scores
 
-    def add(self, leaf: Any, output: FloatArray, column: int | None = None) -> None:
-        """Add the output of each sample's leaf to a column of the scores, or to all.
-
-        Without leaves, ``output`` has a row for each sample.
-        """
-        score = self.score if column is None else self.score[column : column + 1]
-        if leaf is None:
-            score += output.T
-        else:
-            add_outputs(score, leaf, output)
-
     def follow(self, weak: list[Any], time: Any = None) -> None:
-        """Move the scores along a round's learners."""
+        """Move the scores along a round's learners, one for all columns or for each.
+
+        Adds to the score of each sample the output of its leaf, or its own.
+        """
         for k, own in enumerate(weak):
-            if own is not None:
-                self.add(own.leaf, own.output, k if len(weak) > 1 else None)
+            if own is None:
+                continue
+            score = self.score if len(weak) == 1 else self.score[k : k + 1]
+            if own.leaf is None:
+                score += own.output.T
+            else:
+                add_outputs(score, own.leaf, own.output)
 
     def advance(self, step: float) -> None:
         """Let weights be those of margins that have grown by a step.

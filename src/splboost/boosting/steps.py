@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.learners import Learners, Weak, drop_negligible
+from splboost.boosting.learners import Learners, drop_negligible
 from splboost.boosting.loop import CONVERGED, NO_EDGE, PERFECT, Round
-from splboost.boosting.model import coded
+from splboost.boosting.model import Weak, coded
 from splboost.boosting.state import State
 
 FloatArray = NDArray[np.float64]
@@ -68,6 +68,11 @@ class LogOdds:
         if k == 2:
             return self.factor * 0.5 * (log_p[:, 1:] - log_p[:, :1])
         return self.factor * (log_p - log_p.mean(axis=1, keepdims=True))
+
+
+def effective_size(weight: FloatArray) -> float:
+    """Number of samples: weights that sum to less still are that many of them."""
+    return float(max(weight.sum(), weight.size))
 
 
 # ------------------------------------------------------------------------------- steps
@@ -123,6 +128,7 @@ class Step:
         return None
 
 
+@dataclass
 class DiscreteStep(Step):
     """AdaBoost's step: a classifier with a weighted error, and a move in closed form.
 
@@ -147,20 +153,11 @@ class DiscreteStep(Step):
         Whether to end with a learner that makes no error.
     """
 
-    def __init__(
-        self,
-        n_classes: int,
-        floor: float,
-        learning_rate: float = 1.0,
-        n_alternations: int = 0,
-        *,
-        stop_when_perfect: bool = True,
-    ) -> None:
-        self.n_classes = n_classes
-        self.learning_rate = learning_rate
-        self.n_alternations = n_alternations
-        self.floor = max(SMALLEST_ERROR, floor)
-        self.stop_when_perfect = stop_when_perfect
+    n_classes: int
+    floor: float
+    learning_rate: float = 1.0
+    n_alternations: int = 0
+    stop_when_perfect: bool = True
 
     def propose(
         self, learners: Learners, state: State, rows: Rows, *, paced: bool
@@ -185,16 +182,18 @@ class DiscreteStep(Step):
             weak = learner.fit(drawn)
             error = weak.missed(weight, state.codes) / float(weight.sum())
         k = self.n_classes
-        kept = min(max(error, self.floor), 1 - self.floor)
+        floor = max(SMALLEST_ERROR, self.floor)
+        kept = min(max(error, floor), 1 - floor)
         move = (math.log((1 - kept) / kept) + math.log(k - 1)) / k
         has_edge = error < 1 - 1 / k - LEAST_EDGE
         return Proposal([weak], has_edge, (k - 1) ** 2 * move, error, n, move)
 
     def take(self, state: State, proposal: Proposal) -> None:
         """Move the scores, and with them the margin that weights start from."""
-        super().take(state, proposal)
         weak: Any = proposal.weak[0]
+        state.follow([weak])
         state.advance((self.n_classes - 1) * weak.factor)
+        weak.forget()
 
     def ends_after(self, state: State, rounds: list[Round]) -> str | None:
         """Whether the last learner makes no error: the next would be like it."""
@@ -236,13 +235,15 @@ class DiscreteStep(Step):
         """
         weak: Any = proposal.weak[0]
         weak.vote(self.n_classes, proposal.move)
-        state.add(weak.leaf, weak.output)
+        state.follow([weak])
         v = state.paces() if v is None else v
         loss = float((state.sample_weight * v * state.losses()).sum())
-        state.add(weak.leaf, -weak.output)
+        weak.output = -weak.output
+        state.follow([weak])
         return v, loss
 
 
+@dataclass
 class ValueStep(Step):
     """Fits a learner for each class, and adds what it answers.
 
@@ -256,16 +257,9 @@ class ValueStep(Step):
         converged.
     """
 
-    def __init__(
-        self,
-        link: Any,
-        total_weight: float,
-        *,
-        tolerance: float = 0.0,
-    ) -> None:
-        self.link = link
-        self.total_weight = total_weight
-        self.tolerance = tolerance
+    link: Any
+    total_weight: float
+    tolerance: float = 0.0
 
     def propose(
         self, learners: Learners, state: State, rows: Rows, *, paced: bool

@@ -113,25 +113,22 @@ def paces_of_classes(
         _check_labels(pace, list(priors))
         given = {label: _resolve_for(label, pace[label]) for label in priors}
     else:
-        own = resolve_pace(pace)
-        # A copy: what the user changes later does not change a fitted model.
-        given = dict.fromkeys(priors, None if own is None else clone(own))
-    k = len(priors)
-    in_units = {
-        key: None if own is None else own.for_loss(k, link, default_plateau)
-        for key, own in {id(own): own for own in given.values()}.items()
-    }
+        given = dict.fromkeys(priors, resolve_pace(pace))
+    k, in_units = len(priors), {id(None): None}
+    for own in given.values():
+        if own is not None and id(own) not in in_units:
+            # A copy: what the user changes later does not change a fitted model.
+            in_units[id(own)] = clone(own).for_loss(k, link, default_plateau)
     paces = {label: in_units[id(own)] for label, own in given.items()}
     return {
-        label: None if own is None else own.for_class(priors[label], k, link)
-        for label, own in paces.items()
+        label: None if pace is None else pace.for_class(priors[label], k, link)
+        for label, pace in paces.items()
     }
 
 
 def _resolve_for(label: Any, pace: Any) -> Pace | None:
     try:
-        own = resolve_pace(pace)
-        return None if own is None else clone(own)
+        return resolve_pace(pace)
     except (TypeError, ValueError) as why:
         raise restate(why, f"pace of class {label!r}: {why}") from None
 
@@ -152,29 +149,19 @@ def _check_labels(given: dict[Any, Any], labels: list[Any]) -> None:
         )
 
 
-def describe_dropped_classes(
-    v: FloatArray,
-    codes: NDArray[np.integer],
-    weight: FloatArray,
-    labels: Sequence[Any],
-) -> str | None:
-    """What to tell the user if rare classes are dropped far more than the rest."""
-    dropped = v == 0
-    if not dropped.any():
-        return None
-    mass = np.bincount(codes, weight, minlength=len(labels))
-    lost = np.bincount(codes[dropped], weight[dropped], minlength=len(labels))
-    n_lost = np.bincount(codes[dropped], minlength=len(labels))
-    return describe_lost_classes(mass, lost, n_lost, labels)
-
-
 def describe_lost_classes(
     mass: NDArray[Any],
     lost: NDArray[Any],
     n_lost: NDArray[Any],
     labels: Sequence[Any],
 ) -> str | None:
-    """The same, from the weight of each class, what of it is dropped, and how many.
+    """What to tell the user if rare classes are dropped far more than the rest.
+
+    Parameters
+    ----------
+    mass, lost : weight of each class, and what of it is dropped
+    n_lost : number of samples of each class that are dropped
+    labels : of the classes
 
     The rarer a class, the likelier it is the pace: without any wrong label, classes of
     5 to 20% of the data lost 20 to 50% of their samples, those of a third 5%. Where
@@ -223,21 +210,20 @@ class ClassCurves:
     """
 
     def __init__(self, paces: Sequence[Pace | None]) -> None:
-        active = [None if pace is None or pace.is_off else pace for pace in paces]
-        distinct = {id(pace): pace for pace in active}
+        distinct = {id(pace): pace for pace in paces}
         curves = {
-            key: PLAIN if pace is None else pace.curves()
+            key: PLAIN if pace is None or pace.is_off else pace.curves()
             for key, pace in distinct.items()
         }
-        each = [curves[id(pace)] for pace in active]
-        self.is_plain = all(pace is None for pace in active)
+        each = [curves[id(pace)] for pace in paces]
+        self.is_plain = all(own is PLAIN for own in each)
         self.formula = None
         known = [own.formula for own in each if own.formula is not None]
         if len(known) == len(each) and len({formula[:2] for formula in known}) == 1:
             ages = np.array([formula.age for formula in known])
             shapes = np.array([formula.shape for formula in known])
             self.formula = Formula(*known[0][:2], ages, shapes)
-        self._each = each if len(distinct) > 1 else each[:1]
+        self._each = each if any(own is not each[0] for own in each) else each[:1]
 
     def weight(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
         """The share of each loss that counts; ``codes`` are the class numbers."""

@@ -141,20 +141,11 @@ class Scaled(Pace):
 
     # Weight and latent loss, as formulas of (loss, age, shape)
     _formulas: ClassVar[tuple[Callable[..., Any], Callable[..., Any]]]
-
-    def _shape(self, age: float) -> float:
-        """The third argument of the formulas."""
-        return 0.0
+    _shape: float = 0.0  # the third argument of the formulas
+    _plateau_per_age: float = 1.0
 
     @abstractmethod
     def _penalty(self, v: FloatArray, age: float) -> FloatArray: ...
-
-    @abstractmethod
-    def _peak(self, age: float) -> float: ...
-
-    @property
-    def _plateau_per_age(self) -> float:
-        return 1.0
 
     def _plateau_at(self, age: float) -> float:
         return age * self._plateau_per_age
@@ -191,35 +182,28 @@ class Scaled(Pace):
 
     @property
     def is_off(self) -> bool:
-        return self._off(self.resolved_age)
-
-    def _off(self, age: float) -> bool:
-        return age == math.inf
+        return self.resolved_age == math.inf
 
     @np.errstate(all="ignore")
     def weight(self, loss: ArrayLike) -> FloatArray:
-        loss, age = np.asarray(loss, dtype=np.float64), self.resolved_age
-        if self._off(age):
+        loss = np.asarray(loss, dtype=np.float64)
+        if self.is_off:
             return np.ones(loss.shape)[()]
-        return self._formulas[0](loss, age, self._shape(age))
+        return self._formulas[0](loss, self.resolved_age, self._shape)
 
     @np.errstate(all="ignore")
     def latent(self, loss: ArrayLike) -> FloatArray:
-        loss, age = np.asarray(loss, dtype=np.float64), self.resolved_age
-        if self._off(age):
+        loss = np.asarray(loss, dtype=np.float64)
+        if self.is_off:
             return loss.copy()[()]
-        return self._formulas[1](loss, age, self._shape(age))
+        return self._formulas[1](loss, self.resolved_age, self._shape)
 
     @np.errstate(all="ignore")
     def penalty(self, v: ArrayLike) -> FloatArray:
-        v, age = unit_interval(v), self.resolved_age
-        if self._off(age):
+        v = unit_interval(v)
+        if self.is_off:
             return np.where(v == 1, 0.0, math.inf)[()]
-        return self._penalty(v, age)
-
-    def peak(self) -> float:
-        age = self.resolved_age
-        return math.inf if self._off(age) else self._peak(age)
+        return self._penalty(v, self.resolved_age)
 
     def for_loss(self, n_classes: int, link: Link, default_plateau: float) -> Pace:
         """The regulariser in the units of a loss.
@@ -229,9 +213,9 @@ class Scaled(Pace):
         """
         if self.age is not None:
             return self
-        plateau = default_plateau if self.plateau is None else self.resolved_plateau
-        own = link.plateau_of(plateau, n_classes)
-        if own == self.resolved_plateau:
+        plateau = default_plateau if self.plateau is None else self.plateau
+        own = link.plateau_of(float(plateau), n_classes)
+        if own == (DEFAULT_PLATEAU if self.plateau is None else self.plateau):
             return self
         return clone(self).set_params(plateau=own)
 
@@ -268,12 +252,9 @@ class Scaled(Pace):
         return {"plateau": factor * self.resolved_plateau}
 
     def curves(self) -> Curves:
-        age = self.resolved_age
         if type(self).weight is not Scaled.weight:  # of a subclass by the user
             return super().curves()
-        if self._off(age):
-            return PLAIN
-        formula = Formula(*self._formulas, age, self._shape(age))
+        formula = Formula(*self._formulas, self.resolved_age, self._shape)
         return Curves(self.weight, self.latent, formula)
 
 
@@ -300,8 +281,8 @@ class Hard(Scaled):
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         return -age * v
 
-    def _peak(self, age: float) -> float:
-        return age
+    def peak(self) -> float:
+        return self.resolved_age
 
 
 class Linear(Scaled):
@@ -323,16 +304,13 @@ class Linear(Scaled):
     """
 
     _formulas = linear, linear_latent
-
-    @property
-    def _plateau_per_age(self) -> float:
-        return 0.5
+    _plateau_per_age = 0.5
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         return age * v * (0.5 * v - 1)
 
-    def _peak(self, age: float) -> float:
-        return 0.5 * age
+    def peak(self) -> float:
+        return 0.5 * self.resolved_age
 
 
 class Polynomial(Scaled):
@@ -371,19 +349,19 @@ class Polynomial(Scaled):
 
     _formulas = polynomial, polynomial_latent
 
-    def _shape(self, age: float) -> float:
-        return float(self.t)
+    @property
+    def _shape(self) -> float:  # type: ignore[override]
+        return checked(self, "t")
 
     @property
-    def _plateau_per_age(self) -> float:
-        t = checked(self, "t")
-        return (t - 1) / t
+    def _plateau_per_age(self) -> float:  # type: ignore[override]
+        return (self._shape - 1) / self._shape
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
         return age * (v**self.t / self.t - v)
 
-    def _peak(self, age: float) -> float:
-        return self._plateau_at(age)
+    def peak(self) -> float:
+        return self._plateau_at(self.resolved_age)
 
 
 class Mixture(Scaled):
@@ -422,23 +400,22 @@ class Mixture(Scaled):
 
     _formulas = mixture, mixture_latent
 
-    def _shape(self, age: float) -> float:
-        return self._gamma_root(age)[0]
-
-    def _gamma_root(self, age: float) -> tuple[float, float]:
-        """γ, and the root of the loss up to which v = 1."""
-        gamma = age if self.gamma is None else checked(self, "gamma")
-        return gamma, 1 / (1 / age + 1 / gamma)
+    @property
+    def _shape(self) -> float:  # type: ignore[override]
+        return self.resolved_age if self.gamma is None else checked(self, "gamma")
 
     def _plateau_at(self, age: float) -> float:
-        return age * (age / 2 if self.gamma is None else self._gamma_root(age)[1])
+        return age * (age / 2 if self.gamma is None else self._full_root(age))
+
+    def _full_root(self, age: float) -> float:
+        """The root of the loss up to which v = 1."""
+        return 1 / (1 / age + 1 / self._shape)
 
     def _age_at(self, plateau: float) -> float:
         if self.gamma is None:
             return math.sqrt(2) * math.sqrt(plateau)
-        gamma = checked(self, "gamma")
-        reach = math.hypot(plateau, 2 * gamma * math.sqrt(plateau))
-        return (plateau + reach) / 2 / gamma
+        reach = math.hypot(plateau, 2 * self._shape * math.sqrt(plateau))
+        return (plateau + reach) / 2 / self._shape
 
     def _cut(self, age: float) -> float:
         return age * age
@@ -450,15 +427,19 @@ class Mixture(Scaled):
             return {"age": root * self.age, **gamma}
         return {"plateau": factor * self.resolved_plateau, **gamma}
 
-    def _off(self, age: float) -> bool:
-        return age == math.inf and (self.gamma is None or self.plateau == math.inf)
+    @property
+    def is_off(self) -> bool:
+        return super().is_off and (self.gamma is None or self.plateau == math.inf)
 
     def _penalty(self, v: FloatArray, age: float) -> FloatArray:
-        gamma, _ = self._gamma_root(age)
+        gamma = self._shape
         return gamma * (gamma / (v + gamma / age))
 
-    def _peak(self, age: float) -> float:
-        top = max(age / 2, self._gamma_root(age)[1])
+    def peak(self) -> float:
+        if self.is_off:
+            return math.inf
+        age = self.resolved_age
+        top = max(age / 2, self._full_root(age))
         return top * top
 
 
@@ -498,17 +479,17 @@ class Logarithmic(Scaled):
 
     _formulas = logarithmic, logarithmic_latent
 
-    def _shape(self, age: float) -> float:
-        return float(self.zeta)
+    @property
+    def _shape(self) -> float:  # type: ignore[override]
+        return checked(self, "zeta")
 
     @property
     def _rise(self) -> tuple[float, float]:
-        zeta = checked(self, "zeta")
-        rise = (1 - zeta) / zeta
+        rise = (1 - self._shape) / self._shape
         return rise, float(log1p(rise))
 
     @property
-    def _plateau_per_age(self) -> float:
+    def _plateau_per_age(self) -> float:  # type: ignore[override]
         rise, log_rise = self._rise
         return 1 / log_rise - 1 / rise
 
@@ -516,7 +497,8 @@ class Logarithmic(Scaled):
         rise, log_rise = self._rise
         return age / rise * (v + np.exp((1 - v) * log_rise) / log_rise)
 
-    def _peak(self, age: float) -> float:
+    def peak(self) -> float:
         # The slope of loss * weight is 0 where log(1+u) + u/(1+u) = log(1+r).
         rise, _ = self._rise
-        return age * (1 / float(lambertw(math.e / (1 + rise)).real) - 1) / rise
+        root = float(lambertw(math.e / (1 + rise)).real)
+        return self.resolved_age * (1 / root - 1) / rise

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import kernel
+from splboost.boosting.adaboost import DISCRETE
 from splboost.boosting.learners import Learners, TreeLearner
+from splboost.boosting.logit import logit
 from splboost.boosting.loop import History, Schedule, boost
+from splboost.boosting.model import MEANS, VOTES
 from splboost.boosting.state import State
 from splboost.boosting.steps import DiscreteStep, Means, Step, ValueStep
-from splboost.boosting.weak_learner import MEANS, VOTES
-from splboost.boosting.working_sets import DISCRETE, logit
 from splboost.losses import Exponential
 from splboost.pace import Hard, Pace
 from splboost.pace.by_class import paces_of_classes

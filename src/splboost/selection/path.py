@@ -20,12 +20,12 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.fitting import Fitting, Mark
-from splboost.boosting.learners import make_learners
+from splboost.boosting.fitting import FitData, Fitting, Mark, Samples
+from splboost.boosting.learners import is_binned, make_learners
 from splboost.boosting.loop import History, Schedule, boost
-from splboost.boosting.samples import FitData, Samples, read_samples
+
 from splboost.boosting.validation import Validation, find_scorer
-from splboost.boosting.weak_learner import is_binned
+
 from splboost.selection.arguments import (
     PLATEAUS,
     Grid,
@@ -283,7 +283,7 @@ def spl_path(
     )
     rng = check_random_state(random_state)
     with once():
-        samples = read_samples(booster, X, y, sample_weight)
+        samples = booster._read_samples(X, y, sample_weight)
         samples, parts = divide_rows(booster, samples, X, cv, groups, rng)
         if is_binned(booster._weak_learner()):
             samples.binned(n_threads)

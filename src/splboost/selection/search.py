@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from splboost._data.labels import all_or_nothing
 from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.parameters import WARM_ROUNDS, check_parameters
+from splboost.boosting.booster import WARM_ROUNDS, check_parameters
 from splboost.pace.by_class import is_paced
 from splboost.selection.arguments import read_grid
 from splboost.selection.path import (

@@ -1,115 +1,162 @@
-"""The weak learner that a user has asked for: checks, its fit, and its answers."""
+"""Estimators of scikit-learn as weak learners, and the model of a booster of them."""
 
 from __future__ import annotations
 
-from copy import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import has_fit_parameter
 
-from splboost._data.table import names_of_categories
-from splboost.trees.c45.c45_estimator import C45Classifier
-from splboost.trees.estimators import CARTClassifier, CARTRegressor
+from splboost._data.table import Table, names_of_categories
+from splboost.boosting.model import MEANS, SHARES, VOTES, Model, Weak, coded
 
 FloatArray = NDArray[np.float64]
 
-VOTES, SHARES, MEANS = "votes", "shares", "means"  # what counts of a weak learner
 SUM_ERROR = 0.01  # by which probabilities may miss 1
 NEGLIGIBLE = 1e-12  # of the largest weight
 
 
-def is_own_tree(estimator: Any) -> bool:
-    """Whether the tree engine is to grow it; not if a subclass goes its own way."""
-    return any(
-        isinstance(estimator, kind)
-        and type(estimator).fit is kind.fit
-        and type(estimator).predict is kind.predict
-        for kind in (CARTClassifier, C45Classifier, CARTRegressor)
-    )
+@dataclass(eq=False)
+class EstimatorLearner:
+    """Fits clones of any estimator that takes ``sample_weight``.
+
+    Parameters
+    ----------
+    estimator : the weak learner
+    X : the training samples
+    codes : class numbers, for classifiers
+    classes : what to call these
+    sample_weight : the samples' own weights
+    answers : what counts of it
+    rng : seeds the learners
+    """
+
+    estimator: Any
+    X: Any
+    codes: NDArray[np.integer]
+    classes: NDArray[Any]
+    sample_weight: FloatArray
+    answers: str
+    rng: np.random.RandomState
+    coding = None
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether there are samples; two classes of them, if these are to be told."""
+        if self.answers == MEANS:
+            return bool(weight.any())
+        return np.unique(self.codes[weight > 0]).size > 1
+
+    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
+        of_classes = self.answers != MEANS
+        estimator = fit_clone(
+            self.estimator,
+            self.X,
+            self.classes[self.codes] if of_classes else np.asarray(target),
+            weight,
+            self.sample_weight,
+            self.rng,
+            of_classes=of_classes,
+        )
+        leaf, answers = answer(estimator, self.X, self.answers, self.classes)
+        weak = Weak(estimator, leaf, answers)
+        if self.answers == VOTES:
+            weak.error = weak.missed(weight, self.codes) / float(weight.sum())
+        return weak
+
+    def model(self, learners: list[Weak], counts: FloatArray) -> EstimatorModel:
+        factors = counts * [weak.factor for weak in learners]
+        links: list[Any] = [weak.link for weak in learners]
+        if self.answers == VOTES:  # outputs lie on the grid
+            factors = counts * [weak.move for weak in learners]
+            links = [partial(coded, n_classes=self.classes.size)] * len(learners)
+        return EstimatorModel(
+            [weak.fitted for weak in learners],
+            factors,
+            links,
+            self.answers,
+            self.classes,
+        )
+
+    def read(self, table: Table, X: Any) -> Any:
+        return table.native(X)
+
+    def on_rows(self, weak: Weak, rows: Any) -> Weak:
+        return weak.on_rows(*answer(weak.fitted, rows, self.answers, self.classes))
+
+    @property
+    def state(self) -> Any:
+        return self.rng.get_state()
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self.rng.set_state(state)
 
 
-def is_binned(estimator: Any) -> bool:
-    """Whether it is grown from a binned table."""
-    return is_own_tree(estimator) and isinstance(
-        estimator, CARTClassifier | CARTRegressor
-    )
+@dataclass(eq=False)
+class EstimatorModel(Model):
+    """Fitted scikit-learn estimators.
 
+    Parameters
+    ----------
+    estimators : list
+    factors : (n_estimators,) of what each adds
+    links : list of callables
+        Of each, from its answers to what these add to the scores.
+    answers : what counts of them, as learners have it
+    classes : what they call the classes
+    """
 
-def categorical_features_of(booster: Any, estimator: Any) -> Any:
-    """The user's list, given to the booster or to its weak learner."""
-    own = booster.categorical_features
-    if not is_own_tree(estimator):
-        if own is not None:
-            raise ValueError(
-                f"categorical_features={own!r} is for the trees of splboost.trees; "
-                f"estimator={estimator!r} would take these columns for numbers. "
-                "Use a tree of splboost.trees, or encode them yourself."
+    estimators: list[Any]
+    factors: FloatArray
+    links: Sequence[Callable[[Any], FloatArray]]
+    answers: str
+    classes: NDArray[Any]
+
+    def first(self, n: int) -> EstimatorModel:
+        kept = self.estimators[:n], self.factors[:n], self.links[:n]
+        return EstimatorModel(*kept, self.answers, self.classes)
+
+    def joined(self, later: EstimatorModel) -> EstimatorModel:
+        return EstimatorModel(
+            self.estimators + later.estimators,
+            np.concatenate([self.factors, later.factors]),
+            [*self.links, *later.links],
+            self.answers,
+            self.classes,
+        )
+
+    def stages(self, table: Table, X: Any, score: FloatArray) -> Iterator[None]:
+        X = table.native(X)
+        for estimator, factor, link in zip(
+            self.estimators, self.factors, self.links, strict=True
+        ):
+            leaf, answers = answer(estimator, X, self.answers, self.classes)
+            output = factor * link(answers)
+            score += output if leaf is None else output[leaf]
+            yield
+
+    def importances(self, n_features: int, share: FloatArray) -> FloatArray:
+        """Mean of the estimators' own importances, weighted by ``share``."""
+        if not hasattr(self.estimators[0], "feature_importances_"):
+            raise AttributeError(
+                f"{type(self.estimators[0]).__name__} has no feature_importances_, so "
+                "the booster has none either."
             )
-        return None
-    if own is not None and estimator.categorical_features is not None:
-        raise ValueError(
-            f"categorical_features={own!r} is given to {type(booster).__name__}, and "
-            f"{estimator.categorical_features!r} to its estimator; give it once."
-        )
-    return own if own is not None else estimator.categorical_features
+        each = [estimator.feature_importances_ for estimator in self.estimators]
+        return np.average(each, axis=0, weights=share if share.any() else None)
+
+    def learners(
+        self, classes: NDArray[Any] | None, n_features: int, names: NDArray[Any] | None
+    ) -> list[Any]:
+        return list(self.estimators)
 
 
-def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
-    """Refuse what a booster cannot boost for these answers, and say why."""
-    if isinstance(estimator, type):
-        name = estimator.__name__
-        raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
-    instead = "CARTRegressor" if answers == MEANS else "CARTClassifier"
-    if answers == MEANS and not is_regressor(estimator):
-        raise TypeError(
-            f"estimator={estimator!r} is not a regressor, and this booster fits "
-            f"numbers; give a scikit-learn regressor or splboost.trees.{instead}."
-            f"{_kinds_by_variant(booster)}"
-        )
-    if answers != MEANS and not is_classifier(estimator):
-        raise TypeError(
-            f"estimator={estimator!r} is not a classifier; give a scikit-learn "
-            f"classifier or one of splboost.trees.{_kinds_by_variant(booster)}"
-        )
-    if answers == SHARES and not hasattr(estimator, "predict_proba"):
-        raise TypeError(
-            f"estimator={estimator!r} has no predict_proba, which this booster needs; "
-            f"give a classifier that has, for instance splboost.trees.{instead}."
-        )
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"estimator={type(estimator).__name__} doesn't support sample_weight in "
-            "fit, which boosting needs; choose another weak learner, for instance "
-            f"splboost.trees.{instead}."
-        )
-    if not is_own_tree(estimator):
-        return
-    estimator._validate_params()
-    if getattr(estimator, "class_weight", None) is not None:
-        raise ValueError(
-            f"estimator={estimator!r} has a class_weight, which would change the "
-            "weights that boosting has set; give class_weight="
-            f"{estimator.class_weight!r} to {type(booster).__name__} instead."
-        )
-
-
-def _kinds_by_variant(booster: Any) -> str:
-    """A sentence on which variants take which learners, where that differs."""
-    kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
-    for constraint in booster._parameter_constraints.get("variant", []):
-        for variant in sorted(getattr(constraint, "options", [])):
-            other = copy(booster)
-            other.variant = variant
-            kind = "regressors" if other._answers == MEANS else "classifiers"
-            kinds[kind].append(repr(variant))
-    if not all(kinds.values()):
-        return ""
-    taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
-    return f" {type(booster).__name__} takes {' and '.join(taken)}."
+# ------------------------------------------------ a fit, and what is answered to it
 
 
 def fit_clone(

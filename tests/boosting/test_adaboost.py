@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import splboost.trees.grower as grower_module
 from boosters import quiet_fit
-from helpers import parametrize_pairs
+from helpers import parametrize_by_turns, parametrize_pairs
 from reference import (
     age_from_plateau,
     boost,
@@ -153,7 +153,18 @@ def assert_like_reference(n_classes, seed, setting, name=None, n_values=12, **op
     return model
 
 
-@parametrize_pairs(name=[None, *PACES], n_classes=[2, 3], setting=SETTINGS)
+ALL_PACES = [None, *PACES]
+
+
+@parametrize_pairs(
+    # Each pace meets half of the settings.
+    lambda case: (
+        (ALL_PACES.index(case["name"]) + SETTINGS.index(case["setting"])) % 2 == 0
+    ),
+    name=ALL_PACES,
+    n_classes=[2, 3],
+    setting=SETTINGS,
+)
 def test_is_the_reference(name, n_classes, setting):
     seed = 10 * SETTINGS.index(setting) + n_classes
     assert_like_reference(n_classes, seed, setting, name)
@@ -220,8 +231,7 @@ def test_is_scikit_learns_adaboost(n_classes, seed):
 # -- paces that are no pace, or another one -------------------------------------------
 
 
-@every_pace
-@two_and_three
+@parametrize_by_turns(name=list(PACES), n_classes=[2, 3])
 def test_an_infinite_plateau_is_adaboost(name, n_classes):
     X, y = noisy_classes(80, n_classes)
     plain = AdaBoostClassifier(cart(2), n_estimators=30).fit(X, y)
@@ -281,8 +291,7 @@ def test_subsampling_takes_the_error_on_all_rows():
 # -- sample weights -------------------------------------------------------------------
 
 
-@every_pace
-@two_and_three
+@parametrize_by_turns(name=list(PACES), n_classes=[2, 3])
 def test_rows_without_weight_leave_no_trace(name, n_classes):
     X, y = noisy_classes(150, n_classes)
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))
@@ -296,8 +305,7 @@ def test_rows_without_weight_leave_no_trace(name, n_classes):
     np.testing.assert_array_equal(paces, model.sample_pace_)
 
 
-@every_pace
-@two_and_three
+@parametrize_by_turns(name=list(PACES), n_classes=[2, 3])
 def test_a_weight_is_a_number_of_copies(name, n_classes):
     X, y = noisy_classes(90, n_classes)
     weight = np.random.default_rng(0).integers(1, 4, size=len(y))
@@ -433,8 +441,7 @@ def test_latent_objective_does_not_rise_as_the_pace_sets_in(name, depth):
         assert (np.diff(objective[1:]) <= 1e-11 * objective[0]).all()
 
 
-@every_pace
-@two_and_three
+@parametrize_by_turns(name=list(PACES), n_classes=[2, 3])
 def test_latent_objective_is_that_of_the_final_scores(name, n_classes):
     X, y = noisy_classes(70, n_classes)
     weight = np.random.default_rng(0).exponential(size=len(y))

@@ -33,9 +33,9 @@ def noisy_gaussians(seed=0, rate=0.2):
     return X, flip_labels(y, rate, random_state=seed)[0]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
-    ("kind", "pace"), [("none", None), ("hard", Hard(3.0)), ("linear", Linear(6.0))]
+    ("kind", "pace", "n_classes"),
+    [("none", None, 3), ("hard", Hard(3.0), 2), ("linear", Linear(6.0), 3)],
 )
 def test_equals_the_reference(kind, pace, n_classes):
     X, y = mixed_data(150, n_classes)

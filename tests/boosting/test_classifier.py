@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from helpers import CATEGORICAL, mixed_data, read_data
+from helpers import CATEGORICAL, mixed_data, parametrize_by_turns, read_data
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.pace import Hard, Linear, Pace
@@ -78,8 +78,7 @@ def test_parameters_are_the_same_but_for_the_pace():
 # -- what is learned ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [stumps, trees])
-@two_and_three
+@parametrize_by_turns(make=[stumps, trees], n_classes=[2, 3])
 def test_attributes(make, n_classes):
     X, y = data(n_classes)
     model = make(pace=Hard(age=2.0), warm_rounds=2).fit(X, y)
@@ -115,17 +114,15 @@ def votes_of(model, X):
     return score if k > 2 else score[:, 1]
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
+@parametrize_by_turns(
+    learner=[
         None,
         CARTClassifier(max_depth=3),
-        DecisionTreeClassifier(max_depth=2),
         GaussianNB(),
+        DecisionTreeClassifier(max_depth=2),
     ],
-    ids=str,
+    n_classes=[2, 3],
 )
-@two_and_three
 def test_the_score_is_the_sum_of_the_votes(learner, n_classes):
     X, y = data(n_classes)
     y = np.array(["no", "yes", "perhaps"])[y]
@@ -149,27 +146,6 @@ def test_votes_agree_where_classes_tie():
         np.testing.assert_allclose(
             model.decision_function(X), votes_of(model, X), atol=1e-9
         )
-
-
-@two_and_three
-def test_stages(n_classes):
-    X, y = data(n_classes)
-    model = stumps(n_estimators=12).fit(X, y)
-    X_new = X[:40] + 0.1
-    scores = list(model.staged_decision_function(X_new))
-    labels = list(model.staged_predict(X_new))
-    shares = list(model.staged_predict_proba(X_new))
-    marks = list(model.staged_score(X_new, y[:40]))
-    weighted = list(model.staged_score(X_new, y[:40], sample_weight=y[:40] == 1))
-    assert len(scores) == len(labels) == len(shares) == len(marks) == model.n_iter_
-    np.testing.assert_array_equal(scores[-1], model.decision_function(X_new))
-    np.testing.assert_array_equal(labels[-1], model.predict(X_new))
-    np.testing.assert_array_equal(shares[-1], model.predict_proba(X_new))
-    assert marks[-1] == model.score(X_new, y[:40])
-    assert weighted[-1] == model.score(X_new, y[:40], y[:40] == 1)
-    for t in (1, 5):
-        shorter = clone(model).set_params(n_estimators=t).fit(X, y)
-        np.testing.assert_array_equal(scores[t - 1], shorter.decision_function(X_new))
 
 
 def test_stages_stay_exact_for_many_rounds():
@@ -197,9 +173,8 @@ def test_labels_follow_from_scores_and_probabilities(n_classes):
 # -- weak learners --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
+@parametrize_by_turns(
+    learner=[
         LogisticRegression(),
         GaussianNB(),
         DecisionTreeClassifier(max_depth=1, max_features=1),
@@ -207,9 +182,8 @@ def test_labels_follow_from_scores_and_probabilities(n_classes):
         RandomForestClassifier(2, max_depth=2),
         CARTClassifier(max_leaf_nodes=4, criterion="entropy", max_features="sqrt"),
     ],
-    ids=lambda learner: type(learner).__name__,
+    n_classes=[2, 3],
 )
-@two_and_three
 def test_weak_learners(learner, n_classes):
     X, y = data(n_classes)
     X = pd.DataFrame(X, columns=list("abcde"))
@@ -471,8 +445,7 @@ def test_clone_copies_the_parameters_only():
     assert not hasattr(copy, "classes_")
 
 
-@pytest.mark.parametrize("make", [stumps, trees])
-@two_and_three
+@parametrize_by_turns(make=[stumps, trees], n_classes=[2, 3])
 def test_pickle(make, n_classes):
     X, y = mixed_data(300, n_classes)
     frame = as_pandas(X)

@@ -466,7 +466,7 @@ def test_importances_of_learners_without_any():
 # -- draws ----------------------------------------------------------------------------
 
 
-@with_pairs()
+@with_each()
 def test_learners_are_fitted_to_draws(name, n_classes, learner):
     X, y = data(n_classes)
     options = {"pace": "linear", "subsample": 0.5}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from splboost._data.coding import Coding, float_matrix
 from splboost._data.table import Table
-from splboost.boosting.model import VOTES, TreesOfBooster, Weak, coded
+from splboost.boosting.model import VOTES, Learner, TreesOfBooster, Weak, coded
 from splboost.trees.additive import AdditiveTables
 from splboost.trees.c45.grower import C45Grower
 from splboost.trees.c45.multiway import MultiwayTrees, shares_of_rows, votes_of_rows
@@ -23,14 +23,12 @@ FloatArray = NDArray[np.float64]
 STALLED_EDGE, STALLED_DEPTH = 1e-6, 3
 
 
-class C45Learner:
+class C45Learner(Learner):
     """Grows C4.5 trees over one ranked table.
 
     To C4.5 weights are numbers of cases: they are scaled to sum to as many as there are
     samples of positive weight. As class shares count, a leaf has one more case of each.
     """
-
-    state = None  # a tree depends on nothing but its weights
 
     def __init__(
         self,
@@ -59,9 +57,6 @@ class C45Learner:
         self._lenient = options._replace(free_depth=depth)
         self._free = options._replace(mdl=False, max_depth=depth)
         self._begun = False  # whether weights are no longer those of the samples
-
-    def can_fit(self, weight: FloatArray) -> bool:
-        return bool(weight.any())
 
     def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
         cases = self._count_cases(weight)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from splboost._data.table import Table, names_of_categories
-from splboost.boosting.model import MEANS, SHARES, VOTES, Model, Weak, coded
+from splboost.boosting.model import MEANS, SHARES, VOTES, Learner, Model, Weak, coded
 
 FloatArray = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-12  # of the largest weight
 
 
 @dataclass(eq=False)
-class EstimatorLearner:
+class EstimatorLearner(Learner):
     """Fits clones of any estimator that takes ``sample_weight``.
 
     Parameters
@@ -43,7 +43,6 @@ class EstimatorLearner:
     sample_weight: FloatArray
     answers: str
     rng: np.random.RandomState
-    coding = None
 
     def can_fit(self, weight: FloatArray) -> bool:
         """Whether there are samples; two classes of them, if these are to be told."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     MEANS,
     SHARES,
+    Learner,
     Model,
     PerClassModel,
     TreeModel,
@@ -49,35 +50,7 @@ from splboost.trees.workspace import CHILD
 FloatArray = NDArray[np.float64]
 
 
-class Learner(Protocol):
-    """Fits weak learners to weights.
-
-    Attributes
-    ----------
-    coding : the codes of categories, which a later fit must share; or None
-    state : what the next learner depends on besides its weights; a warm start sets it
-    """
-
-    coding: Any
-    state: Any
-
-    def can_fit(self, weight: FloatArray) -> bool:
-        """Whether these weights leave something to fit to."""
-
-    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
-        """Fit to the samples of positive weight."""
-
-    def model(self, learners: list[Weak], counts: FloatArray) -> Model:
-        """A model of these; ``counts`` is 1, or 0 for one that stands in for none."""
-
-    def read(self, table: Table, X: Any) -> Any:
-        """Other rows, such as the validation data, prepared once."""
-
-    def on_rows(self, weak: Weak, rows: Any) -> Weak:
-        """A learner on such rows."""
-
-
-class TreeLearner:
+class TreeLearner(Learner):
     """Grows CART trees of one kind over one binned table."""
 
     def __init__(
@@ -104,9 +77,6 @@ class TreeLearner:
             n_threads=n_threads,
             seed=seed,
         )
-
-    def can_fit(self, weight: FloatArray) -> bool:
-        return bool(weight.any())
 
     def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
         grown, leaf = self._grower.grow(weight, target), self._grower.leaf

@@ -36,7 +36,7 @@ GRID = 2.0**-43  # sums of its multiples are exact
 NO_LEAF = np.empty(0, dtype=np.int32)
 
 
-# ------------------------------------------------------------------ a weak learner
+# ------------------------------------------------------------------ weak learners
 
 
 @dataclass
@@ -137,6 +137,39 @@ def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
     if n_classes == 2:
         return np.asarray(2.0 * vote - 1.0)[:, None]
     return np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
+
+
+class Learner:
+    """Fits weak learners to weights; made once per fit, for each class or for all.
+
+    Attributes
+    ----------
+    coding : the codes of categories, which a later fit must share; or None
+    state : what the next learner depends on besides its weights; a warm start sets it
+    """
+
+    coding: Any = None
+    state: Any = None
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether these weights leave something to fit to."""
+        return bool(weight.any())
+
+    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
+        """Fit to the samples of positive weight."""
+        raise NotImplementedError
+
+    def model(self, learners: list[Weak], counts: FloatArray) -> Any:
+        """A model of these; ``counts`` is 1, or 0 for one that stands in for none."""
+        raise NotImplementedError
+
+    def read(self, table: Table, X: Any) -> Any:
+        """Other rows, such as the validation data, prepared once."""
+        raise NotImplementedError
+
+    def on_rows(self, weak: Weak, rows: Any) -> Weak:
+        """A learner on such rows."""
+        raise NotImplementedError
 
 
 # ------------------------------------------------------------------------- models

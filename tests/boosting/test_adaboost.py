@@ -231,14 +231,6 @@ def test_is_scikit_learns_adaboost(n_classes, seed):
 # -- paces that are no pace, or another one -------------------------------------------
 
 
-@parametrize_by_turns(name=list(PACES), n_classes=[2, 3])
-def test_an_infinite_plateau_is_adaboost(name, n_classes):
-    X, y = noisy_classes(80, n_classes)
-    plain = AdaBoostClassifier(cart(2), n_estimators=30).fit(X, y)
-    paced = SPLBoostClassifier(cart(2), n_estimators=30, pace=make_pace(name, INF))
-    assert_same_model(paced.fit(X, y), plain, X)
-
-
 def test_an_age_out_of_reach_is_adaboost():
     X, y = noisy_classes(80)
     plain = AdaBoostClassifier(cart(), n_estimators=30).fit(X, y)
@@ -303,18 +295,6 @@ def test_rows_without_weight_leave_no_trace(name, n_classes):
     quiet_fit(model, X[kept], y[kept], sample_weight=weight[kept])
     np.testing.assert_array_equal(score, model.decision_function(X))
     np.testing.assert_array_equal(paces, model.sample_pace_)
-
-
-@parametrize_by_turns(name=list(PACES), n_classes=[2, 3])
-def test_a_weight_is_a_number_of_copies(name, n_classes):
-    X, y = noisy_classes(90, n_classes)
-    weight = np.random.default_rng(0).integers(1, 4, size=len(y))
-    model = SPLBoostClassifier(cart(2), n_estimators=25, pace=make_pace(name, 2.5))
-    score = quiet_fit(model, X, y, sample_weight=weight).decision_function(X)
-    objective = model.latent_objective_
-    quiet_fit(model, np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(score, model.decision_function(X), rtol=1e-7, atol=1e-7)
-    np.testing.assert_allclose(objective, model.latent_objective_)
 
 
 @two_and_three

@@ -1,6 +1,5 @@
 """Boosters over C4.5 trees."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -152,22 +151,6 @@ def test_first_tree_may_be_a_leaf_where_classes_are_unequal():
     assert booster.estimators_[1].get_n_leaves() > 1
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_stages_end_at_the_whole(n_classes):
-    X, y = mixed_data(200, n_classes)
-    booster = SPLBoostClassifier(
-        C45Classifier(max_depth=3),
-        n_estimators=12,
-        categorical_features=list(CATEGORICAL),
-    ).fit(X, y)
-    *_, last = booster.staged_decision_function(X)
-    np.testing.assert_allclose(last, booster.decision_function(X), atol=1e-12)
-    again = pickle.loads(pickle.dumps(booster))
-    np.testing.assert_array_equal(
-        again.decision_function(X), booster.decision_function(X)
-    )
-
-
 def test_estimators_are_fitted_trees():
     X, y = mixed_data(200, 3)
     booster = AdaBoostClassifier(
@@ -183,38 +166,12 @@ def test_estimators_are_fitted_trees():
     assert booster.feature_importances_.sum() == pytest.approx(1)
 
 
-def test_weight_is_a_number_of_samples():
-    X, y = mixed_data(150, 2)
-    copies = np.random.default_rng(0).integers(0, 4, size=150)
-    booster = SPLBoostClassifier(
-        C45Classifier(max_depth=3),
-        n_estimators=10,
-        categorical_features=list(CATEGORICAL),
-    )
-    weighted = clone(booster).fit(X, y, copies)
-    repeated = clone(booster).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
-    np.testing.assert_allclose(
-        weighted.decision_function(X), repeated.decision_function(X), atol=1e-8
-    )
-
-
 def test_scale_of_small_weights_does_not_matter():
     X, y = mixed_data(150, 2)
     booster = AdaBoostClassifier(C45Classifier(max_depth=3), n_estimators=10)
     one = clone(booster).fit(X, y).decision_function(X)
     other = clone(booster).fit(X, y, np.full(150, 1 / 150)).decision_function(X)
     np.testing.assert_allclose(one, other, atol=1e-8)
-
-
-def test_subsamples_are_reproducible():
-    X, y = mixed_data(300, 2)
-    booster = SPLBoostClassifier(
-        C45Classifier(max_depth=3), n_estimators=10, subsample=0.5, random_state=0
-    )
-    np.testing.assert_array_equal(
-        clone(booster).fit(X, y).decision_function(X),
-        clone(booster).set_params(n_jobs=2).fit(X, y).decision_function(X),
-    )
 
 
 def test_robust_to_flips():

@@ -140,19 +140,6 @@ def test_a_callback_stops_and_the_best_round_is_kept():
     assert_same(model, SPLBoostClassifier(n_estimators=5).fit(X, y), X)
 
 
-def test_a_callback_that_fails():
-    X, y = data()
-
-    def callback(progress):
-        if progress.round == 3:
-            raise OSError("disk full")
-
-    model = SPLBoostClassifier(callback=callback)
-    with pytest.raises(OSError, match="disk full"):
-        model.fit(X, y)
-    assert not hasattr(model, "classes_")
-
-
 def test_a_callback_that_is_none():
     with pytest.raises(ValueError, match=r"'callback'.*callable.*Got 'stop'"):
         SPLBoostClassifier(callback="stop").fit(*data())

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -437,14 +437,6 @@ def test_in_a_pipeline():
     np.testing.assert_array_equal(pipe[-1].sample_pace_, alone.sample_pace_)
 
 
-def test_clone_copies_the_parameters_only():
-    model = trees(pace=Hard(age=2.0), random_state=3).fit(*gaussians())
-    copy = clone(model)
-    assert copy.pace is not model.pace
-    assert repr(copy) == repr(model)
-    assert not hasattr(copy, "classes_")
-
-
 @parametrize_by_turns(make=[stumps, trees], n_classes=[2, 3])
 def test_pickle(make, n_classes):
     X, y = mixed_data(300, n_classes)
@@ -644,24 +636,6 @@ def test_classes_without_weight_are_as_good_as_absent():
     assert model.n_selected_[0] == 100
     other = stumps().fit(X[y > 0], y[y > 0])
     np.testing.assert_array_equal(model.predict(X), other.predict(X))
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda model, X, y: model.fit(X[:, :1], np.ones(len(y))),
-        lambda model, X, y: model.fit(X[:, :1], y, sample_weight=-np.ones(len(y))),
-        lambda model, X, y: model.set_params(pace="foo").fit(X[:, :1], y),
-    ],
-    ids=["one class", "weights", "pace"],
-)
-def test_a_fit_that_fails_leaves_the_model_as_it_was(spoil):
-    model = stumps().fit(X_GOOD, Y_GOOD)
-    score = model.decision_function(X_GOOD)
-    with pytest.raises(ValueError):
-        spoil(model, X_GOOD, Y_GOOD)
-    assert model.n_features_in_ == 2
-    np.testing.assert_array_equal(model.decision_function(X_GOOD), score)
 
 
 def test_a_first_fit_that_fails_leaves_an_unfitted_model():

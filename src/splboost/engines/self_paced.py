@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import _num_samples
 
-
 from splboost._data.labels import all_or_nothing, check_weights
+from splboost._data.table import as_frame
 from splboost._tools.docstrings import documented_by
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted

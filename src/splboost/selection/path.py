@@ -23,9 +23,7 @@ from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.fitting import FitData, Fitting, Mark, Samples
 from splboost.boosting.learners import is_binned, make_learners
 from splboost.boosting.loop import History, Schedule, boost
-
 from splboost.boosting.validation import Validation, find_scorer
-
 from splboost.selection.arguments import (
     PLATEAUS,
     Grid,
@@ -352,7 +350,7 @@ def _fit_paces(
         fitting = one_part.fit(paced, paced.n_estimators, warm)
         if stop.is_set:
             break
-        history = fitting.validation_scores()
+        history = fitting.validation_scores
         if history:
             of_pace[: len(history)] = history
             of_pace[len(history) :] = history[-1]
@@ -390,7 +388,7 @@ class _OnePart:
             judge.paces_ = dict.fromkeys(booster.paces_)
         state = judge._make_state(judging, validation=True)
         validation = Validation(judging, learners, state, self._scorer, booster)
-        fitting.validation = validation
+        fitting.validation, fitting.validation_scores = validation, validation.history
         if warm is not None:
             _go_on(fitting, *warm)
 
@@ -425,4 +423,4 @@ def _go_on(fitting: Fitting, warm: Fitting, mark: Mark) -> None:
     validation: Any = fitting.validation
     earlier: Any = warm.validation
     validation.state.move_to(earlier.state.output())
-    validation.history = earlier.history[: len(rounds)]
+    validation.history[:] = earlier.history[: len(rounds)]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import splboost
+from splboost._tools import threads
 from splboost._tools.compiling import NOT_STORED, notice
 from splboost._tools.progress_bar import make_report
 from splboost.audit import LabelAudit
@@ -36,7 +37,7 @@ def make_cases() -> list[tuple[Any, Any, Any]]:
     numbers = X[:, 0] + 0.5 * rng.normal(size=N_ROWS)
     two, three = numbers > 0, np.digitize(numbers, [-0.5, 0.5])
     cases = [(estimator, X, y) for y in (two, three) for estimator in _classifiers()]
-    trees = CARTRegressor(), CARTRegressor(max_depth=2, max_features=2)
+    trees = CARTRegressor(n_jobs=2), CARTRegressor(max_depth=2, max_features=2)
     regressors = [*trees, splboost.L2BoostRegressor(n_estimators=N_ROUNDS)]
     return cases + [(estimator, X, numbers) for estimator in regressors]
 
@@ -84,6 +85,7 @@ def main() -> None:
             "one that can be written to."
         )
     notice.is_due = False  # it is what is asked for
+    threads.THREADED_WORK = 1  # kernels that only threads call are to be compiled, too
     logistic_terms(np.zeros(2), np.zeros(2, dtype=np.intp))
     cases = make_cases()
     with make_report(1, len(cases), "compiling") as report, warnings.catch_warnings():

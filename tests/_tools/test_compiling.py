@@ -131,9 +131,11 @@ FITS = """
     import warnings
     import pandas as pd
     import splboost
+    from splboost._tools import threads
     from splboost.audit import LabelAudit
     from splboost.trees import C45Classifier, CARTClassifier
 
+    threads.THREADED_WORK = 1
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 6))

@@ -38,8 +38,6 @@ from splboost.trees.workspace import (
     STARTED,
 )
 
-FEW = 32  # rows, up to which they are sorted
-
 # A feature's codes of a node's rows, the code of missing cells, the rows' own data, and
 # how they are summed. Kernels that get it count no references, which would take longer
 # than adding a row.
@@ -48,8 +46,8 @@ Cells = namedtuple(
     "codes missing rows row_class row_weight row_moment regression counter shift",
 )
 
-# An order of the features and one of rows, sums of bins, and numbers of bins
-Room = namedtuple("Room", "features order sums few_bins")
+# An order of the features, sums of bins, and numbers of the two sides of a random cut
+Room = namedtuple("Room", "features sums sides")
 
 
 @kernel
@@ -59,9 +57,8 @@ def advance_drawn(work, weight, target, leaf):
     work.node[0, SLOT] = -1  # no histogram is kept
     room = Room(
         np.arange(work.n_bins.size),
-        np.empty(FEW, dtype=np.int64),
         np.empty(257 << work.shift, dtype=np.int64),
-        np.empty(257, dtype=np.int64),
+        np.empty(2, dtype=np.int64),
     )
     if may_split(work, ROOT):
         look_at_drawn(work, ROOT, room)
@@ -84,7 +81,7 @@ def look_at_drawn(work, node, room):
     Features are drawn until ``max_features`` were, and one of them can split.
     """
     gather(work, node)
-    features, order, sums, few_bins = room
+    features, sums, sides = room
     d = features.size
     best, best_feature = 0.0, np.int64(-1)
     for k in range(d):
@@ -94,11 +91,8 @@ def look_at_drawn(work, node, room):
         features[k], features[j] = features[j], features[k]
         f = features[k]
         cells = cells_of(work, node, f)
-        numbers = few_bins
         if work.random_cuts and work.kind[f] != CATEGORICAL:
-            size = sum_sides(cells, work.seed, sums, few_bins)
-        elif cells.rows.size <= FEW:
-            size = sum_few(cells, order, sums, few_bins)
+            numbers, size = sides, sum_sides(cells, work.seed, sums, sides)
         else:
             numbers, size = work.numbers, sum_all(cells, sums)
         bins = sums, numbers, size
@@ -139,30 +133,6 @@ def sum_all(cells, sums):
     for i in range(cells.rows.size):
         add_row(cells, i, np.int64(cells.codes[cells.rows[i]]), sums)
     return cells.missing
-
-
-@lean_kernel(inner=True)
-def sum_few(cells, order, sums, bins):
-    """Sums of the bins that few rows meet, found by sorting, then of missing cells.
-
-    ``bins`` gets the numbers of these bins; returns how many they are.
-    """
-    for i in range(cells.rows.size):
-        key = np.int64(cells.codes[cells.rows[i]]) * FEW + i
-        j = i
-        while j > 0 and order[j - 1] > key:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = key
-    clear(sums, (cells.rows.size + 1) << cells.shift)
-    size = -1
-    for k in range(cells.rows.size):
-        code, i = order[k] // FEW, order[k] % FEW
-        if size < 0 or bins[size] != code:
-            size += 1
-            bins[size] = code
-        add_row(cells, i, size, sums)
-    return size if bins[size] == cells.missing else size + 1
 
 
 @lean_kernel(inner=True)

@@ -8,15 +8,16 @@ trees (a vote, a class distribution, a mean) and is passed to :meth:`TreeEnsembl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.coding import Coding, feature_blocks, float_matrix
 from splboost._data.table import ArrayTable, Table
-from splboost._tools.compiling import inner_kernel, kernel
+from splboost._tools.compiling import lean_kernel
 from splboost._tools.threads import run, share
 from splboost.trees.split import TIE
 from splboost.trees.workspace import (
@@ -42,8 +43,69 @@ class GrownTree(NamedTuple):
     scale: float
 
 
+class FlatTrees:
+    """What trees of any kind share: parts of a whole, and the features they look at.
+
+    A class has ``coding``, and as properties ``start``, ``feature`` and ``child``: see
+    :class:`TreeEnsemble`.
+    """
+
+    start: NDArray[np.int64]
+    feature: NDArray[Any]
+    child: NDArray[Any]
+    coding: Coding
+
+    @property
+    def n_trees(self) -> int:
+        return self.start.size - 1
+
+    def slice(self, first: int, last: int) -> Self:
+        """Trees first to last as an ensemble of their own."""
+        raise NotImplementedError
+
+    def tree(self, t: int) -> Self:
+        """Tree t as an ensemble of one."""
+        return self.slice(t, t + 1)
+
+    @property
+    def categorical_features(self) -> list[bool] | None:
+        """Which features are categories; None if none is."""
+        mask = [table is not None for table in self.coding]
+        return mask if any(mask) else None
+
+    def n_leaves(self) -> int:
+        """Leaves of all trees together."""
+        return int(np.sum(self.child < 0))
+
+    def matrix_of(self, table: Table) -> Table:
+        """The table read once and for all, for repeated prediction."""
+        return ArrayTable(float_matrix(table, self.coding, self._features_used()), None)
+
+    def _features_used(self) -> NDArray[np.intp]:
+        return np.unique(self.feature[self.feature >= 0]).astype(np.intp)
+
+    def _blocks(self, table: Table) -> Iterator[tuple[int, NDArray[np.floating]]]:
+        return feature_blocks(table, self.coding, self._features_used())
+
+    def _depth(self, children: NDArray[np.integer]) -> int:
+        """Splits on the longest way from a root, with the number of each's children."""
+        level = np.zeros(self.child.size, dtype=np.int64)
+        for node in np.flatnonzero(self.child >= 0):
+            first = self.child[node]
+            level[first : first + children[node]] = level[node] + 1
+        return int(level.max(initial=0))
+
+    def _importances(
+        self, removed: NDArray[np.float64], n_features: int
+    ) -> NDArray[np.float64]:
+        """What nodes have removed by feature, as shares of the whole."""
+        inner = self.child >= 0
+        sums = np.bincount(self.feature[inner], removed[inner], minlength=n_features)
+        return sums / (sums.sum() or 1.0)
+
+
 @dataclass(frozen=True)
-class TreeEnsemble:
+class TreeEnsemble(FlatTrees):
     """Many trees, node after node.
 
     The children of a node are ``child`` and ``child + 1``; tree t has the nodes
@@ -109,14 +171,6 @@ class TreeEnsemble:
             coding=coding,
         )
 
-    @property
-    def n_trees(self) -> int:
-        return self.start.size - 1
-
-    def tree(self, t: int) -> TreeEnsemble:
-        """Tree t as an ensemble of one."""
-        return self.slice(t, t + 1)
-
     def slice(self, first: int, last: int) -> TreeEnsemble:
         """Trees first to last as an ensemble of their own."""
         lo, hi = self.start[first], self.start[last]
@@ -159,22 +213,9 @@ class TreeEnsemble:
             regression=self.regression,
         )
 
-    @property
-    def categorical_features(self) -> list[bool] | None:
-        """Which features are categories; None if none is."""
-        mask = [table is not None for table in self.coding]
-        return mask if any(mask) else None
-
     def depth(self) -> int:
         """Splits on the longest way from a root to a leaf."""
-        level = np.zeros(self.child.size, dtype=np.int64)
-        for node in np.flatnonzero(self.child >= 0):
-            level[self.child[node] : self.child[node] + 2] = level[node] + 1
-        return int(level.max(initial=0))
-
-    def n_leaves(self) -> int:
-        """Leaves of all trees together."""
-        return int(np.sum(self.child < 0))
+        return self._depth(np.full(self.child.size, 2))
 
     @property
     def is_stumps(self) -> bool:
@@ -195,11 +236,8 @@ class TreeEnsemble:
         """Impurity removed by each feature, trees weighted by ``share``; sums to 1."""
         weight = self.value[:, 0] if self.regression else self.value.sum(axis=1)
         root = np.repeat(weight[self.start[:-1]], np.diff(self.start))
-        per_node = self.gain * weight / root
-        removed = per_node * np.repeat(share, np.diff(self.start))
-        inner = self.child >= 0
-        sums = np.bincount(self.feature[inner], removed[inner], minlength=n_features)
-        return sums / (sums.sum() or 1.0)
+        of_tree = np.repeat(share, np.diff(self.start))
+        return self._importances(self.gain * weight / root * of_tree, n_features)
 
     def add(
         self,
@@ -214,7 +252,7 @@ class TreeEnsemble:
         ``output`` has a row per node and ``score`` a row per row of the table.
         """
         work = WALKING_WORK * self.n_trees
-        for lo, block in feature_blocks(table, self.coding, self._features_used()):
+        for lo, block in self._blocks(table):
             rows = score[lo : lo + block.shape[0]]
             parts = share(block.shape[0], n_threads, work)
             run(
@@ -225,7 +263,7 @@ class TreeEnsemble:
     def apply(self, table: Table) -> NDArray[np.int32]:
         """The node in which each row ends, for each tree; shape (n_rows, n_trees)."""
         leaves = np.empty((table.n_rows, self.n_trees), dtype=np.int32)
-        for lo, block in feature_blocks(table, self.coding, self._features_used()):
+        for lo, block in self._blocks(table):
             find_leaves(block, self._walk, leaves[lo : lo + block.shape[0]])
         return leaves
 
@@ -241,13 +279,6 @@ class TreeEnsemble:
             self.which_set,
             self.sets,
         )
-
-    def matrix_of(self, table: Table) -> Table:
-        """The table read once and for all, for repeated prediction."""
-        return ArrayTable(float_matrix(table, self.coding, self._features_used()), None)
-
-    def _features_used(self) -> NDArray[np.intp]:
-        return np.unique(self.feature[self.feature >= 0]).astype(np.intp)
 
 
 class Rows:
@@ -274,7 +305,7 @@ class Rows:
         return leaf
 
 
-@inner_kernel
+@lean_kernel(inner=True)
 def goes_right(x, threshold, missing_left, which_set, sets):
     """1 if a value goes to the second child, else 0."""
     if np.isnan(x):
@@ -285,7 +316,7 @@ def goes_right(x, threshold, missing_left, which_set, sets):
     return 0 if x <= threshold else 1
 
 
-@inner_kernel
+@lean_kernel(inner=True)
 def leaf_of(x, root, trees):
     """The node in which a row ends, from the root of a tree."""
     _, feature, child, threshold, missing_left, which_set, sets = trees
@@ -301,7 +332,7 @@ def leaf_of(x, root, trees):
     return node
 
 
-@kernel
+@lean_kernel
 def add_outputs(X, trees, output, score):
     """score[i] += output[leaf of row i], over all trees."""
     start = trees[0]
@@ -313,7 +344,7 @@ def add_outputs(X, trees, output, score):
                     score[i, k] += output[node, k]
 
 
-@kernel
+@lean_kernel
 def find_leaves(X, trees, leaves):
     """leaves[i, t] = node of tree t in which row i ends."""
     start = trees[0]
@@ -322,7 +353,7 @@ def find_leaves(X, trees, leaves):
             leaves[i, t] = leaf_of(X[i], start[t], trees)
 
 
-@kernel
+@lean_kernel
 def find_leaf(X, node, number, bins, categorical, leaf):
     """leaf[i] = node of a tree, as the grower leaves it, in which row i ends."""
     for i in range(X.shape[0]):

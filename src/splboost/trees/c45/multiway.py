@@ -10,20 +10,20 @@ Python trees come to kernels as plain tuples, which numba knows at sight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost._data.coding import Coding, feature_blocks, float_matrix
-from splboost._data.table import ArrayTable, Table
+from splboost._data.coding import Coding
+from splboost._data.table import Table
 from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
 from splboost._tools.threads import run, share
 from splboost.trees.additive import AdditiveTables, Column, numeric_cells
 from splboost.trees.c45.gain import SLACK, heaviest, sum_of
-from splboost.trees.ensemble import WALKING_WORK
+from splboost.trees.ensemble import WALKING_WORK, FlatTrees
 
 FloatArray = NDArray[np.float64]
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
@@ -56,11 +56,23 @@ class Nodes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MultiwayTrees:
+class MultiwayTrees(FlatTrees):
     """Nodes, and what the codes of categorical features mean."""
 
     nodes: Nodes
     coding: Coding
+
+    @property
+    def start(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return self.nodes.start
+
+    @property
+    def feature(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return self.nodes.feature
+
+    @property
+    def child(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return self.nodes.child
 
     @classmethod
     def join(cls, trees: list[Nodes], coding: Coding) -> MultiwayTrees:
@@ -78,14 +90,6 @@ class MultiwayTrees:
         start[1:] += np.repeat(first, [tree.start.size - 1 for tree in trees])
         return cls(Nodes(start=start, **joined), coding)
 
-    @property
-    def n_trees(self) -> int:
-        return self.nodes.start.size - 1
-
-    def tree(self, t: int) -> MultiwayTrees:
-        """Tree t as an ensemble of one."""
-        return self.slice(t, t + 1)
-
     def slice(self, first: int, last: int) -> MultiwayTrees:
         """Trees first to last as an ensemble of their own."""
         low, high = self.nodes.start[first], self.nodes.start[last]
@@ -94,23 +98,9 @@ class MultiwayTrees:
         part["child"] = np.where(part["child"] >= 0, part["child"] - low, -1)
         return MultiwayTrees(Nodes(**part), self.coding)
 
-    @property
-    def categorical_features(self) -> list[bool] | None:
-        """Which features are categories; None if none is."""
-        mask = [table is not None for table in self.coding]
-        return mask if any(mask) else None
-
     def depth(self) -> int:
         """Tests on the longest way from a root to a leaf."""
-        level = np.zeros(self.nodes.child.size, dtype=np.int64)
-        for i in np.flatnonzero(self.nodes.child >= 0):
-            first = self.nodes.child[i]
-            level[first : first + self.nodes.children[i]] = level[i] + 1
-        return int(level.max(initial=0))
-
-    def n_leaves(self) -> int:
-        """Number of leaves, of all trees."""
-        return int(np.sum(self.nodes.child < 0))
+        return self._depth(self.nodes.children)
 
     def importances(self, n_features: int, share: FloatArray) -> FloatArray:
         """Bits saved by each feature, trees weighted by ``share``; sums to 1."""
@@ -119,14 +109,10 @@ class MultiwayTrees:
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(nodes.value > 0, nodes.value * np.log2(nodes.value), 0.0)
             bits = np.where(total > 0, total * np.log2(total), 0.0) - terms.sum(axis=1)
-        inner = np.flatnonzero(nodes.child >= 0)
         below = np.concatenate([[0.0], np.cumsum(bits)])
-        first = nodes.child[inner]
-        saved = bits[inner] - (below[first + nodes.children[inner]] - below[first])
+        saved = bits - (below[nodes.child + nodes.children] - below[nodes.child])
         of_tree = np.repeat(share / total[nodes.start[:-1]], np.diff(nodes.start))
-        saved = np.maximum(saved, 0.0) * of_tree[inner]
-        sums = np.bincount(nodes.feature[inner], saved, minlength=n_features)
-        return sums / (sums.sum() or 1.0)
+        return self._importances(np.maximum(saved, 0.0) * of_tree, n_features)
 
     def class_shares(self, table: Table) -> FloatArray:
         """Class shares that a single tree predicts for each row."""
@@ -185,16 +171,6 @@ class MultiwayTrees:
             columns.append(Column(int(f), cuts, cells, unsure))
         intercept = output(nodes.label[roots[leaves]], leaves).sum(axis=0)
         return AdditiveTables.from_columns(columns, intercept, self.coding)
-
-    def matrix_of(self, table: Table) -> Table:
-        """The table read once and for all, for repeated prediction."""
-        return ArrayTable(float_matrix(table, self.coding, self._used()), None)
-
-    def _blocks(self, table: Table) -> Iterator[tuple[int, NDArray[np.floating]]]:
-        return feature_blocks(table, self.coding, self._used())
-
-    def _used(self) -> NDArray[np.intp]:
-        return np.unique(self.nodes.feature[self.nodes.feature >= 0]).astype(np.intp)
 
 
 def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:

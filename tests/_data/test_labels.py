@@ -35,7 +35,7 @@ def never_fitted(monkeypatch):
         "selection.path.boost",
         "selection.forest.scout",
         "trees.estimators.BaseCART._grow",
-        "trees.c45.grower.C45Grower.grow",
+        "trees.c45.c45_grower.C45Grower.grow",
     ):
         monkeypatch.setattr(f"splboost.{name}", fit)
 

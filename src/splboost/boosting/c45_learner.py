@@ -15,7 +15,7 @@ from splboost._data.coding import Coding, float_matrix
 from splboost._data.table import Table
 from splboost.boosting.model import VOTES, Learner, TreesOfBooster, Weak, coded
 from splboost.trees.additive import AdditiveTables
-from splboost.trees.c45.grower import C45Grower
+from splboost.trees.c45.c45_grower import C45Grower
 from splboost.trees.c45.multiway import MultiwayTrees, shares_of_rows, votes_of_rows
 
 FloatArray = NDArray[np.float64]

@@ -20,13 +20,13 @@ from splboost.trees.c45.ranks import GAP, ROW, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
 
 BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
-# Places of ``Scratch.now``, which says where the making of a tree has got to: the step;
-# the node and cases at which it is; the numbers of nodes, of those yet to be split, and
-# of the root's cases; whether the lists are still those of the table, and cuts have to
-# pay; the depth allowed, and that without paying (0: never) if the root cannot; the
-# nodes on the way to that being pruned, and where memory is free above their cases; and
-# the cells that this call may still look at
-STEP, NODE, LOW, HIGH, N_NODES, N_OPEN, SIZE = range(7)
+# Places of ``Scratch.now``, which says where the making of a tree has got to: whether
+# the stage has begun; the node and cases at which it is; the numbers of nodes, of those
+# yet to be split, and of the root's cases; whether the lists are still those of the
+# table, and cuts have to pay; the depth allowed, and that without paying (0: never) if
+# the root cannot; the nodes on the way to that being pruned, and where memory is free
+# above their cases; and the cells that this call may still look at
+BEGUN, NODE, LOW, HIGH, N_NODES, N_OPEN, SIZE = range(7)
 WHOLE, PAYING, MAX_DEPTH, FREE_DEPTH, N_FRAMES, FREE, WORK = range(7, 14)
 # Places of ``Scratch.limits``; deviations are those of the confidence, see prune
 MIN_CASES, CONFIDENCE, DEVIATIONS = range(3)
@@ -34,17 +34,15 @@ MIN_CASES, CONFIDENCE, DEVIATIONS = range(3)
 
 @lean_kernel(inner=True, forceinline=True)
 def rate_attributes(cells, scratch):
-    """Rate splits of the node by attributes, from the step on, while there is work."""
+    """Rate splits of the node by each attribute."""
     now, min_cases = scratch.now, scratch.limits[MIN_CASES]
     low, high, total = now[LOW], now[HIGH], scratch.mass[now[NODE]]
     paying = now[PAYING] and not (now[NODE] == 0 and now[FREE_DEPTH] > 0)
     node = summarise(total, min_cases, paying)
     lists = cells.ascending if now[WHOLE] else scratch.lists
     gain, cost, info, ends = scratch.gain, scratch.cost, scratch.info, scratch.ends
-    while now[WORK] > 0 and now[STEP] < gain.size:
-        f = now[STEP]
-        now[STEP] += 1
-        now[WORK] -= high - low
+    now[WORK] -= gain.size * (high - low)
+    for f in range(gain.size):
         gain[f], cost[f] = UNUSABLE, 0.0
         k, offset = cells.which_list[f], cells.offset[f]
         entries, valid, size = lists[max(k, 0)][low:high], scratch.valid, 0

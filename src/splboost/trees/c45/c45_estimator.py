@@ -15,7 +15,7 @@ from splboost._data.labels import (
     all_or_nothing,
 )
 from splboost._tools.user_warnings import warn
-from splboost.trees.c45.grower import C45Grower, C45Options
+from splboost.trees.c45.c45_grower import C45Grower, C45Options
 from splboost.trees.c45.multiway import MultiwayTrees
 from splboost.trees.estimators import BaseTreeClassifier
 from splboost.trees.outline import Outline, Wording

@@ -9,9 +9,8 @@ a branch is split, they are joined to its cases above the unknown. (One of two b
 is then taken from the node, which stays as it is.) The node to be split
 next is always the one highest in memory; whatever lies above it is free.
 
-Python grows a large tree by many calls, between which Ctrl-C takes effect. What one
-call leaves to the next is in ``Scratch.now``: a node is first rated attribute by
-attribute, then divided list by list, and these steps are counted.
+Python grows a large tree by many calls, between which Ctrl-C takes effect; a call ends
+with the node that has taken its time. What it leaves to the next is in ``Scratch.now``.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 
 from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.attributes import (
+    BEGUN,
     FREE,
     FREE_DEPTH,
     HIGH,
@@ -31,7 +31,6 @@ from splboost.trees.c45.attributes import (
     NODE,
     PAYING,
     SIZE,
-    STEP,
     WHOLE,
     WORK,
     choose_attribute,
@@ -45,7 +44,6 @@ from splboost.trees.c45.ranks import ROW
 FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
 NO_CHILD = -1
 TAKE = -1  # the unknown, of a branch that is yet to be taken from the node above
-BEGIN = -1  # the step before the first
 UNDER_WAY, NO_ROOM, DONE = range(3)  # what calls answer; memory may be too small
 CELLS = 2_000_000  # looked at by one call, some 20 ms
 
@@ -78,7 +76,7 @@ def plant(cells, scratch):
     root = np.int64(0)
     node[root, :] = NO_CHILD
     node[root, DEPTH], node[root, CLASS] = 0, heaviest(mass[root])
-    now[STEP], now[N_NODES], now[N_OPEN], now[WHOLE] = 0, 1, 0, whole
+    now[BEGUN], now[N_NODES], now[N_OPEN], now[WHOLE] = 1, 1, 0, whole
     now[FREE] = 0
     now[SIZE] = size
     if may_split(scratch, root):
@@ -103,23 +101,19 @@ def grow(memory):
     might strike on their way.)
     """
     cells, scratch = memory.cells, memory.scratch
-    now, n_features, has_room = scratch.now, cells.categorical.size, True
+    now, has_room = scratch.now, True
     now[WORK] = CELLS
-    if now[STEP] == BEGIN:
+    if not now[BEGUN]:
         plant(cells, scratch)
-    while has_room and now[WORK] > 0 and (now[STEP] > 0 or now[N_OPEN] > 0):
-        if now[STEP] == 0:
-            has_room = open_node(cells, scratch, scratch.lists.shape[0])
+    while has_room and now[WORK] > 0 and now[N_OPEN] > 0:
+        has_room = open_node(cells, scratch, scratch.lists.shape[0])
+        if has_room:
             mark_tested(scratch.node, now[NODE], scratch.tested)
-        if now[STEP] < n_features:
             rate_attributes(cells, scratch)
-        elif now[STEP] == n_features:
-            to_divide = branch_out(cells, scratch)
-            now[STEP] = n_features + 1 if to_divide else 0
+            if branch_out(cells, scratch):
+                divide_lists(cells, scratch)
             has_room = now[N_NODES] <= scratch.node.shape[0]
-        else:
-            divide_lists(cells, scratch, n_features + 1)
-    done = now[STEP] == 0 and now[N_OPEN] == 0
+    done = now[N_OPEN] == 0
     if done and has_room:
         collapse(scratch)
     return NO_ROOM if not has_room else (DONE if done else UNDER_WAY)
@@ -293,19 +287,16 @@ def part_cases(cells, scratch, i):
 
 
 @lean_kernel(inner=True, forceinline=True)
-def divide_lists(cells, scratch, first_step):
-    """Divide lists among branches, from the step on, while there is work left."""
+def divide_lists(cells, scratch):
+    """Divide lists among the branches of the node."""
     now = scratch.now
     low, high, n = now[LOW], now[HIGH], scratch.node[now[NODE], CHILDREN]
     source = cells.ascending if now[WHOLE] else scratch.lists
-    while now[WORK] > 0 and now[STEP] - first_step < scratch.lists.shape[0]:
-        k = now[STEP] - first_step
+    for k in range(scratch.lists.shape[0]):
         divide(source[k][low:high], scratch.lists[k][low:high], scratch, n)
-        now[STEP] += 1
-        now[WORK] -= high - low
-    if now[STEP] - first_step == scratch.lists.shape[0]:
-        now[STEP], now[WHOLE] = 0, 0
-        keep_weights(cells, scratch)
+    now[WORK] -= scratch.lists.shape[0] * (high - low)
+    now[WHOLE] = 0
+    keep_weights(cells, scratch)
 
 
 @lean_kernel(inner=True)

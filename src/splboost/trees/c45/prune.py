@@ -18,6 +18,7 @@ import numpy as np
 
 from splboost._tools.compiling import kernel, lean_kernel
 from splboost.trees.c45.attributes import (
+    BEGUN,
     CONFIDENCE,
     DEVIATIONS,
     FREE,
@@ -27,11 +28,9 @@ from splboost.trees.c45.attributes import (
     N_OPEN,
     NODE,
     SIZE,
-    STEP,
     WORK,
 )
 from splboost.trees.c45.c45_grow import (
-    BEGIN,
     CELLS,
     CHILD,
     CHILDREN,
@@ -104,8 +103,8 @@ def prune(memory):
     cells, scratch = memory.cells, memory.scratch
     now, node, errors = scratch.now, scratch.node, scratch.errors
     now[WORK] = CELLS
-    if now[STEP] == BEGIN:
-        now[STEP], now[N_OPEN], now[N_FRAMES] = 0, 0, 0
+    if not now[BEGUN]:
+        now[BEGUN], now[N_OPEN], now[N_FRAMES] = 1, 0, 0
         enter(scratch, np.int64(0), np.int64(0), now[SIZE])
     has_room = True
     while has_room and now[WORK] > 0 and now[N_FRAMES] > 0:

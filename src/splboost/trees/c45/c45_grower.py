@@ -13,21 +13,19 @@ from splboost._data.table import Table
 from splboost._tools.compiling import Reference, kernel, lean_kernel
 from splboost._tools.interrupts import Uninterrupted
 from splboost.trees.c45.attributes import (
+    BEGUN,
     CONFIDENCE,
     DEVIATIONS,
     FREE_DEPTH,
     MAX_DEPTH,
     MIN_CASES,
     PAYING,
-    STEP,
 )
 from splboost.trees.c45.c45_grow import (
-    BEGIN,
     CHILD,
     CHILDREN,
     CLASS,
     CUT,
-    DONE,
     FEATURE,
     NO_ROOM,
     UNDER_WAY,
@@ -39,7 +37,6 @@ from splboost.trees.c45.prune import deviations, prune
 from splboost.trees.c45.ranks import Cells, rank_table
 
 NO_LIMIT = 1 << 40
-VOTE_ROWS = 100_000  # that one call predicts, some 20 ms
 
 
 class C45Options(NamedTuple):
@@ -281,13 +278,13 @@ class C45Grower:
         now[MAX_DEPTH] = NO_LIMIT if options.max_depth is None else options.max_depth
         limits[MIN_CASES], limits[CONFIDENCE] = options.min_cases, options.confidence
         limits[DEVIATIONS] = deviations(options.confidence)
-        for stage in (grow, prune, finish) if options.pruning else (grow, finish):
-            now[STEP] = BEGIN
-            answer = UNDER_WAY
+        for stage in (grow, prune) if options.pruning else (grow,):
+            now[BEGUN], answer = 0, UNDER_WAY
             while answer == UNDER_WAY:
                 answer = stage(self._memory)
             if answer == NO_ROOM:
                 return False
+        finish(self._memory)
         return True
 
     def ensemble(self, trees: list[Nodes]) -> MultiwayTrees:
@@ -297,23 +294,15 @@ class C45Grower:
 
 @kernel
 def finish(memory):
-    """Go on writing a tree, and its predictions for the rows; whether it is done."""
+    """Write the tree, and its predictions for the rows."""
     cells, scratch, tree = memory.cells, memory.scratch, memory.tree
-    now = scratch.now
-    if now[STEP] == BEGIN:
-        write_tree(cells, scratch, tree)
-        now[STEP] = 0
-    votes = memory.votes[now[STEP] : now[STEP] + VOTE_ROWS]
+    write_tree(cells, scratch, tree)
     room = scratch.bounds, scratch.shares, scratch.total
-    vote(cells.rank.T, 0, tree, tree.start[0], now[STEP], votes, room)
-    now[STEP] += votes.size
-    done = now[STEP] == scratch.y.size
-    if done:
-        for i in range(tree.start[1]):
-            if not np.isnan(tree.threshold[i]):
-                rank = np.int64(tree.threshold[i])
-                tree.threshold[i] = cells.values[cells.offset[tree.feature[i]] + rank]
-    return DONE if done else UNDER_WAY
+    vote(cells.rank.T, 0, tree, tree.start[0], np.int64(0), memory.votes, room)
+    for i in range(tree.start[1]):
+        if not np.isnan(tree.threshold[i]):
+            rank = np.int64(tree.threshold[i])
+            tree.threshold[i] = cells.values[cells.offset[tree.feature[i]] + rank]
 
 
 @lean_kernel(inner=True, forceinline=True)

@@ -15,6 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
+from splboost.trees import workspace as at
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.nodes import (
     gather,
@@ -25,18 +26,6 @@ from splboost.trees.nodes import (
     split_node,
 )
 from splboost.trees.split import CLOSE, MIN_GAIN, is_better, search_feature, set_split
-from splboost.trees.workspace import (
-    CHILD,
-    END,
-    FIRST_SIDE,
-    LEAST_SQUARES,
-    N_FRONTIER,
-    N_NODES,
-    ROOT,
-    SLOT,
-    START,
-    STARTED,
-)
 
 # A feature's codes of a node's rows, the code of missing cells, the rows' own data, and
 # how they are summed. Kernels that get it count no references, which would take longer
@@ -54,24 +43,24 @@ Room = namedtuple("Room", "features sums sides")
 def advance_drawn(work, weight, target, leaf):
     """Grow a tree whose nodes look at drawn features; its number of nodes."""
     plan_root(work, weight, target)
-    work.node[0, SLOT] = -1  # no histogram is kept
+    work.node[0, at.SLOT] = -1  # no histogram is kept
     room = Room(
         np.arange(work.n_bins.size),
         np.empty(257 << work.shift, dtype=np.int64),
         np.empty(2, dtype=np.int64),
     )
-    if may_split(work, ROOT):
-        look_at_drawn(work, ROOT, room)
+    if may_split(work, at.ROOT):
+        look_at_drawn(work, at.ROOT, room)
     node = next_node(work)
     while node >= 0:
         split_node(work, node)
-        for child in range(work.node[node, CHILD], work.node[node, CHILD] + 2):
+        for child in range(work.node[node, at.CHILD], work.node[node, at.CHILD] + 2):
             if may_split(work, child):
                 look_at_drawn(work, child, room)
         node = next_node(work)
     leaf_of_rows(work, leaf)
-    work.progress[STARTED] = 0
-    return work.progress[N_NODES]
+    work.progress[at.STARTED] = 0
+    return work.progress[at.N_NODES]
 
 
 @inner_kernel
@@ -82,6 +71,7 @@ def look_at_drawn(work, node, room):
     """
     gather(work, node)
     features, sums, sides = room
+    start, end = work.node[node, at.START], work.node[node, at.END]
     d = features.size
     best, best_feature = 0.0, np.int64(-1)
     for k in range(d):
@@ -90,46 +80,36 @@ def look_at_drawn(work, node, room):
         j = k + random_below(work.seed, d - k)
         features[k], features[j] = features[j], features[k]
         f = features[k]
-        cells = cells_of(work, node, f)
+        cells = Cells(
+            work.codes[f],
+            np.int64(work.n_bins[f]),
+            work.rows[start:end],
+            work.row_class[start:end],
+            work.row_weight[start:end],
+            work.row_moment[start:end],
+            work.criterion == at.LEAST_SQUARES,
+            work.counter,
+            work.shift,
+        )
         if work.random_cuts and work.kind[f] != CATEGORICAL:
             numbers, size = sides, sum_sides(cells, work.seed, sums, sides)
         else:
             numbers, size = work.numbers, sum_all(cells, sums)
         bins = sums, numbers, size
-        gain = search_feature(work, node, FIRST_SIDE, f, bins, CLOSE * best)
+        gain = search_feature(work, node, at.FIRST_SIDE, f, bins, CLOSE * best)
         if is_better(gain, best):
             best, best_feature = gain, f
     if best > MIN_GAIN:
-        set_split(work, node, FIRST_SIDE, best_feature, best)
-        work.frontier[work.progress[N_FRONTIER]] = node
-        work.progress[N_FRONTIER] += 1
-
-
-@inner_kernel
-def cells_of(work, node, f):
-    """A feature's codes and what else there is of a node's rows."""
-    start, end = work.node[node, START], work.node[node, END]
-    row_class, row_weight = work.row_class[start:end], work.row_weight[start:end]
-    row_moment = row_weight
-    if work.criterion == LEAST_SQUARES:
-        row_moment = work.row_moment[start:end]
-    return Cells(
-        work.codes[f],
-        np.int64(work.n_bins[f]),
-        work.rows[start:end],
-        row_class,
-        row_weight,
-        row_moment,
-        work.criterion == LEAST_SQUARES,
-        work.counter,
-        work.shift,
-    )
+        set_split(work, node, at.FIRST_SIDE, best_feature, best)
+        work.frontier[work.progress[at.N_FRONTIER]] = node
+        work.progress[at.N_FRONTIER] += 1
 
 
 @lean_kernel(inner=True)
 def sum_all(cells, sums):
     """Sums of all bins of a feature over some rows; how many bins there are."""
-    clear(sums, (cells.missing + 1) << cells.shift)
+    for s in range((cells.missing + 1) << cells.shift):
+        sums[s] = 0
     for i in range(cells.rows.size):
         add_row(cells, i, np.int64(cells.codes[cells.rows[i]]), sums)
     return cells.missing
@@ -153,7 +133,8 @@ def sum_sides(cells, seed, sums, bins):
     if size == 2:
         cut = lowest + random_below(seed, highest - lowest)
     low, high = lowest, highest
-    clear(sums, (size + 1) << cells.shift)
+    for s in range((size + 1) << cells.shift):
+        sums[s] = 0
     for i in range(cells.rows.size):
         code = np.int64(cells.codes[cells.rows[i]])
         place = size if code == missing else np.int64(code > cut)
@@ -164,13 +145,6 @@ def sum_sides(cells, seed, sums, bins):
         add_row(cells, i, place, sums)
     bins[0], bins[1] = low, high
     return size
-
-
-@lean_kernel(inner=True)
-def clear(sums, size):
-    """Set the first sums to zero."""
-    for s in range(size):
-        sums[s] = 0
 
 
 @lean_kernel(inner=True)

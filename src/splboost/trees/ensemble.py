@@ -9,7 +9,7 @@ trees (a vote, a class distribution, a mean) and is passed to :meth:`TreeEnsembl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from splboost.trees.workspace import (
 
 WALKING_WORK = 30  # steps for a row down a tree
 ROWS = 512  # at a time, so that a block of rows stays in the cache for all trees
+BY_NODE = "feature", "threshold", "missing_left", "value", "gain"
 
 
 class GrownTree(NamedTuple):
@@ -174,20 +175,14 @@ class TreeEnsemble(FlatTrees):
     def slice(self, first: int, last: int) -> TreeEnsemble:
         """Trees first to last as an ensemble of their own."""
         lo, hi = self.start[first], self.start[last]
-        nodes = slice(lo, hi)
-        child = self.child[nodes]
-        return TreeEnsemble(
+        child = self.child[lo:hi]
+        names = *BY_NODE, "which_set"
+        part: dict[str, Any] = {name: getattr(self, name)[lo:hi] for name in names}
+        return replace(
+            self,
             start=self.start[first : last + 1] - lo,
-            feature=self.feature[nodes],
             child=np.where(child >= 0, child - lo, -1).astype(np.int32),
-            threshold=self.threshold[nodes],
-            missing_left=self.missing_left[nodes],
-            which_set=self.which_set[nodes],
-            sets=self.sets,
-            value=self.value[nodes],
-            gain=self.gain[nodes],
-            coding=self.coding,
-            regression=self.regression,
+            **part,
         )
 
     def joined(self, later: TreeEnsemble) -> TreeEnsemble:
@@ -195,22 +190,16 @@ class TreeEnsemble(FlatTrees):
         n_nodes, n_sets = self.start[-1], self.sets.shape[0]
         child = np.where(later.child >= 0, later.child + n_nodes, -1)
         which_set = np.where(later.which_set >= 0, later.which_set + n_sets, -1)
-
-        def both(name: str) -> Any:
-            return np.concatenate([getattr(self, name), getattr(later, name)])
-
-        return TreeEnsemble(
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(later, name)])
+            for name in (*BY_NODE, "sets")
+        }
+        return replace(
+            self,
             start=np.concatenate([self.start, later.start[1:] + n_nodes]),
-            feature=both("feature"),
             child=np.concatenate([self.child, child.astype(np.int32)]),
-            threshold=both("threshold"),
-            missing_left=both("missing_left"),
             which_set=np.concatenate([self.which_set, which_set.astype(np.int32)]),
-            sets=both("sets"),
-            value=both("value"),
-            gain=both("gain"),
-            coding=self.coding,
-            regression=self.regression,
+            **both,
         )
 
     def depth(self) -> int:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from splboost._tools import threads
 from splboost._tools.compiling import Reference, inner_kernel, kernel
 from splboost._tools.interrupts import Uninterrupted
+from splboost.trees import workspace as at
 from splboost.trees.binning import Binned
 from splboost.trees.drawn import advance_drawn
 from splboost.trees.ensemble import GrownTree
@@ -40,39 +41,10 @@ from splboost.trees.nodes import (
 )
 from splboost.trees.small import SMALL_NODE, grow_small
 from splboost.trees.split import choose, search
-from splboost.trees.workspace import (
-    BUILD,
-    CHILD,
-    END,
-    ENTROPY,
-    FEATURE,
-    FIRST_FREE_SLOT,
-    FIRST_SIDE,
-    GAIN,
-    GINI,
-    LEAST_SQUARES,
-    N_FREE,
-    N_FRONTIER,
-    N_NODES,
-    N_PLANNED,
-    NODE,
-    NOTHING,
-    ROOT,
-    ROOT_SLOT,
-    SCRATCH_SLOT,
-    SET_BYTES,
-    SLOT,
-    START,
-    STARTED,
-    SUBTRACT,
-    UNLIMITED,
-    WANTED,
-    WAY,
-    Work,
-)
+from splboost.trees.workspace import Work
 
 # Number of the criterion, and how many times the least squares of two classes it is
-CRITERIA = {"gini": (GINI, 2.0), "entropy": (ENTROPY, 1.0)}
+CRITERIA = {"gini": (at.GINI, 2.0), "entropy": (at.ENTROPY, 1.0)}
 MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
 
 
@@ -201,7 +173,7 @@ def make_work(
     n_cells = int(binned.offset[-1]) << shift
     n_leaves, n_alive = _count_leaves(options, n)
     n_alive = min(n_alive, MAX_HISTOGRAM_BYTES // (8 * n_cells + 1))
-    n_slots = max(FIRST_FREE_SLOT, n_alive)
+    n_slots = max(at.FIRST_FREE_SLOT, n_alive)
     drawn = options.random_cuts or kind["max_features"] < d
     if options.max_depth == 1 or drawn:
         n_slots = 1
@@ -215,7 +187,7 @@ def make_work(
         points=binned.points,
         y=y,
         **kind,
-        threaded_work=threads.THREADED_WORK if n_threads > 1 else UNLIMITED,
+        threaded_work=threads.THREADED_WORK if n_threads > 1 else at.UNLIMITED,
         weight=np.zeros(n, dtype=np.int64),
         moment=np.zeros(n if regression else 0, dtype=np.int64),
         rows=np.empty(divided, dtype=np.int32),
@@ -224,11 +196,11 @@ def make_work(
         row_moment=np.empty(divided if regression else 0, dtype=np.int64),
         row_class=np.empty(n, dtype=y.dtype),
         hist=np.zeros((n_slots, n_cells), dtype=np.int64),
-        free=np.empty(max(n_slots - FIRST_FREE_SLOT, 0), dtype=np.int64),
+        free=np.empty(max(n_slots - at.FIRST_FREE_SLOT, 0), dtype=np.int64),
         node=np.empty((n_nodes, 9), dtype=np.int64),
         number=np.empty((n_nodes, 3)),
         total=np.zeros((n_nodes, 1 << shift), dtype=np.int64),
-        bins=np.zeros((n_nodes, SET_BYTES), dtype=np.uint8),
+        bins=np.zeros((n_nodes, at.SET_BYTES), dtype=np.uint8),
         frontier=np.empty(n_leaves + 1, dtype=np.int64),
         plan=np.empty((2, 3), dtype=np.int64),
         progress=np.zeros(7, dtype=np.int64),
@@ -236,7 +208,7 @@ def make_work(
         min_weight=np.zeros(1),
         gain=np.zeros((2, d)),
         found=np.zeros((2, d, 3), dtype=np.int64),
-        left_set=np.zeros((2, d, SET_BYTES), dtype=np.uint8),
+        left_set=np.zeros((2, d, at.SET_BYTES), dtype=np.uint8),
         sides=np.empty(256, dtype=np.uint8),
         numbers=np.arange(257),
         seed=np.ones(1, dtype=np.uint64),
@@ -248,7 +220,7 @@ def _kind_of_tree(
 ) -> dict[str, Any]:
     """The options as kernels have them."""
     n_slots, counting = n_classes or 2, options.min_samples_leaf > 1
-    criterion, factor = CRITERIA.get(options.criterion, (LEAST_SQUARES, 1.0))
+    criterion, factor = CRITERIA.get(options.criterion, (at.LEAST_SQUARES, 1.0))
     return {
         "criterion": criterion,
         "factor": factor,
@@ -256,7 +228,7 @@ def _kind_of_tree(
         "shift": int(np.ceil(np.log2(n_slots + counting))),
         "counter": n_slots if counting else -1,
         "max_depth": int(min(options.max_depth or n_rows, n_rows)),
-        "max_leaves": int(options.max_leaf_nodes or UNLIMITED),
+        "max_leaves": int(options.max_leaf_nodes or at.UNLIMITED),
         "min_rows": int(options.min_samples_leaf),
         "min_share": float(options.min_weight_fraction_leaf),
         "max_features": int(min(options.max_features or d, d)),
@@ -307,44 +279,44 @@ def advance(work, weight, target, leaf):
     Returns the number of nodes, or 0 if the tree is not done yet. In the end ``leaf``
     holds the node of every row.
     """
-    if not work.progress[STARTED]:
+    if not work.progress[at.STARTED]:
         plan_root(work, weight, target)
     else:
         choose_planned(work)
     while True:
-        if work.plan[0, NODE] < 0:
+        if work.plan[0, at.NODE] < 0:
             node = next_node(work)
             if node < 0:
                 break
             split_node(work, node)
             plan_children(work, node)
-        if work.plan[0, NODE] >= 0:
-            if work.progress[N_PLANNED] * work.n_bins.size >= work.threaded_work:
+        if work.plan[0, at.NODE] >= 0:
+            if work.progress[at.N_PLANNED] * work.n_bins.size >= work.threaded_work:
                 return 0
             search(work, 0, work.n_bins.size)
             choose_planned(work)
     leaf_of_rows(work, leaf)
-    work.progress[STARTED] = 0
-    return work.progress[N_NODES]
+    work.progress[at.STARTED] = 0
+    return work.progress[at.N_NODES]
 
 
 @kernel
 def advance_stump(work, weight, target, leaf):
     """The same for trees of one split."""
-    if not work.progress[STARTED]:
+    if not work.progress[at.STARTED]:
         plan_root(work, weight, target)
-        if work.progress[N_PLANNED] * work.n_bins.size >= work.threaded_work:
+        if work.progress[at.N_PLANNED] * work.n_bins.size >= work.threaded_work:
             return 0
         search(work, 0, work.n_bins.size)
-    choose(work, ROOT, FIRST_SIDE)
+    choose(work, at.ROOT, at.FIRST_SIDE)
     leaf[:] = 0
-    if work.number[0, GAIN] > 0:
-        split_node(work, ROOT)
-        codes, sides = work.codes[work.node[0, FEATURE]], work.sides
+    if work.number[0, at.GAIN] > 0:
+        split_node(work, at.ROOT)
+        codes, sides = work.codes[work.node[0, at.FEATURE]], work.sides
         for i in range(leaf.size):
             leaf[i] = 1 + np.int32(sides[codes[i]])
-    work.progress[STARTED] = 0
-    return work.progress[N_NODES]
+    work.progress[at.STARTED] = 0
+    return work.progress[at.N_NODES]
 
 
 @inner_kernel
@@ -353,67 +325,67 @@ def choose_planned(work):
     p = work.progress
     # The larger child first, so that depth-first growth takes the smaller one next.
     for side in (1, 0):
-        node = work.plan[side, NODE]
+        node = work.plan[side, at.NODE]
         if node < 0:
             continue
-        if work.plan[side, WANTED]:
+        if work.plan[side, at.WANTED]:
             choose(work, node, side)
-        if work.plan[side, WANTED] and work.number[node, GAIN] > 0:
-            work.frontier[p[N_FRONTIER]] = node
-            p[N_FRONTIER] += 1
-            if ROOT_SLOT < work.node[node, SLOT] < FIRST_FREE_SLOT:
-                work.node[node, SLOT] = -1
+        if work.plan[side, at.WANTED] and work.number[node, at.GAIN] > 0:
+            work.frontier[p[at.N_FRONTIER]] = node
+            p[at.N_FRONTIER] += 1
+            if at.ROOT_SLOT < work.node[node, at.SLOT] < at.FIRST_FREE_SLOT:
+                work.node[node, at.SLOT] = -1
         else:
             release(work, node)
-    work.plan[:, NODE] = -1
+    work.plan[:, at.NODE] = -1
 
 
 @inner_kernel
 def plan_children(work, node):
     """Decide how the children are searched, or that they are leaves."""
     p, plan, nodes, free = work.progress, work.plan, work.node, work.free
-    left = nodes[node, CHILD]
-    larger_right = nodes[left, END] - nodes[left, START] <= (
-        nodes[left + 1, END] - nodes[left + 1, START]
+    left = nodes[node, at.CHILD]
+    larger_right = nodes[left, at.END] - nodes[left, at.START] <= (
+        nodes[left + 1, at.END] - nodes[left + 1, at.START]
     )
     for side in range(2):  # the smaller child, then the larger one
         child = left + (side if larger_right else 1 - side)
         wanted = may_split(work, child)
-        small = nodes[child, END] - nodes[child, START] <= SMALL_NODE
-        if wanted and small and work.max_leaves == UNLIMITED:  # depth first
+        small = nodes[child, at.END] - nodes[child, at.START] <= SMALL_NODE
+        if wanted and small and work.max_leaves == at.UNLIMITED:  # depth first
             grow_small(work, child)
             wanted = 0
-        plan[side, NODE], plan[side, WANTED] = child, wanted
-        nodes[child, SLOT] = SCRATCH_SLOT + side
-        plan[side, WAY] = BUILD if wanted else NOTHING
-    own_slot = nodes[node, SLOT]
-    needed = 2 if own_slot == ROOT_SLOT else 1  # the next tree needs the root's
-    if plan[1, WANTED] and own_slot >= 0 and p[N_FREE] >= needed:
-        plan[0, WAY], plan[1, WAY] = BUILD, SUBTRACT
-        p[N_FREE] -= needed
-        nodes[plan[0, NODE], SLOT] = free[p[N_FREE] + needed - 1]
-        if own_slot == ROOT_SLOT:
-            own_slot = free[p[N_FREE]]
+        plan[side, at.NODE], plan[side, at.WANTED] = child, wanted
+        nodes[child, at.SLOT] = at.SCRATCH_SLOT + side
+        plan[side, at.WAY] = at.BUILD if wanted else at.NOTHING
+    own_slot = nodes[node, at.SLOT]
+    needed = 2 if own_slot == at.ROOT_SLOT else 1  # the next tree needs the root's
+    if plan[1, at.WANTED] and own_slot >= 0 and p[at.N_FREE] >= needed:
+        plan[0, at.WAY], plan[1, at.WAY] = at.BUILD, at.SUBTRACT
+        p[at.N_FREE] -= needed
+        nodes[plan[0, at.NODE], at.SLOT] = free[p[at.N_FREE] + needed - 1]
+        if own_slot == at.ROOT_SLOT:
+            own_slot = free[p[at.N_FREE]]
             # By hand: errors that an assignment could raise take a second to compile.
             for cell in range(work.hist.shape[1]):
-                work.hist[own_slot, cell] = work.hist[ROOT_SLOT, cell]
-        nodes[plan[1, NODE], SLOT], nodes[node, SLOT] = own_slot, -1
+                work.hist[own_slot, cell] = work.hist[at.ROOT_SLOT, cell]
+        nodes[plan[1, at.NODE], at.SLOT], nodes[node, at.SLOT] = own_slot, -1
     release(work, node)
-    p[N_PLANNED] = 0
+    p[at.N_PLANNED] = 0
     for side in range(2):
-        if plan[side, WAY] == BUILD:
-            child = plan[side, NODE]
+        if plan[side, at.WAY] == at.BUILD:
+            child = plan[side, at.NODE]
             gather(work, child)
-            p[N_PLANNED] += nodes[child, END] - nodes[child, START]
-    if plan[0, WAY] == plan[1, WAY] == NOTHING:
-        plan[:, NODE] = -1
+            p[at.N_PLANNED] += nodes[child, at.END] - nodes[child, at.START]
+    if plan[0, at.WAY] == plan[1, at.WAY] == at.NOTHING:
+        plan[:, at.NODE] = -1
 
 
 @inner_kernel
 def release(work, node):
     """Give back the histogram that a node keeps, if any."""
-    slot = work.node[node, SLOT]
-    if slot >= FIRST_FREE_SLOT:
-        work.free[work.progress[N_FREE]] = slot
-        work.progress[N_FREE] += 1
-    work.node[node, SLOT] = -1
+    slot = work.node[node, at.SLOT]
+    if slot >= at.FIRST_FREE_SLOT:
+        work.free[work.progress[at.N_FREE]] = slot
+        work.progress[at.N_FREE] += 1
+    work.node[node, at.SLOT] = -1

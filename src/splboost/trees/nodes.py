@@ -5,41 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel
+from splboost.trees import workspace as at
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.split import is_better
-from splboost.trees.workspace import (
-    BIN,
-    CHILD,
-    DEPTH,
-    DIVIDED,
-    END,
-    FEATURE,
-    FIRST_FREE_SLOT,
-    GAIN,
-    LEAST_SQUARES,
-    MISSING_LEFT,
-    N_CHANGED,
-    N_FREE,
-    N_FRONTIER,
-    N_LEAVES,
-    N_NODES,
-    N_PLANNED,
-    NODE,
-    NONE_MISSING,
-    NOTHING,
-    ROOT,
-    ROOT_CHANGED,
-    ROOT_FULL,
-    ROOT_SLOT,
-    SLOT,
-    START,
-    STARTED,
-    THRESHOLD,
-    UNLIMITED,
-    WANTED,
-    WAY,
-    WEIGHT,
-)
 
 CHANGED_SHARE = 0.6  # of the rows; above, summing all of them is cheaper
 # The sum of all weights in fixed point, with room to grow and to shrink
@@ -56,14 +24,14 @@ def plan_root(work, weight, target):
     p, plan, total, y = work.progress, work.plan, work.total[0], work.y
     changed = set_weights(work, weight, target)
     fixed = work.weight
-    p[STARTED], p[N_NODES], p[N_FRONTIER], p[N_LEAVES] = 1, 1, 0, 1
-    p[N_CHANGED], p[N_FREE] = changed, work.free.size
+    p[at.STARTED], p[at.N_NODES], p[at.N_FRONTIER], p[at.N_LEAVES] = 1, 1, 0, 1
+    p[at.N_CHANGED], p[at.N_FREE] = changed, work.free.size
     for k in range(work.free.size):
-        work.free[k] = FIRST_FREE_SLOT + k
+        work.free[k] = at.FIRST_FREE_SLOT + k
     if changed >= 0:
         for k in range(changed):
             total[work.row_class[k]] += work.row_weight[k]
-    elif work.criterion == LEAST_SQUARES:
+    elif work.criterion == at.LEAST_SQUARES:
         total[0] = total[1] = 0
         for i in range(fixed.size):
             total[0] += fixed[i]
@@ -84,14 +52,14 @@ def plan_root(work, weight, target):
         n_rows += fixed[i] > 0
     if work.counter >= 0:
         total[work.counter] = n_rows
-    make_node(work, ROOT, np.int64(0))
-    work.node[0, START], work.node[0, END] = 0, n_rows
-    work.node[0, SLOT] = ROOT_SLOT
-    work.min_weight[0] = work.min_share * work.number[0, WEIGHT]
-    plan[0, NODE], plan[0, WANTED] = 0, 1
-    plan[0, WAY] = ROOT_FULL if changed < 0 else ROOT_CHANGED
-    plan[1, NODE], plan[1, WAY] = -1, NOTHING
-    p[N_PLANNED] = fixed.size if changed < 0 else changed
+    make_node(work, at.ROOT, np.int64(0))
+    work.node[0, at.START], work.node[0, at.END] = 0, n_rows
+    work.node[0, at.SLOT] = at.ROOT_SLOT
+    work.min_weight[0] = work.min_share * work.number[0, at.WEIGHT]
+    plan[0, at.NODE], plan[0, at.WANTED] = 0, 1
+    plan[0, at.WAY] = at.ROOT_FULL if changed < 0 else at.ROOT_CHANGED
+    plan[1, at.NODE], plan[1, at.WAY] = -1, at.NOTHING
+    p[at.N_PLANNED] = fixed.size if changed < 0 else changed
 
 
 # Sums may be of several values at a time; the scale, a power of two, is never rounded.
@@ -124,7 +92,7 @@ def set_weights(work, weight, target):
         fixed[i] = new
     for i in range(moment.size):
         moment[i] = np.int64(np.rint(target[i] * weight[i] * scale))
-    usable = not fresh and work.counter < 0 and work.criterion != LEAST_SQUARES
+    usable = not fresh and work.counter < 0 and work.criterion != at.LEAST_SQUARES
     if not usable or changed > CHANGED_SHARE * weight.size:
         return -1
     k = 0
@@ -140,37 +108,37 @@ def set_weights(work, weight, target):
 def make_node(work, node, depth):
     """Set all of a node but its rows, from its sums."""
     row, number, total = work.node[node], work.number[node], work.total[node]
-    row[START], row[END], row[DEPTH], row[SLOT] = 0, 0, depth, -1
-    row[CHILD], row[FEATURE], row[BIN], row[MISSING_LEFT] = -1, -1, -1, 0
-    row[DIVIDED] = 0
+    row[at.START], row[at.END], row[at.DEPTH], row[at.SLOT] = 0, 0, depth, -1
+    row[at.CHILD], row[at.FEATURE], row[at.BIN], row[at.MISSING_LEFT] = -1, -1, -1, 0
+    row[at.DIVIDED] = 0
     weight = total[0]
-    if work.criterion != LEAST_SQUARES:
+    if work.criterion != at.LEAST_SQUARES:
         for c in range(1, work.n_classes):
             weight += total[c]
-    number[GAIN], number[THRESHOLD], number[WEIGHT] = 0.0, np.nan, weight
+    number[at.GAIN], number[at.THRESHOLD], number[at.WEIGHT] = 0.0, np.nan, weight
 
 
 @inner_kernel
 def next_node(work):
     """Take a node off the frontier, or -1 when the tree is finished."""
     p = work.progress
-    if p[N_FRONTIER] == 0 or p[N_LEAVES] >= work.max_leaves:
+    if p[at.N_FRONTIER] == 0 or p[at.N_LEAVES] >= work.max_leaves:
         return -1
-    last = p[N_FRONTIER] - 1
+    last = p[at.N_FRONTIER] - 1
     take = last
-    if work.max_leaves < UNLIMITED:  # best first
+    if work.max_leaves < at.UNLIMITED:  # best first
         best, take = -1.0, 0
-        for k in range(p[N_FRONTIER]):
+        for k in range(p[at.N_FRONTIER]):
             node = work.frontier[k]
-            share = work.number[node, WEIGHT] / work.number[0, WEIGHT]
-            removed = work.number[node, GAIN] * share
+            share = work.number[node, at.WEIGHT] / work.number[0, at.WEIGHT]
+            removed = work.number[node, at.GAIN] * share
             older = best >= 0 and node < work.frontier[take]
             if is_better(removed, best) or (older and not is_better(best, removed)):
                 best, take = removed, k
     node = work.frontier[take]
     for k in range(take, last):
         work.frontier[k] = work.frontier[k + 1]
-    p[N_FRONTIER] = last
+    p[at.N_FRONTIER] = last
     return node
 
 
@@ -185,18 +153,23 @@ def split_node(work, node):
     sides of the codes are left in ``work.sides``.
     """
     p, row, sides = work.progress, work.node[node], work.sides
-    f, start, end, depth = row[FEATURE], row[START], row[END], row[DEPTH] + 1
-    left, total, missing = p[N_NODES], work.total, work.n_bins[f]
-    p[N_NODES] += 2
-    p[N_LEAVES] += 1
-    row[CHILD] = left
-    row[DIVIDED] = depth != work.max_depth
+    f, start, end, depth = (
+        row[at.FEATURE],
+        row[at.START],
+        row[at.END],
+        row[at.DEPTH] + 1,
+    )
+    left, total, missing = p[at.N_NODES], work.total, work.n_bins[f]
+    p[at.N_NODES] += 2
+    p[at.N_LEAVES] += 1
+    row[at.CHILD] = left
+    row[at.DIVIDED] = depth != work.max_depth
     fill_sides(work, node, sides)
     total[left, :] = 0
-    if row[SLOT] < 0:
+    if row[at.SLOT] < 0:
         sum_left_rows(work, node, total[left])
     else:
-        hist = work.hist[row[SLOT], work.offset[f] << work.shift :]
+        hist = work.hist[row[at.SLOT], work.offset[f] << work.shift :]
         for b in range(missing + 1):
             if sides[b] == 0:
                 for s in range(total.shape[1]):
@@ -205,40 +178,42 @@ def split_node(work, node):
         total[left + 1, s] = total[node, s] - total[left, s]
     make_node(work, left, depth)
     make_node(work, left + 1, depth)
-    if row[MISSING_LEFT] == NONE_MISSING:
-        to_right = is_better(work.number[left + 1, WEIGHT], work.number[left, WEIGHT])
-        row[MISSING_LEFT] = 0 if to_right else 1
+    if row[at.MISSING_LEFT] == at.NONE_MISSING:
+        to_right = is_better(
+            work.number[left + 1, at.WEIGHT], work.number[left, at.WEIGHT]
+        )
+        row[at.MISSING_LEFT] = 0 if to_right else 1
         sides[missing] = 1 if to_right else 0
-    if row[DIVIDED]:
+    if row[at.DIVIDED]:
         rows = work.rows[start:end]
         cut = start + divide_rows(work.codes[f], sides, rows, work.spare)
-        work.node[left, START], work.node[left + 1, END] = start, end
-        work.node[left, END], work.node[left + 1, START] = cut, cut
+        work.node[left, at.START], work.node[left + 1, at.END] = start, end
+        work.node[left, at.END], work.node[left + 1, at.START] = cut, cut
 
 
 @inner_kernel
 def fill_sides(work, node, sides):
     """The side to which each code of the node's feature goes: 0 left, 1 right."""
-    f = work.node[node, FEATURE]
+    f = work.node[node, at.FEATURE]
     missing = work.n_bins[f]
     if work.kind[f] == CATEGORICAL:
         bits = work.bins[node]
         for code in range(missing):
             sides[code] = 1 - ((bits[code >> 3] >> (code & 7)) & 1)
     else:
-        last = work.node[node, BIN]
+        last = work.node[node, at.BIN]
         for code in range(missing):
             sides[code] = code > last
-    sides[missing] = work.node[node, MISSING_LEFT] != 1
+    sides[missing] = work.node[node, at.MISSING_LEFT] != 1
 
 
 @inner_kernel
 def sum_left_rows(work, node, total):
     """Sums of the left child from the node's rows."""
-    codes, sides = work.codes[work.node[node, FEATURE]], work.sides
+    codes, sides = work.codes[work.node[node, at.FEATURE]], work.sides
     rows, weight = work.rows, work.row_weight
-    regression = work.criterion == LEAST_SQUARES
-    for i in range(work.node[node, START], work.node[node, END]):
+    regression = work.criterion == at.LEAST_SQUARES
+    for i in range(work.node[node, at.START], work.node[node, at.END]):
         if sides[codes[rows[i]]] == 0:
             if regression:
                 total[0] += weight[i]
@@ -268,8 +243,8 @@ def divide_rows(codes, sides, rows, spare):
 @inner_kernel
 def gather(work, node):
     """Copy weights and targets of the node's rows beside them."""
-    regression = work.criterion == LEAST_SQUARES
-    for i in range(work.node[node, START], work.node[node, END]):
+    regression = work.criterion == at.LEAST_SQUARES
+    for i in range(work.node[node, at.START], work.node[node, at.END]):
         row = work.rows[i]
         work.row_weight[i] = work.weight[row]
         if regression:
@@ -281,11 +256,11 @@ def gather(work, node):
 @inner_kernel
 def may_split(work, node):
     """Whether a node is deep, large and mixed enough to be looked at."""
-    if work.node[node, DEPTH] == work.max_depth:
+    if work.node[node, at.DEPTH] == work.max_depth:
         return 0
-    if work.node[node, END] - work.node[node, START] < 2 * work.min_rows:
+    if work.node[node, at.END] - work.node[node, at.START] < 2 * work.min_rows:
         return 0
-    if work.criterion == LEAST_SQUARES:
+    if work.criterion == at.LEAST_SQUARES:
         return 1
     classes = 0
     for c in range(work.n_classes):
@@ -300,22 +275,26 @@ def may_split(work, node):
 def leaf_of_rows(work, leaf):
     """Number of the node in which each row ends, also for rows of weight zero."""
     nodes, codes, rows = work.node, work.codes, work.rows
-    sides = np.empty((work.progress[N_NODES], 256), dtype=np.uint8)
+    sides = np.empty((work.progress[at.N_NODES], 256), dtype=np.uint8)
     for node in range(sides.shape[0]):
-        start, end, child = nodes[node, START], nodes[node, END], nodes[node, CHILD]
+        start, end, child = (
+            nodes[node, at.START],
+            nodes[node, at.END],
+            nodes[node, at.CHILD],
+        )
         if child >= 0:
             fill_sides(work, node, sides[node])
         if child < 0:
             for i in range(start, end):
                 leaf[rows[i]] = node
-        elif not nodes[node, DIVIDED]:
-            column = codes[nodes[node, FEATURE]]
+        elif not nodes[node, at.DIVIDED]:
+            column = codes[nodes[node, at.FEATURE]]
             for i in range(start, end):
                 leaf[rows[i]] = child + np.int64(sides[node, column[rows[i]]])
-    for i in range(leaf.size if nodes[0, END] < leaf.size else 0):
+    for i in range(leaf.size if nodes[0, at.END] < leaf.size else 0):
         if work.weight[i] == 0:
             node = 0
-            while nodes[node, CHILD] >= 0:
-                code = codes[nodes[node, FEATURE], i]
-                node = nodes[node, CHILD] + np.int64(sides[node, code])
+            while nodes[node, at.CHILD] >= 0:
+                code = codes[nodes[node, at.FEATURE], i]
+                node = nodes[node, at.CHILD] + np.int64(sides[node, code])
             leaf[i] = node

@@ -17,6 +17,7 @@ from collections import namedtuple
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel
+from splboost.trees import workspace as at
 from splboost.trees.binning import CATEGORICAL
 from splboost.trees.nodes import gather, may_split, split_node
 from splboost.trees.split import (
@@ -27,22 +28,6 @@ from splboost.trees.split import (
     entropy_removed,
     most_entropy,
     search_feature,
-)
-from splboost.trees.workspace import (
-    CHILD,
-    DIVIDED,
-    END,
-    ENTROPY,
-    FEATURE,
-    FIRST_SIDE,
-    GAIN,
-    HIGH,
-    LEAST_SQUARES,
-    LOW,
-    MISSING,
-    NONE_MISSING,
-    SLOT,
-    START,
 )
 
 SMALL_NODE = 256  # rows; what is below such nodes is grown so
@@ -55,19 +40,19 @@ Sorted = namedtuple("Sorted", "order codes sums classes start")
 @inner_kernel
 def grow_small(work, root):
     """Grow all that there is below a node of at most SMALL_NODE rows."""
-    start, end = work.node[root, START], work.node[root, END]
+    start, end = work.node[root, at.START], work.node[root, at.END]
     size = end - start
     codes = np.empty((work.n_bins.size, size), dtype=np.uint8)
     order = np.empty((work.n_bins.size, size), dtype=np.uint16)
     sums = np.empty((size, 2), dtype=np.int64)
     classes = np.empty(size, dtype=work.y.dtype)
-    work.node[root, SLOT] = -1
+    work.node[root, at.SLOT] = -1
     gather(work, root)
     rows = work.rows[start:end]
     for i in range(size):
         classes[i] = work.y[rows[i]]
         sums[i, 0] = work.weight[rows[i]]
-        if work.criterion == LEAST_SQUARES:
+        if work.criterion == at.LEAST_SQUARES:
             sums[i, 1] = work.moment[rows[i]]
         else:  # the weight of class 1
             sums[i, 1] = sums[i, 0] if classes[i] == 1 else 0
@@ -77,7 +62,7 @@ def grow_small(work, root):
     sort_columns(codes, work.n_bins, order)
     columns = Sorted(order, codes, sums, classes, start)
     search_small(work, root, columns)
-    if work.number[root, GAIN] > 0:
+    if work.number[root, at.GAIN] > 0:
         grow_sorted(work, root, columns)
 
 
@@ -114,23 +99,23 @@ def grow_sorted(work, root, columns):
     while height > 0:
         height -= 1
         node = stack[height]
-        lo, hi = work.node[node, START] - start, work.node[node, END] - start
+        lo, hi = work.node[node, at.START] - start, work.node[node, at.END] - start
         split_node(work, node)
-        left = work.node[node, CHILD]
-        if not work.node[node, DIVIDED]:
+        left = work.node[node, at.CHILD]
+        if not work.node[node, at.DIVIDED]:
             continue
         wanted = may_split(work, left), may_split(work, left + 1)
         if not (wanted[0] or wanted[1]):
             continue
         gather(work, node)
-        column, rows = codes[work.node[node, FEATURE]], order[0]
+        column, rows = codes[work.node[node, at.FEATURE]], order[0]
         for k in range(lo, hi):
             side_of[rows[k]] = work.sides[column[rows[k]]]
         divide_sorted(order, lo, hi, side_of, spare)
         for k in range(2):
             if wanted[k]:
                 search_small(work, left + k, columns)
-                if work.number[left + k, GAIN] > 0:
+                if work.number[left + k, at.GAIN] > 0:
                     stack[height] = left + k
                     height += 1
 
@@ -156,17 +141,17 @@ def divide_sorted(order, lo, hi, sides, spare):
 @inner_kernel
 def search_small(work, node, columns):
     """Choose the split of a node from its sorted columns."""
-    two = work.criterion == LEAST_SQUARES or work.n_classes == 2
+    two = work.criterion == at.LEAST_SQUARES or work.n_classes == 2
     least = 0.0
     for f in range(work.n_bins.size):
         if two and work.kind[f] != CATEGORICAL:
             gain = scan_sorted(work, node, columns, f, least)
         else:
             bins = sum_sorted(work, node, columns, f)
-            gain = search_feature(work, node, FIRST_SIDE, f, bins, least)
+            gain = search_feature(work, node, at.FIRST_SIDE, f, bins, least)
         work.gain[0, f] = gain
         least = max(least, CLOSE * gain)
-    choose(work, node, FIRST_SIDE)
+    choose(work, node, at.FIRST_SIDE)
 
 
 @inner_kernel
@@ -177,12 +162,12 @@ def scan_sorted(work, node, columns, f, least):
     """
     order, codes, sums, _, start = columns
     total, min_rows, min_weight = work.total[node], work.min_rows, work.min_weight[0]
-    two = work.criterion != LEAST_SQUARES
-    most = most_entropy(total) if work.criterion == ENTROPY else 0.0
+    two = work.criterion != at.LEAST_SQUARES
+    most = most_entropy(total) if work.criterion == at.ENTROPY else 0.0
     squares = most if most > 0 else 1.0
     one, f = np.uint64(1), np.uint64(f)
-    lo = np.uint64(work.node[node, START] - start)
-    hi = np.uint64(work.node[node, END] - start)
+    lo = np.uint64(work.node[node, at.START] - start)
+    hi = np.uint64(work.node[node, at.END] - start)
     all_weight = np.float64(total[0] + (total[1] if two else 0))
     mean = np.float64(total[1]) / all_weight
     known, missing = hi, work.n_bins[f]
@@ -227,9 +212,9 @@ def scan_sorted(work, node, columns, f, least):
                         bar = best + TIE * best + TIE_FLOOR
     if best > 0:
         found, after = work.found[0, f], best_place + one
-        found[LOW] = codes[f, order[f, best_place]]
-        found[HIGH] = codes[f, order[f, after]] if after < known else -1
-        found[MISSING] = best_left if n_missing > 0 else NONE_MISSING
+        found[at.LOW] = codes[f, order[f, best_place]]
+        found[at.HIGH] = codes[f, order[f, after]] if after < known else -1
+        found[at.MISSING] = best_left if n_missing > 0 else at.NONE_MISSING
     return work.factor * best
 
 
@@ -240,7 +225,7 @@ def sum_sorted(work, node, columns, f):
     With them come the numbers of these bins, and how many they are.
     """
     order, codes, sums, classes, start = columns
-    lo, hi = work.node[node, START] - start, work.node[node, END] - start
+    lo, hi = work.node[node, at.START] - start, work.node[node, at.END] - start
     shift, missing = work.shift, work.n_bins[f]
     most = min(hi - lo, missing + 1) + 1
     hist = np.zeros(most << shift, dtype=np.int64)
@@ -253,7 +238,7 @@ def sum_sorted(work, node, columns, f):
             size += 1
             numbers[size] = code
         b = size << shift
-        if work.criterion == LEAST_SQUARES:
+        if work.criterion == at.LEAST_SQUARES:
             hist[b] += sums[row, 0]
             hist[b + 1] += sums[row, 1]
         else:

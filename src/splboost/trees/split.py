@@ -37,32 +37,8 @@ from __future__ import annotations
 import numpy as np
 
 from splboost._tools.compiling import inner_kernel
+from splboost.trees import workspace as at
 from splboost.trees.binning import CATEGORICAL, EXACT, middle
-from splboost.trees.workspace import (
-    BIN,
-    END,
-    ENTROPY,
-    FEATURE,
-    GAIN,
-    HIGH,
-    LEAST_SQUARES,
-    LOW,
-    MISSING,
-    MISSING_LEFT,
-    N_CHANGED,
-    NODE,
-    NONE_MISSING,
-    NOTHING,
-    ROOT_CHANGED,
-    ROOT_FULL,
-    SET_BYTES,
-    SLOT,
-    START,
-    SUBTRACT,
-    THRESHOLD,
-    WANTED,
-    WAY,
-)
 
 TIE = 1e-10
 TIE_FLOOR = 1e-13
@@ -84,13 +60,13 @@ def is_better(gain, best):
 def search(work, first, last):
     """Best split by each of the features first to last, of the planned nodes."""
     for side in range(2):
-        node, way = work.plan[side, NODE], work.plan[side, WAY]
-        if way == NOTHING:
+        node, way = work.plan[side, at.NODE], work.plan[side, at.WAY]
+        if way == at.NOTHING:
             continue
-        hist = work.hist[work.node[node, SLOT]]
+        hist = work.hist[work.node[node, at.SLOT]]
         fill_histogram(work, hist, node, way, first, last)
         least = 0.0
-        for f in range(first, last if work.plan[side, WANTED] else first):
+        for f in range(first, last if work.plan[side, at.WANTED] else first):
             bins = hist[work.offset[f] << work.shift :], work.numbers, work.n_bins[f]
             gain = search_feature(work, node, side, f, bins, least)
             work.gain[side, f] = gain
@@ -101,25 +77,25 @@ def search(work, first, last):
 def fill_histogram(work, hist, node, way, first, last):
     """Bring the node's histogram about, for features first to last."""
     lo, hi = work.offset[first] << work.shift, work.offset[last] << work.shift
-    if way == SUBTRACT:
-        smaller = work.hist[work.node[work.plan[0, NODE], SLOT]]
+    if way == at.SUBTRACT:
+        smaller = work.hist[work.node[work.plan[0, at.NODE], at.SLOT]]
         for b in range(lo, hi):
             hist[b] -= smaller[b]
         return
     columns = work.codes, work.offset, work.shift, first, last
-    start, end = work.node[node, START], work.node[node, END]
+    start, end = work.node[node, at.START], work.node[node, at.END]
     rows, weight = work.rows[start:end], work.row_weight[start:end]
     classes, moment = work.row_class[start:end], work.row_moment[start:end]
-    if way == ROOT_CHANGED:
-        end = work.progress[N_CHANGED]
+    if way == at.ROOT_CHANGED:
+        end = work.progress[at.N_CHANGED]
         rows, weight = work.spare[:end], work.row_weight[:end]
         classes = work.row_class[:end]
     else:
         hist[lo:hi] = 0
-    if way == ROOT_FULL:
+    if way == at.ROOT_FULL:
         rows, weight = work.spare[:0], work.weight
         classes, moment = work.y, work.moment
-    if work.criterion == LEAST_SQUARES:
+    if work.criterion == at.LEAST_SQUARES:
         add_moments(columns, rows, weight, moment, hist)
     else:
         add_classes(columns, rows, weight, classes, hist)
@@ -189,7 +165,7 @@ def search_feature(work, node, side, f, bins, least):
     hist, numbers, size = bins
     shift, total = work.shift, work.total[node]
     categorical, n_classes = work.kind[f] == CATEGORICAL, work.n_classes
-    two = work.criterion == LEAST_SQUARES or n_classes == 2
+    two = work.criterion == at.LEAST_SQUARES or n_classes == 2
     found = work.found[side, f]
     order = numbers
     walked, n_walked = hist, size
@@ -208,15 +184,15 @@ def search_feature(work, node, side, f, bins, least):
         if position < 0 or not is_better(gain, best):
             continue
         best = gain
-        found[MISSING] = NONE_MISSING if is_empty(hist, shift, size) else left
+        found[at.MISSING] = at.NONE_MISSING if is_empty(hist, shift, size) else left
         if categorical:
             sort_out(work, side, f, (walked, numbers, order), position)
             continue
         low = position - 1
         while is_empty(hist, shift, low):
             low -= 1
-        found[LOW] = numbers[low]
-        found[HIGH] = numbers[position] if position < size else -1
+        found[at.LOW] = numbers[low]
+        found[at.HIGH] = numbers[position] if position < size else -1
     return best
 
 
@@ -229,8 +205,8 @@ def scan_moments(work, hist, size, total, least):
     the missing; the bins from that position on go right. The gain is 0 if no
     admissible cut has more than the ``least``.
     """
-    two = work.criterion != LEAST_SQUARES
-    most = most_entropy(total) if work.criterion == ENTROPY else 0.0
+    two = work.criterion != at.LEAST_SQUARES
+    most = most_entropy(total) if work.criterion == at.ENTROPY else 0.0
     factor = most if most > 0 else 1.0
     min_weight = work.min_weight[0]
     all_weight = np.float64(total[0] + (total[1] if two else 0))
@@ -344,7 +320,7 @@ def class_gain(work, left, total, left_weight, right_weight):
     """Impurity removed by a cut, per unit of the node's weight."""
     weight = left_weight + right_weight
     gain = 0.0
-    if work.criterion == ENTROPY:
+    if work.criterion == at.ENTROPY:
         for c in range(work.n_classes):
             gain += divergence(left[c], total[c], left_weight, right_weight)
         return gain / weight
@@ -403,7 +379,7 @@ def order_categories(work, hist, size, slot):
     missing cells at the end, and their places before.
     """
     shift = work.shift
-    weight_slots = 1 if work.criterion == LEAST_SQUARES else work.n_classes
+    weight_slots = 1 if work.criterion == at.LEAST_SQUARES else work.n_classes
     keys, order = np.empty(size), np.empty(size + 1, dtype=np.int64)
     filled = 0
     for b in range(size):
@@ -435,9 +411,9 @@ def sort_out(work, side, f, bins, position):
     category that the node has not seen goes where missing cells go.
     """
     ordered, numbers, order = bins
-    slots = 1 if work.criterion == LEAST_SQUARES else work.n_classes
+    slots = 1 if work.criterion == at.LEAST_SQUARES else work.n_classes
     found, left_set = work.found[side, f], work.left_set[side, f]
-    if found[MISSING] == NONE_MISSING:
+    if found[at.MISSING] == at.NONE_MISSING:
         left = right = 0
         for k in range(order.size - 1):
             for b in range(k << work.shift, (k << work.shift) + slots):
@@ -445,8 +421,8 @@ def sort_out(work, side, f, bins, position):
                     left += ordered[b]
                 else:
                     right += ordered[b]
-        found[MISSING] = 0 if is_better(np.float64(right), np.float64(left)) else 1
-    left_set[:] = 255 if found[MISSING] == 1 else 0
+        found[at.MISSING] = 0 if is_better(np.float64(right), np.float64(left)) else 1
+    left_set[:] = 255 if found[at.MISSING] == 1 else 0
     for k in range(order.size - 1):
         code = numbers[order[k]]
         bit = np.uint8(1 << (code & 7))
@@ -477,20 +453,20 @@ def set_split(work, node, side, f, gain):
     else on the edge nearest below the middle, so that codes and values always agree.
     """
     found = work.found[side, f]
-    low, high = found[LOW], found[HIGH]
-    work.number[node, GAIN] = gain
-    work.node[node, FEATURE] = f
-    work.node[node, MISSING_LEFT] = found[MISSING]
+    low, high = found[at.LOW], found[at.HIGH]
+    work.number[node, at.GAIN] = gain
+    work.node[node, at.FEATURE] = f
+    work.node[node, at.MISSING_LEFT] = found[at.MISSING]
     if work.kind[f] == CATEGORICAL:
-        for k in range(SET_BYTES):
+        for k in range(at.SET_BYTES):
             work.bins[node, k] = work.left_set[side, f, k]
     elif high < 0:
-        work.node[node, BIN] = work.n_bins[f] - 1
-        work.number[node, THRESHOLD] = np.inf
+        work.node[node, at.BIN] = work.n_bins[f] - 1
+        work.number[node, at.THRESHOLD] = np.inf
     else:
         points, exact = work.points[work.offset[f] :], work.kind[f] == EXACT
         threshold = middle(points[low], points[high] if exact else points[high - 1])
         while low + 1 < high and points[low + 1] <= threshold:
             low += 1
-        work.node[node, BIN] = low
-        work.number[node, THRESHOLD] = threshold if exact else points[low]
+        work.node[node, at.BIN] = low
+        work.number[node, at.THRESHOLD] = threshold if exact else points[low]

@@ -2,7 +2,8 @@
 
 Kernels get it as one reference (see ``grower``): a single pointer for some forty values
 saves much of the time of a call and of compiling. Nodes are numbered from the root, 0,
-and the two children of a node have consecutive numbers.
+and the two children of a node have consecutive numbers. Kernels import this module as
+``at``: ``work.node[k, at.START]`` is where the rows of node k start.
 """
 
 from __future__ import annotations

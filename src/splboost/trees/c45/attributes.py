@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splboost._tools.compiling import lean_kernel
+from splboost.trees.c45 import c45_workspace as at
 from splboost.trees.c45.gain import (
     EPSILON,
     NO_GAIN,
@@ -20,28 +21,18 @@ from splboost.trees.c45.ranks import GAP, ROW, ROW_BITS, mark_valid
 from splboost.trees.split import TIE, TIE_FLOOR
 
 BLOCK = 16 * STRETCH  # places that are laid out and bounded at a time
-# Places of ``Scratch.now``, which says where the making of a tree has got to: whether
-# the stage has begun; the node and cases at which it is; the numbers of nodes, of those
-# yet to be split, and of the root's cases; whether the lists are still those of the
-# table, and cuts have to pay; the depth allowed, and that without paying (0: never) if
-# the root cannot; the nodes on the way to that being pruned, and where memory is free
-# above their cases; and the cells that this call may still look at
-BEGUN, NODE, LOW, HIGH, N_NODES, N_OPEN, SIZE = range(7)
-WHOLE, PAYING, MAX_DEPTH, FREE_DEPTH, N_FRAMES, FREE, WORK = range(7, 14)
-# Places of ``Scratch.limits``; deviations are those of the confidence, see prune
-MIN_CASES, CONFIDENCE, DEVIATIONS = range(3)
 
 
 @lean_kernel(inner=True, forceinline=True)
 def rate_attributes(cells, scratch):
     """Rate splits of the node by each attribute."""
-    now, min_cases = scratch.now, scratch.limits[MIN_CASES]
-    low, high, total = now[LOW], now[HIGH], scratch.mass[now[NODE]]
-    paying = now[PAYING] and not (now[NODE] == 0 and now[FREE_DEPTH] > 0)
+    now, min_cases = scratch.now, scratch.limits[at.MIN_CASES]
+    low, high, total = now[at.LOW], now[at.HIGH], scratch.mass[now[at.NODE]]
+    paying = now[at.PAYING] and not (now[at.NODE] == 0 and now[at.FREE_DEPTH] > 0)
     node = summarise(total, min_cases, paying)
-    lists = cells.ascending if now[WHOLE] else scratch.lists
+    lists = cells.ascending if now[at.WHOLE] else scratch.lists
     gain, cost, info, ends = scratch.gain, scratch.cost, scratch.info, scratch.ends
-    now[WORK] -= gain.size * (high - low)
+    now[at.WORK] -= gain.size * (high - low)
     for f in range(gain.size):
         gain[f], cost[f] = UNUSABLE, 0.0
         k, offset = cells.which_list[f], cells.offset[f]
@@ -83,7 +74,7 @@ def lay_out_sorted(cells, scratch, f, entries, total, node):
     all at once where some values are unknown, as the sums of the others come first.
     There are none if no cut may gain.
     """
-    (known, may_gain), min_cases = node, scratch.limits[MIN_CASES]
+    (known, may_gain), min_cases = node, scratch.limits[at.MIN_CASES]
     values = cells.values[cells.offset[f] : cells.offset[f + 1]]
     below, bound, top = scratch.below, scratch.bound, scratch.top
     size, unknown, n_tried = entries.size, 0.0, 0
@@ -172,7 +163,9 @@ def lay_out_counted(cells, scratch, f, node):
     size, n_tried = pack_ranks(scratch.of_rank, values.size, scratch.below, met), 0
     for c in range(total.size):
         total[c] = scratch.below[c, size - 1] if size > 0 else 0.0
-    known, may_gain = summarise(total, scratch.limits[MIN_CASES], node[0].only_paying)
+    known, may_gain = summarise(
+        total, scratch.limits[at.MIN_CASES], node[0].only_paying
+    )
     if size < 2 or not may_gain:
         return 0, n_tried, known
     valid = scratch.valid[:size]

@@ -18,34 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from splboost._tools.compiling import kernel, lean_kernel
-from splboost.trees.c45.attributes import (
-    BEGUN,
-    FREE,
-    FREE_DEPTH,
-    HIGH,
-    LOW,
-    MAX_DEPTH,
-    MIN_CASES,
-    N_NODES,
-    N_OPEN,
-    NODE,
-    PAYING,
-    SIZE,
-    WHOLE,
-    WORK,
-    choose_attribute,
-    place_cut,
-    rate_attributes,
-)
+from splboost.trees.c45 import c45_workspace as at
+from splboost.trees.c45.attributes import choose_attribute, place_cut, rate_attributes
 from splboost.trees.c45.gain import EPSILON, SLACK, heaviest, reaches, sum_of
 from splboost.trees.c45.ranks import ROW
-
-# Columns of the nodes' integers
-FEATURE, CUT, CHILD, CHILDREN, PARENT, DEPTH, CLASS = range(7)
-NO_CHILD = -1
-TAKE = -1  # the unknown, of a branch that is yet to be taken from the node above
-UNDER_WAY, NO_ROOM, DONE = range(3)  # what calls answer; memory may be too small
-CELLS = 2_000_000  # looked at by one call, some 20 ms
 
 
 @lean_kernel(inner=True, forceinline=True)
@@ -74,11 +50,11 @@ def plant(cells, scratch):
     if n_averaged == 0:
         scratch.in_average[:] = True
     root = np.int64(0)
-    node[root, :] = NO_CHILD
-    node[root, DEPTH], node[root, CLASS] = 0, heaviest(mass[root])
-    now[BEGUN], now[N_NODES], now[N_OPEN], now[WHOLE] = 1, 1, 0, whole
-    now[FREE] = 0
-    now[SIZE] = size
+    node[root, :] = at.NO_CHILD
+    node[root, at.DEPTH], node[root, at.CLASS] = 0, heaviest(mass[root])
+    now[at.BEGUN], now[at.N_NODES], now[at.N_OPEN], now[at.WHOLE] = 1, 1, 0, whole
+    now[at.FREE] = 0
+    now[at.SIZE] = size
     if may_split(scratch, root):
         push(scratch, root, 1.0, (root, size, size, size))
 
@@ -102,36 +78,36 @@ def grow(memory):
     """
     cells, scratch = memory.cells, memory.scratch
     now, has_room = scratch.now, True
-    now[WORK] = CELLS
-    if not now[BEGUN]:
+    now[at.WORK] = at.CELLS
+    if not now[at.BEGUN]:
         plant(cells, scratch)
-    while has_room and now[WORK] > 0 and now[N_OPEN] > 0:
+    while has_room and now[at.WORK] > 0 and now[at.N_OPEN] > 0:
         has_room = open_node(cells, scratch, scratch.lists.shape[0])
         if has_room:
-            mark_tested(scratch.node, now[NODE], scratch.tested)
+            mark_tested(scratch.node, now[at.NODE], scratch.tested)
             rate_attributes(cells, scratch)
             if branch_out(cells, scratch):
                 divide_lists(cells, scratch)
-            has_room = now[N_NODES] <= scratch.node.shape[0]
-    done = now[N_OPEN] == 0
+            has_room = now[at.N_NODES] <= scratch.node.shape[0]
+    done = now[at.N_OPEN] == 0
     if done and has_room:
         collapse(scratch)
-    return NO_ROOM if not has_room else (DONE if done else UNDER_WAY)
+    return at.NO_ROOM if not has_room else (at.DONE if done else at.UNDER_WAY)
 
 
 @lean_kernel(inner=True)
 def open_node(cells, scratch, n_lists):
     """Take up the node on top of the stack; False if there is no room for it."""
-    scratch.now[N_OPEN] -= 1
-    k = scratch.now[N_OPEN]
+    scratch.now[at.N_OPEN] -= 1
+    k = scratch.now[at.N_OPEN]
     i, low, high = scratch.stack[k, 0], scratch.stack[k, 1], scratch.stack[k, 2]
     unknown, end = scratch.stack[k, 3], scratch.stack[k, 4]
-    if unknown == TAKE:
+    if unknown == at.TAKE:
         if high + (high - low) > scratch.lists.shape[1]:
             return False
         low, high = high, take_branch(cells, scratch, i, scratch.shares[k], low, high)
     elif end > unknown:
-        place = max(end, scratch.now[FREE])
+        place = max(end, scratch.now[at.FREE])
         size = (high - low) + (end - unknown)
         if place + size > scratch.lists.shape[1]:
             return False
@@ -149,9 +125,9 @@ def take_branch(cells, scratch, i, share, low, high):
     That spares dividing and joining, which takes half as long again. Returns the end of
     the copies.
     """
-    parent = scratch.node[scratch.node[i, PARENT]]
-    is_right, cut = i > parent[CHILD], parent[CUT]
-    rank, case_weight = cells.rank[parent[FEATURE]], scratch.case_weight
+    parent = scratch.node[scratch.node[i, at.PARENT]]
+    is_right, cut = i > parent[at.CHILD], parent[at.CUT]
+    rank, case_weight = cells.rank[parent[at.FEATURE]], scratch.case_weight
     end = high
     for k in range(low, high):
         row = scratch.lists[0, k]
@@ -185,7 +161,7 @@ def join(scratch, n, share, span, place):
 @lean_kernel(inner=True)
 def take_up(cells, scratch, i, low, high):
     """Be at a node and its cases, with the weights that they have there."""
-    scratch.now[NODE], scratch.now[LOW], scratch.now[HIGH] = i, low, high
+    scratch.now[at.NODE], scratch.now[at.LOW], scratch.now[at.HIGH] = i, low, high
     if cells.any_missing:
         two = scratch.mass.shape[1] == 2
         for k in range(low, high):
@@ -197,9 +173,9 @@ def take_up(cells, scratch, i, low, high):
 def mark_tested(node, i, tested):
     """Note which attributes were tested above a node."""
     tested[:] = False
-    while node[i, PARENT] >= 0:
-        i = node[i, PARENT]
-        tested[node[i, FEATURE]] = True
+    while node[i, at.PARENT] >= 0:
+        i = node[i, at.PARENT]
+        tested[node[i, at.FEATURE]] = True
 
 
 @lean_kernel(inner=True, forceinline=True)
@@ -210,41 +186,47 @@ def branch_out(cells, scratch):
     they are counted only.
     """
     node, mass, now = scratch.node, scratch.mass, scratch.now
-    parent, first = now[NODE], now[N_NODES]
-    freely = now[PAYING] and parent == 0 and now[FREE_DEPTH] > 0
-    feature, paid = choose_attribute(cells, scratch, now[PAYING], freely)
+    parent, first = now[at.NODE], now[at.N_NODES]
+    freely = now[at.PAYING] and parent == 0 and now[at.FREE_DEPTH] > 0
+    feature, paid = choose_attribute(cells, scratch, now[at.PAYING], freely)
     if feature < 0:
         return False
     if not paid:
-        now[PAYING], now[MAX_DEPTH] = 0, min(now[MAX_DEPTH], now[FREE_DEPTH])
+        now[at.PAYING], now[at.MAX_DEPTH] = (
+            0,
+            min(now[at.MAX_DEPTH], now[at.FREE_DEPTH]),
+        )
     n = np.int64(2)
     if cells.categorical[feature]:
         n = cells.offset[feature + 1] - cells.offset[feature]
     else:
-        node[parent, CUT] = place_cut(cells, scratch, feature)
-    now[N_NODES] += n
-    if now[N_NODES] > node.shape[0]:
+        node[parent, at.CUT] = place_cut(cells, scratch, feature)
+    now[at.N_NODES] += n
+    if now[at.N_NODES] > node.shape[0]:
         return False
-    node[parent, FEATURE] = feature
-    node[parent, CHILD], node[parent, CHILDREN] = first, n
+    node[parent, at.FEATURE] = feature
+    node[parent, at.CHILD], node[parent, at.CHILDREN] = first, n
     part_cases(cells, scratch, parent)
-    start, n_open = scratch.start, now[N_OPEN]
+    start, n_open = scratch.start, now[at.N_OPEN]
     take = start[n + 1] > start[n] and not cells.categorical[feature]
     for v in range(n):
         child = first + v
-        node[child, :] = NO_CHILD
-        node[child, PARENT], node[child, DEPTH] = parent, node[parent, DEPTH] + 1
-        node[child, CLASS] = node[parent, CLASS]
+        node[child, :] = at.NO_CHILD
+        node[child, at.PARENT], node[child, at.DEPTH] = (
+            parent,
+            node[parent, at.DEPTH] + 1,
+        )
+        node[child, at.CLASS] = node[parent, at.CLASS]
         for c in range(mass.shape[1]):
             mass[child, c] = scratch.of_branch[v, c]
         if start[v + 1] > start[v]:
-            node[child, CLASS] = heaviest(mass[child])
+            node[child, at.CLASS] = heaviest(mass[child])
         if may_split(scratch, child):
             span = start[v], start[v + 1], start[n], start[n + 1]
             if take:
-                span = now[LOW], now[HIGH], np.int64(TAKE), np.int64(TAKE)
+                span = now[at.LOW], now[at.HIGH], np.int64(at.TAKE), np.int64(at.TAKE)
             push(scratch, child, scratch.part[v], span)
-    return now[N_OPEN] > n_open and not take
+    return now[at.N_OPEN] > n_open and not take
 
 
 @lean_kernel(inner=True)
@@ -256,10 +238,14 @@ def part_cases(cells, scratch, i):
     unknown.
     """
     of_branch, start, part = scratch.of_branch, scratch.start, scratch.part
-    feature, cut = scratch.node[i, FEATURE], scratch.node[i, CUT]
+    feature, cut = scratch.node[i, at.FEATURE], scratch.node[i, at.CUT]
     categorical, rank = cells.categorical[feature], cells.rank[feature]
-    low, high, n = scratch.now[LOW], scratch.now[HIGH], scratch.node[i, CHILDREN]
-    scratch.now[WORK] -= high - low
+    low, high, n = (
+        scratch.now[at.LOW],
+        scratch.now[at.HIGH],
+        scratch.node[i, at.CHILDREN],
+    )
+    scratch.now[at.WORK] -= high - low
     for v in range(n + 1):
         start[v + 1] = 0
         for c in range(of_branch.shape[1]):
@@ -290,12 +276,12 @@ def part_cases(cells, scratch, i):
 def divide_lists(cells, scratch):
     """Divide lists among the branches of the node."""
     now = scratch.now
-    low, high, n = now[LOW], now[HIGH], scratch.node[now[NODE], CHILDREN]
-    source = cells.ascending if now[WHOLE] else scratch.lists
+    low, high, n = now[at.LOW], now[at.HIGH], scratch.node[now[at.NODE], at.CHILDREN]
+    source = cells.ascending if now[at.WHOLE] else scratch.lists
     for k in range(scratch.lists.shape[0]):
         divide(source[k][low:high], scratch.lists[k][low:high], scratch, n)
-    now[WORK] -= scratch.lists.shape[0] * (high - low)
-    now[WHOLE] = 0
+    now[at.WORK] -= scratch.lists.shape[0] * (high - low)
+    now[at.WHOLE] = 0
     keep_weights(cells, scratch)
 
 
@@ -303,7 +289,7 @@ def divide_lists(cells, scratch):
 def keep_weights(cells, scratch):
     """Note the weights of cases that were divided, in the order of list 0."""
     if cells.any_missing:
-        for i in range(scratch.now[LOW], scratch.now[HIGH]):
+        for i in range(scratch.now[at.LOW], scratch.now[at.HIGH]):
             scratch.case_weight[i] = abs(scratch.pull[scratch.lists[0, i]])
 
 
@@ -339,9 +325,9 @@ def may_split(scratch, i):
     """Whether a node is worth a look: mixed, of some weight, and not too deep."""
     node, mass = scratch.node, scratch.mass[i]
     total = sum_of(mass)
-    mixed = total - mass[node[i, CLASS]] > SLACK * total
-    enough = total > 0 and reaches(total, 2 * scratch.limits[MIN_CASES])
-    return mixed and enough and node[i, DEPTH] < scratch.now[MAX_DEPTH]
+    mixed = total - mass[node[i, at.CLASS]] > SLACK * total
+    enough = total > 0 and reaches(total, 2 * scratch.limits[at.MIN_CASES])
+    return mixed and enough and node[i, at.DEPTH] < scratch.now[at.MAX_DEPTH]
 
 
 @lean_kernel(inner=True)
@@ -350,24 +336,24 @@ def push(scratch, i, share, span):
 
     ``span`` is where its cases are, and those of unknown value of which it has a share.
     """
-    k = scratch.now[N_OPEN]
+    k = scratch.now[at.N_OPEN]
     scratch.stack[k, 0], scratch.shares[k] = i, share
     for c in range(4):
         scratch.stack[k, c + 1] = span[c]
-    scratch.now[N_OPEN] = k + 1
+    scratch.now[at.N_OPEN] = k + 1
 
 
 @lean_kernel(inner=True)
 def collapse(scratch):
     """Make leaves of nodes whose branches make no fewer errors on the cases."""
     node, mass, errors = scratch.node, scratch.mass, scratch.errors
-    for i in range(scratch.now[N_NODES] - 1, -1, -1):
-        errors[i, 0] = sum_of(mass[i]) - mass[i, node[i, CLASS]]
-        if node[i, CHILD] >= 0:
+    for i in range(scratch.now[at.N_NODES] - 1, -1, -1):
+        errors[i, 0] = sum_of(mass[i]) - mass[i, node[i, at.CLASS]]
+        if node[i, at.CHILD] >= 0:
             below = 0.0
-            for v in range(node[i, CHILDREN]):
-                below += errors[node[i, CHILD] + v, 0]
+            for v in range(node[i, at.CHILDREN]):
+                below += errors[node[i, at.CHILD] + v, 0]
             if below >= errors[i, 0] - EPSILON:
-                node[i, CHILD] = NO_CHILD
+                node[i, at.CHILD] = at.NO_CHILD
             else:
                 errors[i, 0] = below

@@ -116,11 +116,8 @@ class MultiwayTrees(FlatTrees):
 
     def class_shares(self, table: Table) -> FloatArray:
         """Class shares that a single tree predicts for each row."""
-        shares = np.empty((table.n_rows, self.nodes.value.shape[1]))
-        for low, block in self._blocks(table):
-            part = shares[low : low + block.shape[0]]
-            find_mixtures(block, tuple(self.nodes), part)
-        return shares
+        parts = [shares_of_rows(self.nodes, block) for _, block in self._blocks(table)]
+        return np.concatenate(parts)
 
     def votes(self, table: Table) -> NDArray[np.int32]:
         """Class that a single tree predicts for each row."""

@@ -17,30 +17,8 @@ from functools import cache
 import numpy as np
 
 from splboost._tools.compiling import kernel, lean_kernel
-from splboost.trees.c45.attributes import (
-    BEGUN,
-    CONFIDENCE,
-    DEVIATIONS,
-    FREE,
-    HIGH,
-    LOW,
-    N_FRAMES,
-    N_OPEN,
-    NODE,
-    SIZE,
-    WORK,
-)
+from splboost.trees.c45 import c45_workspace as at
 from splboost.trees.c45.c45_grow import (
-    CELLS,
-    CHILD,
-    CHILDREN,
-    CLASS,
-    CUT,
-    DONE,
-    FEATURE,
-    NO_CHILD,
-    NO_ROOM,
-    UNDER_WAY,
     divide,
     keep_weights,
     open_node,
@@ -102,21 +80,21 @@ def prune(memory):
     """
     cells, scratch = memory.cells, memory.scratch
     now, node, errors = scratch.now, scratch.node, scratch.errors
-    now[WORK] = CELLS
-    if not now[BEGUN]:
-        now[BEGUN], now[N_OPEN], now[N_FRAMES] = 1, 0, 0
-        enter(scratch, np.int64(0), np.int64(0), now[SIZE])
+    now[at.WORK] = at.CELLS
+    if not now[at.BEGUN]:
+        now[at.BEGUN], now[at.N_OPEN], now[at.N_FRAMES] = 1, 0, 0
+        enter(scratch, np.int64(0), np.int64(0), now[at.SIZE])
     has_room = True
-    while has_room and now[WORK] > 0 and now[N_FRAMES] > 0:
-        depth = now[N_FRAMES] - 1
+    while has_room and now[at.WORK] > 0 and now[at.N_FRAMES] > 0:
+        depth = now[at.N_FRAMES] - 1
         here = scratch.frame[depth]
         i = here[IN_FRAME]
-        now[WORK] -= here[LAST] - here[FIRST]
+        now[at.WORK] -= here[LAST] - here[FIRST]
         if here[LEFT] == NOT_DIVIDED:
-            node[i, CLASS] = label_of(node[i, CLASS], scratch.mass[i])
-            wrong = errors_of(scratch, node[i, CLASS], scratch.mass[i])
+            node[i, at.CLASS] = label_of(node[i, at.CLASS], scratch.mass[i])
+            wrong = errors_of(scratch, node[i, at.CLASS], scratch.mass[i])
             errors[depth, AS_LEAF] = wrong
-            if node[i, CHILD] >= 0:
+            if node[i, at.CHILD] >= 0:
                 errors[depth, AS_TREE] = 0.0
                 divide_frame(cells, scratch, here)
             else:
@@ -125,44 +103,44 @@ def prune(memory):
             here[LEFT] -= 1
             has_room = enter_branch(cells, scratch, here)
         else:
-            largest = node[i, CHILD] + here[LARGEST]
+            largest = node[i, at.CHILD] + here[LARGEST]
             as_tree, as_leaf = errors[depth, AS_TREE], errors[depth, AS_LEAF]
             as_branch = estimate(cells, scratch, largest, here)
             if as_branch < 0:
                 has_room = False
             elif as_leaf <= min(as_branch, as_tree) + CLOSE_ENOUGH:
-                node[i, CHILD] = NO_CHILD
+                node[i, at.CHILD] = at.NO_CHILD
                 hand_up(scratch, as_leaf)
             elif as_branch <= as_tree + CLOSE_ENOUGH:
-                for k in (FEATURE, CUT, CHILD, CHILDREN, CLASS):
+                for k in (at.FEATURE, at.CUT, at.CHILD, at.CHILDREN, at.CLASS):
                     node[i, k] = node[largest, k]
                 here[LEFT] = NOT_DIVIDED
             else:
                 hand_up(scratch, as_tree)
-    done = now[N_FRAMES] == 0
-    return NO_ROOM if not has_room else (DONE if done else UNDER_WAY)
+    done = now[at.N_FRAMES] == 0
+    return at.NO_ROOM if not has_room else (at.DONE if done else at.UNDER_WAY)
 
 
 @lean_kernel(inner=True)
 def enter(scratch, i, low, high):
     """Begin with a node."""
-    depth, bounds, free = scratch.now[N_FRAMES], np.int64(0), high
+    depth, bounds, free = scratch.now[at.N_FRAMES], np.int64(0), high
     if depth > 0:
         above = scratch.frame[depth - 1]
         free = max(high, above[FREE_FROM])
-        bounds = above[BOUNDS] + scratch.node[above[IN_FRAME], CHILDREN] + 2
+        bounds = above[BOUNDS] + scratch.node[above[IN_FRAME], at.CHILDREN] + 2
     frame = scratch.frame[depth]
     frame[IN_FRAME], frame[FIRST], frame[LAST] = i, low, high
     frame[FREE_FROM], frame[LEFT], frame[BOUNDS] = free, NOT_DIVIDED, bounds
-    scratch.now[N_FRAMES] = depth + 1
+    scratch.now[at.N_FRAMES] = depth + 1
 
 
 @lean_kernel(inner=True)
 def hand_up(scratch, errors):
     """Give a node's errors to its parent, which goes on to the next branch."""
-    scratch.now[N_FRAMES] -= 1
-    if scratch.now[N_FRAMES] > 0:
-        scratch.errors[scratch.now[N_FRAMES] - 1, AS_TREE] += errors
+    scratch.now[at.N_FRAMES] -= 1
+    if scratch.now[at.N_FRAMES] > 0:
+        scratch.errors[scratch.now[at.N_FRAMES] - 1, AS_TREE] += errors
 
 
 @lean_kernel(inner=True, forceinline=True)
@@ -172,7 +150,7 @@ def divide_frame(cells, scratch, frame):
     Of equals that is the last.
     """
     i, mass, most = frame[IN_FRAME], scratch.mass, 0.0
-    n, first = scratch.node[i, CHILDREN], scratch.node[i, CHILD]
+    n, first = scratch.node[i, at.CHILDREN], scratch.node[i, at.CHILD]
     take_up(cells, scratch, i, frame[FIRST], frame[LAST])
     part_cases(cells, scratch, i)
     for v in range(n):
@@ -189,7 +167,7 @@ def divide_frame(cells, scratch, frame):
 @lean_kernel(inner=True)
 def divide_cases(cells, scratch, n):
     """Put the cases of each of n branches together."""
-    rows = scratch.lists[0][scratch.now[LOW] : scratch.now[HIGH]]
+    rows = scratch.lists[0][scratch.now[at.LOW] : scratch.now[at.HIGH]]
     divide(rows, rows, scratch, n)
     keep_weights(cells, scratch)
 
@@ -199,15 +177,15 @@ def enter_branch(cells, scratch, frame):
     """Begin with the next branch, if it has cases; False if there is no room for it."""
     i, v = frame[IN_FRAME], frame[LEFT]
     start = scratch.bounds[frame[BOUNDS] :]
-    n, child = scratch.node[i, CHILDREN], scratch.node[i, CHILD] + v
+    n, child = scratch.node[i, at.CHILDREN], scratch.node[i, at.CHILD] + v
     if start[v] == start[v + 1]:
         return True
     share = sum_of(scratch.mass[child]) / sum_of(scratch.mass[i])
-    scratch.now[FREE] = frame[FREE_FROM]
+    scratch.now[at.FREE] = frame[FREE_FROM]
     push(scratch, child, share, (start[v], start[v + 1], start[n], start[n + 1]))
     if not open_node(cells, scratch, np.int64(1)):
         return False
-    enter(scratch, child, scratch.now[LOW], scratch.now[HIGH])
+    enter(scratch, child, scratch.now[at.LOW], scratch.now[at.HIGH])
     return True
 
 
@@ -215,27 +193,27 @@ def enter_branch(cells, scratch, frame):
 def estimate(cells, scratch, root, frame):
     """Errors to expect of a subtree on the cases of a node; -1 if there is no room."""
     node, start, now = scratch.node, scratch.start, scratch.now
-    if node[root, CHILD] < 0:
+    if node[root, at.CHILD] < 0:
         of_class = scratch.mass[frame[IN_FRAME]]
-        return errors_of(scratch, label_of(node[root, CLASS], of_class), of_class)
-    errors, now[FREE] = 0.0, frame[FREE_FROM]
+        return errors_of(scratch, label_of(node[root, at.CLASS], of_class), of_class)
+    errors, now[at.FREE] = 0.0, frame[FREE_FROM]
     push(scratch, root, 1.0, (frame[FIRST], frame[LAST], frame[LAST], frame[LAST]))
-    while now[N_OPEN] > 0:
+    while now[at.N_OPEN] > 0:
         if not open_node(cells, scratch, np.int64(1)):
             return -1.0
-        i, n_open = now[NODE], now[N_OPEN]
-        n = node[i, CHILDREN]
+        i, n_open = now[at.NODE], now[at.N_OPEN]
+        n = node[i, at.CHILDREN]
         part_cases(cells, scratch, i)
         for v in range(n):
-            child, of_class = node[i, CHILD] + v, scratch.of_branch[v]
+            child, of_class = node[i, at.CHILD] + v, scratch.of_branch[v]
             if start[v + 1] > start[v]:
-                if node[child, CHILD] < 0:
-                    label = label_of(node[child, CLASS], of_class)
+                if node[child, at.CHILD] < 0:
+                    label = label_of(node[child, at.CLASS], of_class)
                     errors += errors_of(scratch, label, of_class)
                 else:
                     span = start[v], start[v + 1], start[n], start[n + 1]
                     push(scratch, child, scratch.part[v], span)
-        if now[N_OPEN] > n_open:
+        if now[at.N_OPEN] > n_open:
             divide_cases(cells, scratch, n)
     return errors
 
@@ -255,4 +233,6 @@ def errors_of(scratch, label, of_class):
     total = sum_of(of_class)
     wrong = total - of_class[label]
     limits = scratch.limits
-    return wrong + extra_errors(total, wrong, limits[CONFIDENCE], limits[DEVIATIONS])
+    return wrong + extra_errors(
+        total, wrong, limits[at.CONFIDENCE], limits[at.DEVIATIONS]
+    )

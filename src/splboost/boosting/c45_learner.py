@@ -80,11 +80,11 @@ class C45Learner(Learner):
         Cases that underflow, where weights are many powers of ten apart, count as one
         each.
         """
-        there = weight > 0
-        factor = self._cases[there].sum() / weight.sum()
+        cases = self._cases if weight.all() else self._cases[weight > 0]
+        factor = cases.sum() / weight.sum()
         if 0.0 < factor < np.inf:
             return weight * factor
-        return weight / weight.sum() * np.count_nonzero(there)
+        return weight / weight.sum() * cases.size
 
     def _grow(self, cases: FloatArray, options: Any) -> tuple[Weak, bool]:
         tree, votes, paid = self._grower.grow(cases, options)

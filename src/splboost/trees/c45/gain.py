@@ -195,6 +195,7 @@ def best_bounded_cut(below, total, known, bound, top, least_saving):
     while bound[place] < highest:
         place += 1
     best = bits_left(below, total, place)
+    bound[place] = everything - best  # what is known is the closest bound
     needed = max(everything - best, least_saving)
     for k in range(top.size):
         if top[k] < needed:
@@ -202,6 +203,7 @@ def best_bounded_cut(below, total, known, bound, top, least_saving):
         for i in range(k * STRETCH, min((k + 1) * STRETCH, bound.size)):
             if bound[i] >= needed:
                 rest = bits_left(below, total, i)
+                bound[i] = everything - rest
                 if rest < best:
                     best, place = rest, i
                     needed = max(everything - best, least_saving)

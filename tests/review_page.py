@@ -209,11 +209,19 @@ class Visit:
         for key in keys.split():
             self.page.keyboard.press(key)
 
-    def reload(self):
-        """Open the page again; the browser stores things in its own time."""
-        self.page.wait_for_timeout(500)
+    def reload(self, *, stored=True):
+        """Open the page again, once the browser has ``stored`` all that it was given.
+
+        What a page stores comes to the browser later, but in order.
+        """
+        if stored:
+            self.page.evaluate("localStorage.setItem('last', '1')")
         self.page.reload()
-        self.page.wait_for_timeout(100)
+        while stored and self.page.evaluate("localStorage.getItem('last')") is None:
+            self.page.wait_for_timeout(100)
+            self.page.reload()
+        if stored:
+            self.page.evaluate("localStorage.removeItem('last')")
 
     def text(self, selector):
         return self.page.locator(selector).inner_text()
@@ -238,6 +246,7 @@ class Visit:
         """Give the page a file of decisions; what it says to that."""
         self.page.click("#open-files")
         file = {"name": name, "mimeType": "text/plain", "buffer": text.encode("utf-8")}
+        self.page.evaluate("document.getElementById('files-said').textContent = ''")
         self.page.set_input_files("#load-file", file)
         self.page.wait_for_function(
             "document.getElementById('files-said').textContent !== ''"

@@ -155,7 +155,7 @@ def test_without_storage_decisions_last_until_the_page_is_closed(visit):
     assert tab.rows("decision")[:3] == ["flip", "drop", "open"]
     assert tab.save("save-csv")[1].count("\n") == 3
     tab.press("u u")  # else the browser would ask before it leaves
-    tab.reload()
+    tab.reload(stored=False)
     assert tab.rows("decision")[0] == "open"
 
 

@@ -248,9 +248,7 @@ class Visit:
         file = {"name": name, "mimeType": "text/plain", "buffer": text.encode("utf-8")}
         self.page.evaluate("document.getElementById('files-said').textContent = ''")
         self.page.set_input_files("#load-file", file)
-        self.page.wait_for_function(
-            "document.getElementById('files-said').textContent !== ''"
-        )
+        self.page.locator("#files-said:not(:empty)").wait_for()
         said = self.text("#files-said")
         self.page.keyboard.press("Escape")
         return said

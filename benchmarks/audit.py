@@ -290,7 +290,7 @@ def _cleaned(results: Results) -> list[str]:
             [own, *row]
             for audit in _audits(results)
             for own in (f"{audit}: dropped", f"{audit}: corrected")
-            for row in difference_rows(errors[[own, *rivals]], own, 100)
+            for row in difference_rows(errors[[own, *rivals]], own)
         ]
         page += [
             f"### {sized(results, part)}",
@@ -349,10 +349,10 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    derive,
     "lost_precision",
     FIGURES,
     make_page,
+    derive=derive,
     full={
         "rows": 3000,
         "seeds": list(SEEDS),

@@ -195,10 +195,10 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    derive,
     "error",
     Measures._fields,
     make_page,
+    derive=derive,
     full={
         "rows": 1000,
         "seeds": list(SEEDS),

@@ -123,9 +123,12 @@ class Results:
         keys = ["data", "noise", "repeat"]
         return own.pivot(index=keys, columns="method", values=self.main_measure)
 
-    def parts(self) -> list[str]:
-        """Those that have a complete repeat."""
-        return [part for part in PARTS if len(self.means(part))]
+    def parts(
+        self, measure: str | None = None, *, level: str | None = None
+    ) -> dict[str, pd.DataFrame]:
+        """The means of each part that has any."""
+        found = {part: self.means(part, measure, level=level) for part in PARTS}
+        return {part: means for part, means in found.items() if len(means)}
 
     def compare(self, part: str, measure: str | None = None) -> Comparison:
         """Of all methods but variants of others."""

@@ -130,11 +130,10 @@ def mean_and_largest(
     change: Callable[[pd.DataFrame], pd.DataFrame] = lambda means: means,
 ) -> str:
     """Mean and largest value of the sets at one level, for each part that has any."""
-    found = {}
-    for part in PARTS:
-        means = results.means(part, measure, level=level)
-        if len(means):
-            found[f"{part} ({len(means)})"] = change(means)
+    found = {
+        f"{part} ({len(means)})": change(means)
+        for part, means in results.parts(measure, level=level).items()
+    }
     lines = [
         [name, *(form.format(v[name].mean(), v[name].max()) for v in found.values())]
         for name in results.methods

@@ -22,7 +22,7 @@ from splboost.engines.self_paced import (
 )
 from splboost.pace import Pace
 
-OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
+OBJECTIVES = "binary:logistic", "multi:softprob", "multi:softmax"
 BORROWED = "objective", "callbacks", "early_stopping_rounds"
 NOT_PASSED_ON = "self", "X", "y", "__class__"  # of the arguments of fit
 LEAST_SHARE = 1e-6  # of a class that is not there
@@ -70,13 +70,8 @@ class SelfPacedXGB(SelfPacedMixin):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if callable(self.objective) or self.objective not in OBJECTIVES:
-            raise ValueError(
-                f"{type(self).__name__} has a logistic or softmax loss; leave "
-                "objective as it is, or give one of "
-                f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
-                f"objective={self.objective!r}."
-            )
+        if self.objective is not None:
+            self._check_objective(self.objective, OBJECTIVES)
 
     def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
         """What the parent's ``fit`` asks for first; a metric is to see probabilities.

@@ -132,6 +132,14 @@ class SelfPacedMixin:
                     f"{meant[0]!r}?"
                 )
 
+    def _check_objective(self, objective: Any, allowed: Sequence[str]) -> None:
+        if callable(objective) or objective not in allowed:
+            raise ValueError(
+                f"{type(self).__name__} has a logistic or softmax loss; leave "
+                f"objective as it is, or give one of {', '.join(map(repr, allowed))}, "
+                f"got objective={objective!r}."
+            )
+
     def _count_warm_rounds(self) -> int:
         """Rounds before the pace sets in, given or from the learning rate."""
         if self.warm_rounds is not None:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from splboost._tools import threads
 from splboost._tools.compiling import Reference, inner_kernel, kernel
-from splboost._tools.interrupts import Uninterrupted
+from splboost._tools.interrupts import uninterrupted
 from splboost.trees import workspace as at
 from splboost.trees.binning import Binned
 from splboost.trees.drawn import advance_drawn
@@ -108,7 +108,7 @@ class TreeGrower:
         self.leaf = np.empty(n_rows, dtype=np.int32)
         self.memory: Any = self.work  # without compilation the tuple will do
         if hasattr(_refer, "py_func"):
-            with Uninterrupted():
+            with uninterrupted():
                 self.memory = _refer(self.work)
         self._advance = advance_stump if options.max_depth == 1 else advance
         if options.random_cuts or self.work.max_features < binned.n_bins.size:

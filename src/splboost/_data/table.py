@@ -83,7 +83,7 @@ def as_frame(X: Any, argument: str = "X") -> Any:
     try:
         return nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:
-        names = [str(name) for name in X.columns]
+        names = [str(name) for name in getattr(X, "column_names", X.columns)]
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(
             f"{argument} has several columns named {', '.join(map(repr, twice))}; "

@@ -22,6 +22,7 @@ from splboost.audit.table_files import (
     CATEGORY,
     MARK,
     NUMBER,
+    Column,
     FileError,
     TableFile,
     labels_of,
@@ -79,7 +80,7 @@ def digest_row(file: TableFile, row: int) -> str:
     --------
     >>> from pathlib import Path
     >>> from splboost.audit.table_files import Column, TableFile
-    >>> ages = Column("age", "number", ["40", "7"])
+    >>> ages = Column("number", ["40", "7"])
     >>> file = TableFile(Path("people.csv"), {"age": ages}, 2)
     >>> digest_row(file, 0)
     'row-a9da9ccaf21b2de9'
@@ -261,7 +262,7 @@ def read_as_reviewed(
     cells = {cell.strip() for cell in column.cells if cell is not None}
     named = {text for each in decisions for text in (each.given, each.label)}
     if named & (cells - set(labels_of(file, target))):
-        texts = replace(column, kind=CATEGORY)
+        texts = Column(CATEGORY, column.cells)
         return replace(file, columns={**file.columns, target: texts})
     return file
 

@@ -128,7 +128,8 @@ class FileAudit:
                     "column."
                 )
             if name is not None:
-                left_out[file.column(name, option).name] = option
+                file.column(name, option)  # or an error
+                left_out[name] = option
         for name, column in file.columns.items():
             if name not in left_out and (fault := _find_fault(file, column)):
                 left_out[name] = fault

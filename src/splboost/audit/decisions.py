@@ -90,17 +90,16 @@ def digest_row(file: TableFile, row: int) -> str:
     return f"row-{hashlib.sha256(text).hexdigest()[:16]}"
 
 
-def guarded(cell: str | None) -> str | None:
-    """A text that no spreadsheet takes for a formula.
+def guarded(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula, as it may be if it is a text.
 
     Examples
     --------
     >>> print(guarded("=1+1"), guarded("-1.5"), guarded("'=1"), without_guard("''=1"))
     '=1+1 -1.5 ''=1 '=1
     """
-    if cell is None or not FORMULA.match(cell) or NUMERAL.fullmatch(cell):
-        return cell
-    return GUARD + cell
+    is_risky = isinstance(cell, str) and FORMULA.match(cell)
+    return GUARD + cell if is_risky and not NUMERAL.fullmatch(cell) else cell
 
 
 def without_guard(cell: str) -> str:

@@ -86,7 +86,7 @@ def make_report(
         {"rows": [number[row] for row in each.rows], "labels": each.codes.tolist()}
         for each in audit.contradictions_
     ]
-    is_short = file.text is None or len(file.text) <= MOST_SOURCE
+    is_carried = file.encoding == UTF_8 and len(file.text or "") <= MOST_SOURCE
     return {
         "format": FORMAT,
         "name": file.path.name,
@@ -108,7 +108,7 @@ def make_report(
         ],
         "suspects": suspects,
         # The page saves what it carries as UTF-8.
-        "source": file.text if is_short and file.encoding == UTF_8 else None,
+        "source": file.text if is_carried else None,
     }
 
 

@@ -273,8 +273,7 @@ class LabelAudit(BaseEstimator):
             self.noise_rate_std_,
             self.expected_precision_,
         ) = find_issues(
-            *(self.classes_, belief, codes, before, is_trusted),
-            *(self.top, self.precision),
+            self.classes_, belief, codes, before, is_trusted, self.top, self.precision
         )
         index = getattr(X, "index", None)
         if hasattr(self.issues_, "index") and hasattr(index, "size"):

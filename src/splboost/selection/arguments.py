@@ -191,7 +191,13 @@ def divide_rows(
         kind: Any = StratifiedKFold if of_classes else KFold
         if groups is not None:
             kind = StratifiedGroupKFold if of_classes else GroupKFold
-            _check_number_of_groups(groups, n_folds)
+            n_groups = int(groups.max()) + 1
+            if n_groups < n_folds:
+                fewer = "" if n_groups == 1 else ", or fewer folds"
+                raise ValueError(
+                    f"groups has {counted(n_groups, 'group')} only, which {n_folds} "
+                    f"folds cannot share without dividing one; give more groups{fewer}."
+                )
         seed = rng.randint(2**31 - 1)
         splitter = kind(n_folds, shuffle=True, random_state=seed)
     y = labels_of(booster, samples)
@@ -231,16 +237,6 @@ def _split(splitter: Any, cv: Any, *data: Any) -> Iterator[tuple[Any, Any]]:
         said = str(why).rstrip(".")
         message = f"{name} cannot divide the rows: {said}; {remedy}."
         raise ValueError(message) from why
-
-
-def _check_number_of_groups(groups: NDArray[np.intp], n_folds: int) -> None:
-    n_groups = int(groups.max()) + 1
-    if n_groups < n_folds:
-        fewer = "" if n_groups == 1 else ", or fewer folds"
-        raise ValueError(
-            f"groups has {counted(n_groups, 'group')} only, which {n_folds} folds "
-            f"cannot share without dividing one; give more groups{fewer}."
-        )
 
 
 def _mask_of(rows: Any, what: str, n_rows: int) -> Mask:

@@ -893,23 +893,3 @@ def test_lines_of_a_path(capsys):
     assert not out
     done = [f"path: {k:2d} of 18" for k in (3, 6, 9, 12, 15, 18)]
     assert err.splitlines() == done
-
-
-def test_the_bar_of_a_path(monkeypatch):
-    import io
-    import sys
-
-    pytest.importorskip("rich")
-
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TERM", "xterm")
-    X, y = data(40)
-    path_of(SPLBoostClassifier(n_estimators=1), X, y, verbose=1)
-    text = sys.stderr.getvalue()
-    assert "path" in text and "9/9" in text
-    assert text.rstrip().endswith("\x1b[?25h")  # the cursor is shown again

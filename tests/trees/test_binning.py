@@ -102,10 +102,6 @@ def test_holder_does_not_matter(X):
     assert_same_binning(bin_array(X), bin_array(SAME.astype(float)))
 
 
-def test_truth_values():
-    assert bin_array(np.array([[True], [False]])).codes[0].tolist() == [1, 0]
-
-
 def test_long_whole_numbers_are_read_block_by_block():
     x = np.arange(150_000) % 199
     binned = bin_array(np.c_[x, x[::-1]])

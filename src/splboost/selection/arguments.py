@@ -31,7 +31,9 @@ from splboost.pace.regularisers import Scaled
 from splboost.selection.bags import check_groups
 
 Mask = NDArray[np.bool_]
-Part = tuple[Mask, Mask]  # rows to fit to, and rows to judge by
+# Rows to fit to, rows to judge by, and the weights that classes have in the former,
+# infinite for a class without a row; None where classes have none
+Part = tuple[Mask, Mask, Any]
 
 PLATEAUS = 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, math.inf
 PAPER_AGES = tuple(1 + 0.5 * k for k in range(11))
@@ -270,7 +272,12 @@ def _mask_of(rows: Any, what: str, n_rows: int) -> Mask:
 
 def _check_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Part:
     """A part without the classes of weight zero; refused if it says nothing."""
-    of_class = weigh_classes_of_part(booster, samples, fitted)
+    of_class = None
+    if is_classifier(booster):
+        codes, weight = samples.codes[fitted], samples.weight[fitted]
+        given, classes = booster.class_weight, booster.classes_
+        with np.errstate(divide="ignore"):
+            of_class = weights_of_classes(given, classes, codes, weight)
     if of_class is not None:
         counts = of_class[samples.codes] > 0
         fitted, judging = fitted & counts, judging & counts
@@ -289,16 +296,4 @@ def _check_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> 
                 "rows of each class."
             )
     check_subsample(booster.subsample, int(fitted.sum()))
-    return fitted, judging
-
-
-def weigh_classes_of_part(booster: Any, samples: Samples, fitted: Mask) -> Any:
-    """Weights of the classes as the booster has them on the rows fitted to, or None.
-
-    Infinite for a class that no row fitted to belongs to.
-    """
-    if not is_classifier(booster):
-        return None
-    codes, weight = samples.codes[fitted], samples.weight[fitted]
-    with np.errstate(divide="ignore"):
-        return weights_of_classes(booster.class_weight, booster.classes_, codes, weight)
+    return fitted, judging, of_class

@@ -168,14 +168,9 @@ def _run_on_bags(
 
 
 def scout(
-    rows: TrainingRows,
-    members: list[Member],
-    bags: list[Bag],
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    rows: TrainingRows, members: list[Member], bags: list[Bag], **options: Any
 ) -> tuple[list[Setting], NDArray[np.float32]]:
-    """Out-of-bag scores of all settings.
+    """Out-of-bag scores of all settings; options are ``n_jobs`` and ``verbose``.
 
     Returns
     -------
@@ -192,8 +187,8 @@ def scout(
         ([k for k, setting in enumerate(settings) if setting.size == bag.size], bag)
         for bag in bags
     ]
-    options: Any = {"n_jobs": n_jobs, "verbose": verbose, "title": "pool"}
-    _, scores = _run_on_bags(rows, settings, pieces, keep=False, unit="bags", **options)
+    options |= {"title": "pool", "unit": "bags"}
+    _, scores = _run_on_bags(rows, settings, pieces, keep=False, **options)
     n_out, _ = count_out(bags, rows.codes.size)
     for setting, score in zip(settings, scores, strict=True):
         score /= np.maximum(n_out[setting.size], 1)[:, None]
@@ -401,12 +396,7 @@ class Mixture:
 
 
 def grow(
-    rows: TrainingRows,
-    settings: list[Setting],
-    bags: list[Bag],
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    rows: TrainingRows, settings: list[Setting], bags: list[Bag], **options: Any
 ) -> tuple[Mixture, FloatArray]:
     """The trees of the settings that count, and their out-of-bag probabilities.
 
@@ -420,10 +410,8 @@ def grow(
     for (size, _), numbers in wanted.items():
         numbers.sort(key=lambda k: settings[k].n_rounds)
         pieces += [(numbers, bag) for bag in bags if bag.size == size]
-    options: Any = {"n_jobs": n_jobs, "verbose": verbose, "title": "trees"}
-    grown, scores = _run_on_bags(
-        rows, settings, pieces, keep=True, unit="fits", **options
-    )
+    options |= {"title": "trees", "unit": "fits"}
+    grown, scores = _run_on_bags(rows, settings, pieces, keep=True, **options)
     n_out, judging = count_out(bags, rows.codes.size)
     codes, weight = rows.codes[judging], rows.weight[judging]
     factors, parts, of_pieces = np.zeros(len(settings)), [], iter(grown)

@@ -401,7 +401,7 @@ def grow(
     """The trees of the settings that count, and their out-of-bag probabilities.
 
     Bags may have other weights than when the settings were chosen; the factors of the
-    scores are fitted anew.
+    scores are fitted anew. Options are ``n_jobs`` and ``verbose``.
     """
     wanted: defaultdict[tuple[int, Member], list[int]] = defaultdict(list)
     for k, setting in enumerate(settings):

@@ -23,7 +23,7 @@ from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.fitting import FitData, Fitting, Mark, Samples
 from splboost.boosting.learners import is_binned, make_learners
 from splboost.boosting.loop import History, Schedule, boost
-from splboost.boosting.validation import Validation, find_scorer
+from splboost.boosting.validation import find_scorer
 from splboost.selection.arguments import (
     PLATEAUS,
     Grid,
@@ -31,7 +31,6 @@ from splboost.selection.arguments import (
     divide_rows,
     read_depths,
     read_grid,
-    weigh_classes_of_part,
 )
 from splboost.selection.workers import Stop, work_through
 
@@ -328,11 +327,11 @@ def _fit_paces(
     booster = copy(booster)
     if depth is not None:
         booster.estimator = clone(booster._weak_learner()).set_params(max_depth=depth)
-    fitted, judging = (samples.take(mask) for mask in part)
-    of_class = weigh_classes_of_part(booster, samples, part[0])
+    used, others, of_class = part
+    fitted, judging = samples.take(used), samples.take(others)
     if of_class is not None:  # scores know nothing of it, as those of GridSearchCV
         fitted = fitted.weighing(fitted.weight * of_class[fitted.codes])
-    one_part = _OnePart(booster, FitData(fitted, judging, part[0]), scorer, seed, stop)
+    one_part = _OnePart(booster, FitData(fitted, judging, used), scorer, seed, stop)
     scores = np.full((len(paces), booster.n_estimators), np.nan)
     n_warm = min(booster.warm_rounds, booster.n_estimators)
     shared: list[tuple[dict[str, Any], tuple[Fitting, Mark]]] = []
@@ -376,19 +375,18 @@ class _OnePart:
     ) -> Fitting:
         """Fit a booster up to so many rounds, from the end of a warm one if given."""
         data, learners = self._data, self._learners
-        judging: Any = data.validation
         draws = np.random.default_rng(self._draws_seed)
-        make_state = booster._make_state
-        fitting = Fitting(None, data, learners, make_state, draws, split_seed=None)
+        fitting = Fitting(None, data, learners, booster._make_state, draws)
         learners.state = self._start
         judge = copy(booster)
         if hasattr(booster, "paces_"):
             # What a pace leaves of a loss says how strict it is, not how good the
             # booster is.
             judge.paces_ = dict.fromkeys(booster.paces_)
-        state = judge._make_state(judging, validation=True)
-        validation = Validation(judging, learners, state, self._scorer, booster)
-        fitting.validation, fitting.validation_scores = validation, validation.history
+        fitting.make_state = judge._make_state
+        judging: Any = data.validation
+        fitting.validate(booster, judging, self._scorer)
+        validation: Any = fitting.validation
         if warm is not None:
             _go_on(fitting, *warm)
 

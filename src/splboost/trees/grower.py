@@ -136,7 +136,13 @@ class TreeGrower:
             target = weight
         size = self._advance(self.memory, weight, target, self.leaf)
         while not size:
-            self._search_in_threads()
+            d = self.binned.n_bins.size
+            n_blocks = min(self.n_threads, d)
+            # Even block sizes where possible: features are summed two at a time.
+            bounds = 2 * np.linspace(0, (d + 1) // 2, n_blocks + 1).astype(int)
+            bounds[-1] = d
+            pairs = itertools.pairwise(bounds.tolist())
+            threads.run(search_block, [(self.memory, *pair) for pair in pairs])
             size = self._advance(self.memory, weight, target, self.leaf)
         work = self.work
         return GrownTree(
@@ -145,17 +151,6 @@ class TreeGrower:
             work.total[:size].copy(),
             work.bins[: size if self._has_categories else 0].copy(),
             work.scale.item(),
-        )
-
-    def _search_in_threads(self) -> None:
-        d = self.binned.n_bins.size
-        n_blocks = min(self.n_threads, d)
-        # Even block sizes where possible: features are summed two at a time.
-        bounds = 2 * np.linspace(0, (d + 1) // 2, n_blocks + 1).astype(int)
-        bounds[-1] = d
-        threads.run(
-            search_block,
-            [(self.memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )
 
 

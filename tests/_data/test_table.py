@@ -1,5 +1,6 @@
 """Cells mean the same, whatever holds them; what means nothing is refused."""
 
+from collections.abc import Hashable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -202,14 +203,22 @@ def test_large_integers_of_numpy_are_categories(dtype):
 
 @pytest.mark.parametrize(
     "X",
-    [np.array([[2.0**53], [1.0]]), pd.DataFrame({0: [2**53 + 1, None]})],
-    ids=["numpy", "pandas"],
+    [
+        np.array([[2.0**53], [1.0]]),
+        np.array([[2.0**53], ["a"]], dtype=object),
+        pd.DataFrame({0: [2**53 + 1, None]}),
+        pd.DataFrame({0: pd.Series([2**53 + 1, None]).astype("category")}),
+    ],
+    ids=["numpy", "objects", "pandas", "category"],
 )
 def test_categories_that_floats_have_merged_are_refused(X):
     message = r"Column '?0'? of X holds 9007199254740992\.0 as a float64.*Int64.*text"
     with pytest.raises(ValueError, match=message):
         CARTClassifier(categorical_features=[0]).fit(X, [0, 1])
-    assert read(X).numeric(0)[0] == 2.0**53
+
+
+def test_numbers_that_floats_have_merged_are_numbers():
+    assert read(np.array([[2.0**53], [1.0]])).numeric(0)[0] == 2.0**53
 
 
 def test_categories_of_any_type():
@@ -447,7 +456,9 @@ def test_odd_cells_are_named(cells):
             (TypeError, ValueError), match=r"Column '?1'? (of X holds|has dtype).*\."
         ) as caught:
             CARTClassifier().fit(X, [0, 1, 1])
-        assert "encode" in str(caught.value)
+        cell = next(cell for cell in cells if cell is not None)
+        remedy = "categorical_features" if isinstance(cell, Hashable) else "texts of"
+        assert remedy in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["lists", "dicts", "sets", "arrays"])

@@ -794,6 +794,7 @@ def test_a_rows_own_label_is_no_part_of_its_score():
     [
         ({"groups": [1, 2]}, r"groups is of shape \(2,\) for 500 rows"),
         ({"groups": [1, None] * 250}, "groups has missing entries"),
+        ({"groups": [2.0**53, 1] * 250}, "groups holds 9007199254740992.0 as a float"),
         ({"groups": np.zeros(500)}, "groups has one group only, .* give more"),
         ({"trusted": np.ones(500)}, r"trusted is of shape \(500,\) and type float64"),
         ({"trusted": True}, r"trusted is of shape \(\)"),

@@ -10,7 +10,7 @@ so a model fitted on a pandas frame predicts on a polars one.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -361,7 +361,9 @@ class FrameTable(Table):
                 coded = native.astype("category")
             except TypeError:  # of cells that cannot be categories
                 return distinct_objects(native.tolist(), self.names[j])
-            return list(coded.cat.categories), np.asarray(coded.cat.codes)
+            categories = list(coded.cat.categories)
+            refuse_rounded_objects(categories, self.names[j])
+            return categories, np.asarray(coded.cat.codes)
         labelled = isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String)
         if series.implementation.is_polars() and labelled:
             import polars
@@ -412,11 +414,16 @@ def object_numbers(column: NDArray[Any], name: Any) -> NDArray[np.floating]:
         try:
             values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError, OverflowError) as why:
+            remedy = "make numbers or texts of its cells, or drop it"
+            if isinstance(value, Hashable):
+                remedy = (
+                    "encode it, or use trees of splboost.trees and list the column in "
+                    "categorical_features"
+                )
             raise restate(
                 why,
                 f"Column {name!r} of X holds {reprlib.repr(value)}, which is no "
-                "number; encode it, or use trees of splboost.trees and list the column "
-                f"in categorical_features ({why}).",
+                f"number; {remedy} ({why}).",
             ) from None
     return finite(values, name)
 
@@ -481,6 +488,14 @@ def refuse_rounded(values: NDArray[Any], holder: str) -> None:
         )
 
 
+def refuse_rounded_objects(values: Iterable[Any], name: Any) -> None:
+    """Refuse categories among which are such floats."""
+    floats = np.array(
+        [value for value in values if isinstance(value, float | np.floating)]
+    )
+    refuse_rounded(floats, f"Column {name!r} of X")
+
+
 def distinct_objects(
     column: list[Any], name: Any
 ) -> tuple[list[Any], NDArray[np.integer]]:
@@ -497,4 +512,5 @@ def distinct_objects(
                 f"{type(value).__name__} cannot be a category; make texts, numbers or "
                 "tuples of its cells, or drop it."
             ) from None
+    refuse_rounded_objects(position, name)
     return list(position), index

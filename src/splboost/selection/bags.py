@@ -17,7 +17,7 @@ from splboost._data.labels import (
     refuse_masked,
     warn_of_many_classes,
 )
-from splboost._data.table import is_missing
+from splboost._data.table import is_missing, refuse_rounded
 from splboost._tools.wording import counted
 
 
@@ -164,6 +164,7 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
     """The number of each row's group."""
     refuse_masked(groups, "groups")
     given = np.asarray(groups)
+    refuse_rounded(given, "groups")
     if given.shape != (n_rows,):
         raise ValueError(
             f"groups is of shape {given.shape} for {counted(n_rows, 'row')}; give a "

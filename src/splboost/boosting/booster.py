@@ -22,7 +22,7 @@ from splboost._data.labels import all_or_nothing, check_weights
 from splboost._data.table import Table, read_table
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
-from splboost.boosting.fitting import FitData, Fitting, Samples, divide
+from splboost.boosting.fitting import Fitting
 from splboost.boosting.learners import categorical_features_of, make_learners
 from splboost.boosting.loop import (
     FINISHED,
@@ -30,18 +30,18 @@ from splboost.boosting.loop import (
     NONE_SELECTED,
     ONE_CLASS,
     PERFECT,
-    Round,
     Schedule,
 )
 from splboost.boosting.model import MEANS, Model
-from splboost.boosting.progress import Watch
-from splboost.boosting.validation import (
+from splboost.boosting.samples import (
     GIVEN,
     HELD_OUT,
-    EarlyStopping,
+    FitData,
+    Samples,
     ValidationArguments,
-    find_scorer,
+    divide,
 )
+from splboost.boosting.validation import EarlyStopping, find_scorer
 from splboost.boosting.warm_start import Continuation, Kind
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import is_paced
@@ -271,26 +271,26 @@ class BaseBooster(BaseEstimator):
         self._resolve_paces(data.fitted)
         self._warn_of_paces()
 
+        learners = make_learners(self, data.fitted, rng)
+        draws = np.random.default_rng(rng.randint(2**31 - 1))
         fitting = Fitting(
-            kind,
+            self,
             data,
-            make_learners(self, data.fitted, rng),
-            self._make_state,
-            np.random.default_rng(rng.randint(2**31 - 1)),
+            learners,
+            draws,
+            kind=kind,
             split_seed=split_seed,
+            stopping=stopping,
         )
         if data.validation is not None:
-            fitting.validate(self, data.validation, scorer)
+            fitting.validate(scorer)
         if earlier is not None:
             fitting.go_on_from(earlier)
         schedule = Schedule(self.n_estimators, self.warm_rounds, self.subsample)
-        watch = None
-        if self.callback is not None or self.verbose or fitting.validation is not None:
-            watch = Watch(fitting, self, stopping)
-        fitting.run(self._make_step(data.fitted.weight), schedule, watch)
-        self._set_fitted(fitting, stopping)
+        fitting.run(self._make_step(data.fitted.weight), schedule)
+        self._set_fitted(fitting)
 
-    def _set_fitted(self, fitting: Fitting, stopping: EarlyStopping | None) -> None:
+    def _set_fitted(self, fitting: Fitting) -> None:
         """Set what a fit has led to, up to the best round; warn of what looks wrong."""
         rounds, reason = fitting.history.rounds, fitting.history.stop_reason
         if not rounds:
@@ -300,18 +300,12 @@ class BaseBooster(BaseEstimator):
                 "start; choose a larger age or plateau, or keep some warm rounds."
             )
         n_done = n_kept = len(rounds)
-        if stopping is not None and stopping.best_round is not None:
-            n_kept = stopping.best_round
+        if fitting.stopping is not None and fitting.stopping.best_round is not None:
+            n_kept = fitting.stopping.best_round
         of_all = fitting.model_after(n_done)
         model = of_all if n_kept == n_done else of_all.first(n_kept)
-        self._set_rounds(
-            rounds[:n_kept],
-            model,
-            reason,
-            fitting.validation_scores,
-            fitting.continuation(of_all) if self.warm_start else None,
-        )
-        self._set_samples(fitting.state_after(n_kept, model), fitting.data)
+        later = fitting.continuation(of_all) if self.warm_start else None
+        self._set_rounds(fitting, n_kept, model, reason, fitting.scores, later)
         some_dropped = rounds[-1].n_selected < fitting.state.n_samples
         self._warn_of_results(fitting.data, n_done, some_dropped=some_dropped)
 
@@ -349,14 +343,20 @@ class BaseBooster(BaseEstimator):
 
     def _set_rounds(
         self,
-        rounds: list[Round],
+        fitting: Fitting,
+        n_rounds: int,
         model: Model,
         stop_reason: str,
         validation_scores: list[float] | None,
         continuation: Continuation | None,
     ) -> None:
+        """Set what the first rounds of a fit, of which there is a model, have led to.
+
+        With a ``continuation`` another fit can go on from there.
+        """
+        rounds = fitting.history.rounds[:n_rounds]
         _, _, coefficients, errors, n_selected, latent, _ = zip(*rounds, strict=True)
-        self.n_iter_ = len(rounds)
+        self.n_iter_ = n_rounds
         self.estimator_weights_ = np.array(coefficients)
         self.__dict__.pop("estimator_errors_", None)
         if errors[0] is not None:
@@ -371,6 +371,7 @@ class BaseBooster(BaseEstimator):
         self.__dict__.pop("_continuation", None)
         if continuation is not None:
             self._continuation = continuation
+        self._set_samples(fitting.state_after(n_rounds, model), fitting.data)
 
     @property
     def estimators_(self) -> list[Any]:

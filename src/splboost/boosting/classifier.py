@@ -15,10 +15,10 @@ from splboost._data.labels import encode_labels
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost.boosting.booster import BaseBooster
-from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.loop import ONE_CLASS
 from splboost.boosting.model import MEANS
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State, WorkingSet, check_memory, level_ties
 from splboost.losses import MarginLoss
 from splboost.pace import Pace

@@ -19,9 +19,9 @@ from splboost._data.labels import encode_numbers
 from splboost._tools.threads import count_threads
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.model import Weak
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State
 from splboost.boosting.steps import Means, Proposal, ValueStep
 from splboost.losses import Squared

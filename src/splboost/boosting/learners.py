@@ -29,7 +29,6 @@ from splboost._tools.compiling import kernel
 from splboost._tools.threads import count_threads
 from splboost.boosting.c45_learner import C45Learner
 from splboost.boosting.estimator_learner import NEGLIGIBLE, EstimatorLearner
-from splboost.boosting.fitting import Samples
 from splboost.boosting.loop import Round
 from splboost.boosting.model import (
     MEANS,
@@ -40,6 +39,7 @@ from splboost.boosting.model import (
     TreeModel,
     Weak,
 )
+from splboost.boosting.samples import Samples
 from splboost.trees.c45.c45_estimator import C45Classifier
 from splboost.trees.ensemble import Rows, TreeEnsemble
 from splboost.trees.estimators import CARTClassifier, CARTRegressor

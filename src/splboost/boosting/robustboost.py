@@ -16,7 +16,6 @@ from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
 from splboost.boosting.model import VOTES
 from splboost.boosting.potentials import (
@@ -28,6 +27,7 @@ from splboost.boosting.potentials import (
     decays,
 )
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import level_ties
 from splboost.losses import LEAST_PROBABILITY
 

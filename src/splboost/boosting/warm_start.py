@@ -16,7 +16,8 @@ from splboost._data.table import Table
 from splboost._tools.wording import counted
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
-from splboost.boosting.validation import HELD_OUT, EarlyStopping
+from splboost.boosting.samples import HELD_OUT
+from splboost.boosting.validation import EarlyStopping
 
 REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -20,10 +20,11 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.fitting import FitData, Fitting, Mark, Samples
+from splboost.boosting.fitting import Fitting, Mark
 from splboost.boosting.learners import is_binned, make_learners
 from splboost.boosting.loop import History, Schedule, boost
-from splboost.boosting.validation import Validation, find_scorer
+from splboost.boosting.samples import FitData, Samples
+from splboost.boosting.validation import find_scorer
 from splboost.selection.arguments import (
     PLATEAUS,
     Grid,
@@ -331,7 +332,7 @@ def _fit_paces(
     fitted, judging = (samples.take(mask) for mask in part)
     of_class = weigh_classes_of_part(booster, samples, part[0])
     if of_class is not None:  # scores know nothing of it, as those of GridSearchCV
-        fitted = fitted.weighing(fitted.weight * of_class[fitted.codes])
+        fitted = replace(fitted, weight=fitted.weight * of_class[fitted.codes])
     one_part = _OnePart(booster, FitData(fitted, judging, part[0]), scorer, seed, stop)
     scores = np.full((len(paces), booster.n_estimators), np.nan)
     n_warm = min(booster.warm_rounds, booster.n_estimators)
@@ -350,7 +351,7 @@ def _fit_paces(
         fitting = one_part.fit(paced, paced.n_estimators, warm)
         if stop.is_set:
             break
-        history = fitting.validation_scores
+        history = fitting.scores
         if history:
             of_pace[: len(history)] = history
             of_pace[len(history) :] = history[-1]
@@ -375,33 +376,29 @@ class _OnePart:
         self, booster: Any, n_rounds: int, warm: tuple[Fitting, Mark] | None = None
     ) -> Fitting:
         """Fit a booster up to so many rounds, from the end of a warm one if given."""
-        data, learners = self._data, self._learners
-        judging: Any = data.validation
-        draws = np.random.default_rng(self._draws_seed)
-        make_state = booster._make_state
-        fitting = Fitting(None, data, learners, make_state, draws, split_seed=None)
+        learners, draws = self._learners, np.random.default_rng(self._draws_seed)
+        fitting = Fitting(booster, self._data, learners, draws)
         learners.state = self._start
         judge = copy(booster)
         if hasattr(booster, "paces_"):
             # What a pace leaves of a loss says how strict it is, not how good the
             # booster is.
             judge.paces_ = dict.fromkeys(booster.paces_)
-        state = judge._make_state(judging, validation=True)
-        validation = Validation(judging, learners, state, self._scorer, booster)
-        fitting.validation, fitting.validation_scores = validation, validation.history
+        fitting.validate(self._scorer, judge)
+        validation: Any = fitting.validation
         if warm is not None:
             _go_on(fitting, *warm)
 
         def after_round(history: History) -> str | None:
             n = len(history.rounds)
-            make = partial(fitting.booster_after, booster, n, None)
+            make = partial(fitting.booster_after, n)
             validation.follow(history.rounds[-1], make)
             return STOPPED if self._stop.is_set else None
 
         boost(
             learners,
             fitting.state,
-            booster._make_step(data.fitted.weight),
+            booster._make_step(self._data.fitted.weight),
             Schedule(n_rounds, booster.warm_rounds, booster.subsample),
             fitting.history,
             rng=draws,

@@ -21,9 +21,9 @@ from helpers import parametrize_pairs
 from splboost import AdaBoostClassifier, SPLBoostClassifier
 from splboost._tools.progress_bar import Bar
 from splboost.boosting import Progress
+from splboost.boosting.adaboost import DiscreteStep
 from splboost.boosting.fitting import Fitting
 from splboost.boosting.state import State
-from splboost.boosting.steps import DiscreteStep
 from splboost.datasets import flip_labels
 from splboost.pace import Hard
 from splboost.trees import C45Classifier, CARTClassifier

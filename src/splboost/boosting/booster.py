@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -20,10 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing, check_weights
 from splboost._data.table import Table, read_table
+from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.fitting import Fitting
-from splboost.boosting.learners import categorical_features_of, make_learners
+from splboost.boosting.learners import check_weak_learner, make_learners
 from splboost.boosting.loop import (
     FINISHED,
     NO_EDGE,
@@ -32,7 +34,7 @@ from splboost.boosting.loop import (
     PERFECT,
     Schedule,
 )
-from splboost.boosting.model import MEANS, Model
+from splboost.boosting.model import Model
 from splboost.boosting.samples import (
     GIVEN,
     HELD_OUT,
@@ -41,8 +43,9 @@ from splboost.boosting.samples import (
     ValidationArguments,
     divide,
 )
+from splboost.boosting.steps import MEANS
 from splboost.boosting.validation import EarlyStopping, find_scorer
-from splboost.boosting.warm_start import Continuation, Kind
+from splboost.boosting.warm_start import Continuation, kind_of
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import is_paced
 from splboost.pace.regularisers import DEFAULT_PLATEAU
@@ -250,7 +253,7 @@ class BaseBooster(BaseEstimator):
             stopping = EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
             source = source or HELD_OUT
         samples = self._read_samples(X, y, sample_weight)
-        kind = Kind.of(self, source) if self.warm_start else None
+        kind = kind_of(self, source) if self.warm_start else None
 
         earlier, split_seed = self._continuation if self.warm_start else None, None
         if kind is not None and earlier is not None:
@@ -355,14 +358,13 @@ class BaseBooster(BaseEstimator):
         With a ``continuation`` another fit can go on from there.
         """
         rounds = fitting.history.rounds[:n_rounds]
-        _, _, coefficients, errors, n_selected, latent, _ = zip(*rounds, strict=True)
         self.n_iter_ = n_rounds
-        self.estimator_weights_ = np.array(coefficients)
+        self.estimator_weights_ = np.array([each.coefficient for each in rounds])
         self.__dict__.pop("estimator_errors_", None)
-        if errors[0] is not None:
-            self.estimator_errors_ = np.array(errors)
-        self.n_selected_ = np.array(n_selected)
-        self.latent_objective_ = np.array(latent)
+        if rounds[0].error is not None:
+            self.estimator_errors_ = np.array([each.error for each in rounds])
+        self.n_selected_ = np.array([each.n_selected for each in rounds])
+        self.latent_objective_ = np.array([each.latent for each in rounds])
         self.stop_reason_ = stop_reason
         self._model = model
         self.__dict__.pop("validation_scores_", None)
@@ -389,7 +391,7 @@ class BaseBooster(BaseEstimator):
 
     def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         """Check the data to fit to; learn the features and what y is."""
-        categorical = categorical_features_of(self, self._weak_learner())
+        categorical = check_weak_learner(self)
         table = read_table(self, X, categorical, reset=True)
         weight = check_weights(sample_weight, table.n_rows)
         return Samples(table, X, self._encode(y, weight), weight)
@@ -398,6 +400,20 @@ class BaseBooster(BaseEstimator):
         """New rows, refused where they are not like those fitted to."""
         check_is_fitted(self)
         return read_table(self, X, self._model.categorical_features, reset=False)
+
+    def _predict_scores(self, X: Any) -> FloatArray:
+        """Scores of new rows."""
+        table = self._read(X)
+        output = np.zeros((table.n_rows, self._n_outputs))
+        self._model.add(table, X, output, n_threads=count_threads(self.n_jobs))
+        return self._shape(output, self._time_after(-1))
+
+    def _stage_scores(self, X: Any) -> Iterator[FloatArray]:
+        """Scores of new rows after each round."""
+        table = self._read(X)
+        output = np.zeros((table.n_rows, self._n_outputs))
+        for n, _ in enumerate(self._model.stages(table, X, output)):
+            yield self._shape(output.copy(), self._time_after(n))
 
     def _learner_shares(self) -> FloatArray:
         """What each learner counts for in the importances: by its coefficient."""
@@ -408,6 +424,15 @@ class BaseBooster(BaseEstimator):
     # ------------------------------------------------------- what a family supplies
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
+    _n_outputs: int = 1  # of the model
+
+    def _time_after(self, n: int) -> Any:
+        """Time after a round by its index, where scores depend on it."""
+        return None
+
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        """Scores as users see them, from the model's outputs at a time."""
+        raise NotImplementedError
 
     def _weak_learner(self) -> Any:
         """The weak learner in use."""
@@ -463,10 +488,6 @@ class BaseBooster(BaseEstimator):
     def _set_samples(self, state: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""
         self.sample_pace_ = data.spread(state.paces())
-
-    def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
-        """What the learners of a round tell apart: class numbers, and classes."""
-        raise NotImplementedError
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
         """The ``State`` of samples that are fitted to, or validated on."""

@@ -13,12 +13,20 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from splboost._data.table import Table, names_of_categories
-from splboost.boosting.model import MEANS, SHARES, VOTES, Learner, Model, Weak, coded
+from splboost.boosting.model import Model
+from splboost.boosting.steps import (
+    MEANS,
+    NEGLIGIBLE,
+    SHARES,
+    VOTES,
+    Learner,
+    Weak,
+    coded,
+)
 
 FloatArray = NDArray[np.float64]
 
 SUM_ERROR = 0.01  # by which probabilities may miss 1
-NEGLIGIBLE = 1e-12  # of the largest weight
 
 
 @dataclass(eq=False)

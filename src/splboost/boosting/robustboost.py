@@ -17,7 +17,6 @@ from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
-from splboost.boosting.model import VOTES
 from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
@@ -29,6 +28,7 @@ from splboost.boosting.potentials import (
 from splboost.boosting.progress import Progress
 from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import level_ties
+from splboost.boosting.steps import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
 FloatArray = NDArray[np.float64]

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from splboost._data.labels import (
-    check_target,
     check_weights,
     encode_numbers,
+    read_target,
     weigh_classes,
 )
 from splboost._data.table import Table, read_table, refuse_rounded
@@ -194,7 +194,7 @@ def read_given(
             y = encode_numbers(booster, given.y, table.n_rows)
         return Samples(table, given.X, y, weight)
     with _blaming("y_val", "it needs a label for each row of X_val"):
-        y = check_target(booster, given.y, table.n_rows)
+        y = read_target(given.y, booster, table.n_rows)
         refuse_rounded(y, "y_val")
     classes = booster.classes_.tolist()
     position = {label: k for k, label in enumerate(classes)}

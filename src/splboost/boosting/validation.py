@@ -70,7 +70,7 @@ class Validation:
 
         ``make`` makes the fitted booster of the rounds so far.
         """
-        if last.counts:
+        if last.has_edge:
             weak = self._learners.on_rows(last.weak, self._rows)
             self.state.follow(weak, last.time)
         self.history.append(self._judge(make))

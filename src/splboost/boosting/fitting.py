@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -46,6 +47,7 @@ class Fitting:
     history : History
     state : State
     validation : Validation or None
+    scores : of the validation data after each round, where there are any
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Fitting:
         self.history = History()
         self.state = booster._make_state(data.fitted)
         self.validation: Validation | None = None
+        self.scores: list[float] | None = None
         self._report: RoundReport | None = None
         self._in_doubt = False  # after an interrupt, which may have split a move
         self._keeps_marks = booster.warm_start and booster.callback is not None
@@ -76,11 +79,6 @@ class Fitting:
         self._complete: tuple[int, Mark | None] = 0, None
         self._model_before: Model | None = None  # of the fits before
         self._n_before = 0  # rounds of that
-
-    @property
-    def scores(self) -> list[float] | None:
-        """Score of the validation data after each round, where there are any."""
-        return None if self.validation is None else self.validation.history
 
     def validate(self, scorer: Any, judge: Any = None) -> None:
         """Follow the rounds with the validation data.
@@ -93,6 +91,7 @@ class Fitting:
         self.validation = Validation(
             samples, self.learners, state, scorer, self.booster
         )
+        self.scores = self.validation.history
 
     def go_on_from(self, earlier: Continuation) -> None:
         """Take up an earlier fit."""
@@ -223,7 +222,7 @@ class Fitting:
         return Continuation(
             kind=self.kind,
             mark=mark,
-            rounds=[each._replace(weak=[]) for each in rounds],
+            rounds=[replace(each, weak=[]) for each in rounds],
             model=model,
             coding=self.learners.coding,
             validation_scores=(self.scores or [])[: mark.n_rounds],

@@ -1,7 +1,7 @@
 """L2Boost, paced on request: a regression, with the state and step of its residuals.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
-values on the grid (``learners.GRID``) are as exact for targets of any size.
+values on the grid (``steps.GRID``) are as exact for targets of any size.
 """
 
 from __future__ import annotations
@@ -394,4 +394,5 @@ class ResidualStep(ValueStep):
     def propose(self, *given: Any, paced: bool) -> Round:
         """The coefficient is in units of y."""
         new = super().propose(*given, paced=paced)
-        return new._replace(coefficient=self.unit * new.coefficient)
+        new.coefficient *= self.unit
+        return new

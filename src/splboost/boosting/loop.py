@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +39,8 @@ class Schedule:
     subsample: float = 1.0
 
 
-class Round(NamedTuple):
+@dataclass(slots=True)
+class Round:
     """The weak learners of a round, and what became of the samples.
 
     Attributes
@@ -150,8 +151,9 @@ def boost(
             if rounds:
                 break
             # A model needs a learner, which counts for nothing.
-            new = new._replace(coefficient=0.0 * new.coefficient)
-        rounds.append(new._replace(latent=state.latent))
+            new.coefficient = 0.0 * new.coefficient
+        new.latent = state.latent
+        rounds.append(new)
         reason = None if on_round is None else on_round(history)
         if not new.has_edge:
             break

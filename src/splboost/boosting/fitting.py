@@ -95,7 +95,7 @@ class Fitting:
 
     def go_on_from(self, earlier: Continuation) -> None:
         """Take up an earlier fit."""
-        earlier.check_coding(self.learners.coding, self.data.fitted.table)
+        earlier.check_coding(self.learners.each[0].coding, self.data.fitted.table)
         mark, n = earlier.mark, len(earlier.rounds)
         self.history = History(list(earlier.rounds), mark.n_done, mark.n_skipped)
         self.learners.state = mark.learners
@@ -224,7 +224,7 @@ class Fitting:
             mark=mark,
             rounds=[replace(each, weak=[]) for each in rounds],
             model=model,
-            coding=self.learners.coding,
+            coding=self.learners.each[0].coding,
             validation_scores=(self.scores or [])[: mark.n_rounds],
             split_seed=self.split_seed,
             stop_reason=reason,

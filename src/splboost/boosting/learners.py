@@ -172,20 +172,12 @@ class Learners:
             return models[0]
         return PerClassModel(models, taken)
 
-    def read(self, table: Table, X: Any) -> Any:
-        """Other rows, prepared once."""
-        return self.each[0].read(table, X)
-
     def on_rows(self, weak: list[Weak | None], rows: Any) -> list[Weak | None]:
         """A round's learners on such rows."""
         return [
             None if own is None else learner.on_rows(own, rows)
             for own, learner in zip(weak, self.each, strict=True)
         ]
-
-    @property
-    def coding(self) -> Coding | None:
-        return self.each[0].coding
 
     @property
     def state(self) -> list[Any]:

@@ -39,7 +39,7 @@ class Schedule:
     subsample: float = 1.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Round:
     """The weak learners of a round, and what became of the samples.
 

@@ -51,7 +51,7 @@ class Validation:
         self.state = state
         self.history: list[float] = []
         self._learners = learners
-        self._rows = learners.read(samples.table, samples.X)
+        self._rows = learners.each[0].read(samples.table, samples.X)
         self._total = float(samples.weight.sum())
         self._scorer = scorer
         self._booster = booster

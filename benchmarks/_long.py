@@ -123,9 +123,12 @@ class Results:
         keys = ["data", "noise", "repeat"]
         return own.pivot(index=keys, columns="method", values=self.main_measure)
 
-    def parts(self) -> list[str]:
-        """Those that have a complete repeat."""
-        return [part for part in PARTS if len(self.means(part))]
+    def parts(
+        self, measure: str | None = None, *, level: str | None = None
+    ) -> dict[str, pd.DataFrame]:
+        """The means of each part that has any."""
+        found = {part: self.means(part, measure, level=level) for part in PARTS}
+        return {part: means for part, means in found.items() if len(means)}
 
     def compare(self, part: str, measure: str | None = None) -> Comparison:
         """Of all methods but variants of others."""
@@ -160,12 +163,12 @@ class Study:
     methods : by name, the one of interest first
     fields : class of named tuples, of what is stored
     measure : function of a method, a problem and a seed; gives these fields
-    derive : function of a frame of finished cells; gives it with more measures
     main_measure : the column that matters most; less is better
     summarised : measures whose means are saved
     make_page : function of the results, the most rows, the failures and the folder;
         gives the pieces of the page, having saved a picture if there is a folder
     full, quick : values of options that are not given
+    derive : function of a frame of finished cells; gives it with more measures
     levels_first : whether all sets are done at one level before the next
     """
 
@@ -174,12 +177,12 @@ class Study:
     methods: Mapping[str, Method]
     fields: Any
     measure: Callable[[Method, Problem, int], dict[str, Any]]
-    derive: Callable[[pd.DataFrame], pd.DataFrame]
     main_measure: str
     summarised: Sequence[str]
     make_page: Callable[[Results, int, list[dict[str, Any]], Path | None], list[str]]
     full: dict[str, Any]
     quick: dict[str, Any]
+    derive: Callable[[pd.DataFrame], pd.DataFrame] = pd.DataFrame
     levels_first: bool = False
 
     def open_store(self, path: Path) -> Store:
@@ -295,17 +298,15 @@ class Study:
         cells = self.plan(given.seeds, given.sets, given.noise, present, given.rows)
         with tempfile.TemporaryDirectory() as folder:
             is_kept = given.report or not given.quick
-            path = (
-                given.store or Path("" if is_kept else folder) / f"{self.name}.sqlite"
-            )
-            if given.report:
-                self.report(path, cells, given.rows, given.out or RESULTS)
-            else:
+            place = Path("" if is_kept else folder)
+            path = given.store or place / f"{self.name}.sqlite"
+            if not given.report:
                 if given.retry:
                     self.open_store(path).forget_failures()
                 self.run(path, cells, given.rows, given.jobs)
-                if given.quick:
-                    self.report(path, cells, given.rows, given.out)
+            if given.report or given.quick:
+                out = given.out or (RESULTS if given.report else None)
+                self.report(path, cells, given.rows, out)
 
 
 def settings_of(method: Method, rows: int) -> str:

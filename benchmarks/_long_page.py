@@ -130,11 +130,10 @@ def mean_and_largest(
     change: Callable[[pd.DataFrame], pd.DataFrame] = lambda means: means,
 ) -> str:
     """Mean and largest value of the sets at one level, for each part that has any."""
-    found = {}
-    for part in PARTS:
-        means = results.means(part, measure, level=level)
-        if len(means):
-            found[f"{part} ({len(means)})"] = change(means)
+    found = {
+        f"{part} ({len(means)})": change(means)
+        for part, means in results.parts(measure, level=level).items()
+    }
     lines = [
         [name, *(form.format(v[name].mean(), v[name].max()) for v in found.values())]
         for name in results.methods
@@ -195,39 +194,34 @@ def probability(p: float, n_sets: int) -> str:
     return f"{p:.3g}" if n_sets >= fewest_sets() and not math.isnan(p) else "-"
 
 
-def against_table(
-    means: pd.DataFrame, cells: pd.DataFrame, reference: str, planned: Sequence[str]
-) -> str:
-    """A row for each rival; differences in points, negative where it is worse."""
-    lines = []
-    for row in against(means, reference, planned).to_dict("records"):
-        counts = wins_ties_losses(cells[reference], cells[row["rival"]])
-        lines.append(
-            [
-                row["rival"],
-                f"{100 * row['difference']:+.2f}",
-                f"{row['wins']} / {row['ties']} / {row['losses']}",
-                " / ".join(map(str, counts)),
-                *(
-                    probability(row[name], len(means))
-                    for name in ("p", "p_holm", "p_planned")
-                ),
-            ]
-        )
-    header = ["rival", "difference (points)", "sets", "cells", "p", "Holm's p"]
-    return format_table([*header, "Holm's p, planned"], lines)
-
-
 def difference_rows(
-    means: pd.DataFrame, reference: str, scale: float, digits: int = 2
+    means: pd.DataFrame,
+    reference: str,
+    scale: float = 100,
+    digits: int = 2,
+    tests: Sequence[str] = ("p",),
+    planned: Sequence[str] = (),
 ) -> list[list[str]]:
-    """The reference against each other column: name, difference, counts, p."""
+    """The reference against each other column: name, difference, counts, tests."""
     return [
         [
             row["rival"],
             f"{scale * row['difference']:+.{digits}f}",
             f"{row['wins']} / {row['ties']} / {row['losses']}",
-            probability(row["p"], len(means)),
+            *(probability(row[name], len(means)) for name in tests),
         ]
-        for row in against(means, reference).to_dict("records")
+        for row in against(means, reference, planned).to_dict("records")
     ]
+
+
+def against_table(
+    means: pd.DataFrame, cells: pd.DataFrame, reference: str, planned: Sequence[str]
+) -> str:
+    """A row for each rival; differences in points, negative where it is worse."""
+    tests = {"p": "p", "p_holm": "Holm's p", "p_planned": "Holm's p, planned"}
+    lines = difference_rows(means, reference, tests=list(tests), planned=planned)
+    for line in lines:
+        counts = wins_ties_losses(cells[reference], cells[line[0]])
+        line.insert(3, " / ".join(map(str, counts)))
+    header = ["rival", "difference (points)", "sets", "cells", *tests.values()]
+    return format_table(header, lines)

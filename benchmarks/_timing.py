@@ -132,8 +132,7 @@ WARM_UP_ROUNDS = 5  # enough for the paces to set in
 PAUSE = 0.02  # after each turn: OpenMP's idle threads spin for a while
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """How long to measure."""
 
     turns: int = 5
@@ -145,11 +144,11 @@ class Effort:
     sklearn_longest: float = 20.0
     sklearn_instead: float = 8.0
 
-    def turns_at(self, n: int) -> int:
-        return self.turns if n < self.large else self.turns_when_large
-
     def repeats(self, seconds: float) -> int:
         return max(1, math.ceil(self.least_seconds / max(seconds, 1e-6)))
+
+
+FULL, QUICK = Effort(), Effort(2, 2, 50_000, 0.01, 1.0, 0.2)
 
 
 @dataclass
@@ -211,7 +210,7 @@ def measure(cell: Cell, effort: Effort) -> None:
     X, y = make_data(cell.n, FEATURES)
     X_new, y_new = make_data(cell.n, FEATURES, seed=1, noise=0.0)
     models: dict[int, Any] = {}
-    n_turns = effort.turns_at(cell.n)
+    n_turns = effort.turns if cell.n < effort.large else effort.turns_when_large
     repeats = [
         effort.repeats(warm_up(contestant, effort, X, y))
         for contestant in cell.contestants
@@ -282,20 +281,13 @@ def time_of(call: Callable[[], Any], number: int) -> float:
     return (time.perf_counter() - start) / number
 
 
-class Table(NamedTuple):
-    """A header and lines."""
-
-    header: list[str]
-    lines: list[list[str]]
-
-
 def compare(
     cells: list[Cell],
     what: str,
     peers: Sequence[str],
     target: Callable[[str, str, Cell, str], float | None],
-) -> Table:
-    """Times to fit or to predict, a line for each contestant that is no peer.
+) -> tuple[list[str], list[list[str]]]:
+    """Times to fit or to predict: header, and lines of contestants that are no peers.
 
     ``target`` is a function of what is timed, a peer, a cell and a name of ours. It
     gives the least ratio of the peer's time to ours that is good enough, or None.
@@ -320,7 +312,7 @@ def compare(
                 line += [milliseconds, format_ratio(ratio)]
             verdict = "missed: " + ", ".join(misses) if misses else "met" * has_target
             lines.append([*line, verdict + " (disturbed)" * cell.is_disturbed])
-    return Table([*header, "verdict"], lines)
+    return [*header, "verdict"], lines
 
 
 def format_ms(seconds: float) -> str:

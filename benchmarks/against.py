@@ -24,7 +24,10 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,101 +38,74 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 1.15  # of the ratio
 LEAST_SECONDS = 0.15  # what is quicker is repeated in a turn
 CUTS = -0.4, 0.6  # of the first column, for three classes
-Row = Callable[[], Callable[[], Any]]
+BOOSTERS = "SPLBoost", "RealAdaBoost", "GentleBoost", "LogitBoost", "SavageBoost"
+BOOSTERS += "RBoost", "RobustBoost", "BrownBoost"
 
 
-def rows() -> dict[str, Row]:
+def rows() -> dict[str, Callable[[], Callable[[], Any]]]:
     """What is timed: each entry prepares something and returns what to do."""
-    found: dict[str, Row] = {}
+    found = {}
+
+    def add(what: str, n: int, make: Callable[[], Any], classes: int = 2) -> None:
+        """A fit of what is made, or a prediction."""
+        row = partial(prepare, make, n, classes, predicts=what.startswith("predict"))
+        words = [what, f"{classes} classes" * (classes > 2), f"rows {n}"]
+        found[" ".join(filter(None, words))] = row
+
     for n, rounds in (500, 100), (5_000, 100), (50_000, 30), (500_000, 10):
         for depth in 1, 3, 6:
             for pace in "hard", "linear", "plain":
-                make = make_splboost, pace, depth, rounds, 1
-                found[f"fit {pace} depth {depth} rows {n}"] = fit_row(n, *make)
-            make = make_splboost, "hard", depth, rounds, 1
-            found[f"predict depth {depth} rows {n}"] = predict_row(n, *make)
-    boosters = (
-        "SPLBoost RealAdaBoost GentleBoost LogitBoost SavageBoost RBoost RobustBoost "
-        "BrownBoost"
-    )
-    for name in boosters.split():
+                make = partial(make_splboost, pace, depth, rounds, 1)
+                add(f"fit {pace} depth {depth}", n, make)
+            make = partial(make_splboost, "hard", depth, rounds, 1)
+            add(f"predict depth {depth}", n, make)
+    for name in BOOSTERS:
         for n, rounds in (300, 100), (5_000, 50), (50_000, 10):
-            make = make_public, f"{name}Classifier", rounds
-            found[f"fit {name} rows {n}"] = fit_row(n, *make)
-        make = make_public, f"{name}Classifier", 40
-        found[f"fit {name} 3 classes rows 1000"] = fit_row(1000, *make, classes=3)
-    found["fit L2Boost rows 5000"] = fit_row(5000, make_public, "L2BoostRegressor", 100)
+            add(f"fit {name}", n, public(f"{name}Classifier", n_estimators=rounds))
+        add(f"fit {name}", 1000, public(f"{name}Classifier", n_estimators=40), 3)
+    add("fit L2Boost", 5000, public("L2BoostRegressor", n_estimators=100))
     for n, rounds in (500, 40), (5_000, 20), (50_000, 5):
         for depth in 1, 3:
             for classes in 2, 3:
-                row = fit_row(n, make_c45, depth, rounds, classes=classes)
-                found[f"fit c45 depth {depth} {classes} classes rows {n}"] = row
-        found[f"predict c45 depth 3 rows {n}"] = predict_row(n, make_c45, 3, rounds)
-    found["spl_path rows 2000"] = path_row(2_000)
+                make = partial(make_c45, depth, rounds)
+                add(f"fit c45 depth {depth}", n, make, classes)
+        add("predict c45 depth 3", n, partial(make_c45, 3, rounds))
+    add("spl_path", 2_000, make_path)
     for n in 500, 5_000:
-        found[f"PaceSearchCV rows {n}"] = fit_row(n, make_search)
+        add("PaceSearchCV", n, make_search)
     for n, classes in (500, 2), (1_000, 3), (5_000, 2):
-        row = fit_row(n, make_public, "SPLForestClassifier", None, classes=classes)
-        found[f"fit forest {classes} classes rows {n}"] = row
-    found["predict forest rows 5000"] = predict_row(
-        5_000, make_public, "SPLForestClassifier", None
-    )
-    for quick in True, False:
-        found[f"audit {'quick ' * quick}rows 1000"] = audit_row(1_000, quick)
+        add("fit forest", n, public("SPLForestClassifier"), classes)
+    add("predict forest", 5_000, public("SPLForestClassifier"))
+    add("audit quick", 1_000, public("LabelAudit", "splboost.audit", quick=True))
+    add("audit", 1_000, public("LabelAudit", "splboost.audit"))
     for name in "XGB", "LGBM":
-        found[f"fit SPL{name} rows 5000"] = fit_row(5_000, make_engine, name)
+        size = {"n_estimators": 100, "max_depth": 4}
+        make = public(f"SPL{name}Classifier", "splboost.engines", **size)
+        add(f"fit SPL{name}", 5_000, make)
     return found
 
 
-def data(n: int, classes: int = 2) -> Any:
+def prepare(
+    make: Callable[[], Any], n: int, classes: int, *, predicts: bool
+) -> Callable[[], Any]:
+    """Make the data, and for a prediction a model of some of them."""
     X, y = make_data(n, FEATURES)
-    return X, y if classes == 2 else y + np.digitize(X[:, 0], CUTS).clip(max=1)
-
-
-def fit_row(n: int, make: Any, *options: Any, classes: int = 2) -> Row:
-    def prepare() -> Callable[[], Any]:
-        X, y = data(n, classes)
-        return lambda: make(*options).fit(X, y)
-
-    return prepare
-
-
-def predict_row(n: int, make: Any, *options: Any) -> Row:
-    def prepare() -> Callable[[], Any]:
-        X, y = data(n)
-        model = make(*options).fit(X[:5_000], y[:5_000])
+    if classes == 3:
+        y = y + np.digitize(X[:, 0], CUTS).clip(max=1)
+    if predicts:
+        model = make().fit(X[:5_000], y[:5_000])
         return lambda: model.predict_proba(X)
-
-    return prepare
-
-
-def path_row(n: int) -> Row:
-    def prepare() -> Callable[[], Any]:
-        from splboost import SPLBoostClassifier
-        from splboost.selection import spl_path
-
-        X, y = data(n)
-        booster = SPLBoostClassifier(n_estimators=50, random_state=0)
-        return lambda: spl_path(booster, X, y, depths=(1, 3), random_state=0, n_jobs=1)
-
-    return prepare
+    return lambda: make().fit(X, y)
 
 
-def audit_row(n: int, quick: bool) -> Row:
-    def prepare() -> Callable[[], Any]:
-        from splboost.audit import LabelAudit
+def public(name: str, module: str = "splboost", **options: Any) -> Callable[[], Any]:
+    """Make an estimator of the package, which is imported when it is made."""
 
-        X, y = data(n)
-        return lambda: LabelAudit(quick=quick, n_jobs=1, random_state=0).fit(X, y)
+    def make() -> Any:
+        estimator = getattr(import_module(module), name)
+        return estimator(random_state=0, n_jobs=1, **options)
 
-    return prepare
-
-
-def make_public(name: str, rounds: int | None) -> Any:
-    import splboost
-
-    model = getattr(splboost, name)(random_state=0, n_jobs=1)
-    return model if rounds is None else model.set_params(n_estimators=rounds)
+    return make
 
 
 def make_c45(depth: int, rounds: int) -> Any:
@@ -148,12 +124,13 @@ def make_search() -> Any:
     return PaceSearchCV(booster, n_jobs=1, random_state=0)
 
 
-def make_engine(name: str) -> Any:
-    from splboost import engines
+def make_path() -> Any:
+    from splboost import SPLBoostClassifier
+    from splboost.selection import spl_path
 
-    return getattr(engines, f"SPL{name}Classifier")(
-        n_estimators=100, max_depth=4, n_jobs=1, random_state=0
-    )
+    booster = SPLBoostClassifier(n_estimators=50, random_state=0)
+    how = {"booster": booster, "depths": (1, 3), "random_state": 0, "n_jobs": 1}
+    return SimpleNamespace(fit=partial(spl_path, **how))
 
 
 def work() -> None:
@@ -180,43 +157,36 @@ def seconds(do: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-class Version:
+def start(source: Path, cache: Path) -> subprocess.Popen[str]:
     """A process that does rows with the package of a folder."""
-
-    def __init__(self, source: Path, folder: Path) -> None:
-        env = {
-            **os.environ,
-            "PYTHONPATH": str(source),
-            "NUMBA_CACHE_DIR": str(folder),
-            "OMP_NUM_THREADS": "1",
-            "PYTHONWARNINGS": "ignore",
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "--work"],
-            env=env,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def measure(self, name: str) -> dict[str, Any]:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        print(name, file=self._process.stdin, flush=True)
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
-
-    def stop(self) -> None:
-        self._process.communicate()
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(source),
+        "NUMBA_CACHE_DIR": str(cache),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONWARNINGS": "ignore",
+    }
+    return subprocess.Popen(
+        [sys.executable, __file__, "--work"],
+        env=env,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
 
 
-def compare(new: Version, old: Version, name: str, turns: int) -> dict[str, Any]:
+def compare(
+    versions: dict[str, subprocess.Popen[str]], name: str, turns: int
+) -> dict[str, Any]:
     """A line of the table."""
     measured: dict[str, list[float]] = {"new": [], "old": []}
     for turn in range(turns):
-        pair = [("new", new), ("old", old)]
-        for which, version in pair if turn % 2 else pair[::-1]:
-            answer = version.measure(name)
+        for which in ("new", "old") if turn % 2 else ("old", "new"):
+            process = versions[which]
+            assert process.stdin is not None and process.stdout is not None
+            print(name, file=process.stdin, flush=True)
+            answer = json.loads(process.stdout.readline())
             if "error" in answer:
                 return {"row": name, "verdict": f"{which}: {answer['error']}"}
             measured[which].append(answer["seconds"])
@@ -253,15 +223,17 @@ def main() -> None:
         )
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as tar:
             tar.extractall(folder / "old", filter="data")
-        new = Version(ROOT / "src", folder / "new-cache")
-        old = Version(folder / "old" / "src", folder / "old-cache")
+        versions = {
+            "new": start(ROOT / "src", folder / "new-cache"),
+            "old": start(folder / "old" / "src", folder / "old-cache"),
+        }
         lines = []
         for name in names:
-            line = compare(new, old, name, options.turns)
+            line = compare(versions, name, options.turns)
             progress(" ".join(str(value) for value in line.values()))
             lines.append(line)
-        new.stop()
-        old.stop()
+        for process in versions.values():
+            process.communicate()
     columns = ["row", "old [ms]", "new [ms]", "new / old", "verdict"]
     cells = [[line.get(column, "") for column in columns] for line in lines]
     print(format_table(columns, cells))

@@ -158,8 +158,8 @@ def mean_tables(results: Results) -> list[str]:
     page = []
     for title, each in MEANS.items():
         columns = {
-            sized(results, part): results.means(part, each).mean()
-            for part in results.parts()
+            f"{part} ({len(means)})": means.mean()
+            for part, means in results.parts(each).items()
         }
         page += [f"{title}:", by_method(results.methods, columns, ".3f")]
         is_missing = results.averaged[each].isna().groupby(results.averaged["method"])
@@ -194,9 +194,9 @@ def _against(results: Results) -> list[str]:
                 wins, _, _ = wins_ties_losses(cells[audit], cells[rival])
                 shares.append(f"{wins / len(cells):.0%} of {len(cells)}")
             ahead.append([audit, rival, *shares])
-        for part in results.parts():
-            means = results.means(part)[[audit, *rivals]]
-            table = against_table(means, results.cells(part), audit, PLANNED_RIVALS)
+        for part, means in results.parts().items():
+            own = means[[audit, *rivals]], results.cells(part), audit
+            table = against_table(*own, PLANNED_RIVALS)
             tables += [f"### {audit}, {sized(results, part)}", table]
     legend = (
         "Differences of the mean average precision, in points and negative where the "
@@ -290,7 +290,7 @@ def _cleaned(results: Results) -> list[str]:
             [own, *row]
             for audit in _audits(results)
             for own in (f"{audit}: dropped", f"{audit}: corrected")
-            for row in difference_rows(errors[[own, *rivals]], own, 100)
+            for row in difference_rows(errors[[own, *rivals]], own)
         ]
         page += [
             f"### {sized(results, part)}",
@@ -349,10 +349,10 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    derive,
     "lost_precision",
     FIGURES,
     make_page,
+    derive=derive,
     full={
         "rows": 3000,
         "seeds": list(SEEDS),

@@ -16,10 +16,11 @@ from typing import Any
 
 from _report import Benchmark, format_table
 from _timing import (
+    FULL,
+    QUICK,
     SKLEARN,
     Cell,
     Contestant,
-    Effort,
     compare,
     format_accuracies,
     make_splboost,
@@ -73,10 +74,8 @@ def main() -> None:
     benchmark = Benchmark(__doc__, "c45", "Boosted C4.5")
     given = benchmark.start()
     use_fresh_numba_cache()
-    sizes, rounds, effort = SIZES, ROUNDS, Effort()
-    if given.quick:
-        sizes, rounds = (300,), 10
-        effort = Effort(turns=2, least_seconds=0.01)
+    full, quick = (SIZES, ROUNDS, FULL), ((300,), 10, QUICK)
+    sizes, rounds, effort = quick if given.quick else full
     cells = [make_cell(n, depth, rounds) for n in sizes for depth in DEPTHS]
     for cell in cells:
         measure(cell, effort)

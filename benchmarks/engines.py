@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from _long import Results, Study
 from _long_methods import (
     RANGES,
@@ -217,7 +216,6 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    pd.DataFrame,
     "error",
     Measures._fields,
     make_page,

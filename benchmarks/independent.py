@@ -25,7 +25,6 @@ import json
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,58 +47,38 @@ DOUBLE, SINGLE = 1e-9, 1e-6  # precision of other packages
 Scores = np.ndarray  # rounds, rows, and columns if there are more than two classes
 
 
-def halve(scores: Scores) -> Scores:
-    return scores / 2
-
-
-def keep(scores: Scores) -> Scores:
-    return scores
-
-
-def centre(scores: Scores) -> Scores:
-    """F_k = (K - 1) / K (f_k - mean over the classes)."""
-    k = scores.shape[2]
-    return (k - 1) / k * (scores - scores.mean(axis=2, keepdims=True))
-
-
-def scale_weka(scores: Scores) -> Scores:
-    """It has a column for each of two classes too; the second is the score."""
-    centred = centre(scores)
-    return centred if scores.shape[2] > 2 else centred[:, :, 1]
-
-
-def scale_logitboost(scores: Scores) -> Scores:
-    """Log-odds of two classes; for more, sums of trees that are not centred."""
-    return halve(scores) if scores.ndim == 2 else centre(scores)
-
-
-def scale_samme(scores: Scores) -> Scores:
-    """log p1 - log p0 of two classes; of more the same score."""
-    return halve(scores) if scores.ndim == 2 else scores
-
-
 class Peer(NamedTuple):
-    """What a booster of another package corresponds to, and its scale."""
+    """What a booster of another package corresponds to, and its scale.
+
+    Of two classes it may have twice our score. Of more, its scores may not add up to
+    zero; Weka's have a column for each of two classes too.
+    """
 
     booster: Any
-    to_ours: Callable[[Scores], Scores]
+    is_double: bool
+    is_centred: bool
     precision: float
     options: dict[str, Any]
 
+    def to_ours(self, scores: Scores) -> Scores:
+        if scores.ndim == 2:
+            return scores / 2 if self.is_double else scores
+        if self.is_centred:
+            return scores
+        k = scores.shape[2]  # F_k = (K - 1) / K (f_k - mean over the classes)
+        centred = (k - 1) / k * (scores - scores.mean(axis=2, keepdims=True))
+        return centred if k > 2 else centred[:, :, 1]
 
+
+GRADIENT = {"z_clip": "gradient", "z_max": 3.0}
 PEERS = {
-    "weka": Peer(
-        LogitBoostClassifier,
-        scale_weka,
-        DOUBLE,
-        {"z_clip": "gradient", "z_max": 3.0},
-    ),
-    "logitboost": Peer(LogitBoostClassifier, scale_logitboost, DOUBLE, {}),
-    "opencv logit": Peer(LogitBoostClassifier, halve, SINGLE, {"z_max": 10.0}),
-    "opencv gentle": Peer(GentleBoostClassifier, keep, SINGLE, {}),
+    "weka": Peer(LogitBoostClassifier, False, False, DOUBLE, GRADIENT),
+    "logitboost": Peer(LogitBoostClassifier, True, False, DOUBLE, {}),
+    "opencv logit": Peer(LogitBoostClassifier, True, True, SINGLE, {"z_max": 10.0}),
+    "opencv gentle": Peer(GentleBoostClassifier, False, True, SINGLE, {}),
     # These clip shares at 1e-5 and 2e-16, ours at 1/n: see `mix`.
-    "opencv real": Peer(RealAdaBoostClassifier, keep, SINGLE, {}),
-    "samme.r": Peer(RealAdaBoostClassifier, scale_samme, DOUBLE, {}),
+    "opencv real": Peer(RealAdaBoostClassifier, False, True, SINGLE, {}),
+    "samme.r": Peer(RealAdaBoostClassifier, True, True, DOUBLE, {}),
 }
 
 

@@ -24,8 +24,9 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import psutil
 from _report import Benchmark, format_table, progress
@@ -64,23 +65,6 @@ class Task:
         return make_splboost(self.model, *shape)
 
 
-class PeakMemory:
-    """The highest resident memory of this process inside a ``with``, in bytes.
-
-    Linux keeps a high-water mark that a process may reset; other systems have none.
-    """
-
-    def __enter__(self) -> Self:
-        self.before = psutil.Process().memory_info().rss
-        Path("/proc/self/clear_refs").write_text("5")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        status = Path("/proc/self/status").read_text().splitlines()
-        mark = next(line for line in status if line.startswith("VmHWM"))
-        self.peak = int(mark.split()[1]) * 1024
-
-
 def return_freed_memory() -> None:
     """Give freed memory back, lest the fit reuse it and seem to need less."""
     gc.collect()
@@ -99,19 +83,22 @@ def measure_here(task: Task) -> dict[str, Any]:
         del tiny, labels
     X, y = make_data(task.n, task.d)
     return_freed_memory()
-    with PeakMemory() as memory:
-        start = time.perf_counter()
-        model.fit(X, y)
-        seconds = time.perf_counter() - start
+    before = psutil.Process().memory_info().rss
+    Path("/proc/self/clear_refs").write_text("5")  # resets Linux's high-water mark
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    status = Path("/proc/self/status").read_text().splitlines()
+    mark = next(line for line in status if line.startswith("VmHWM"))
+    peak = int(mark.split()[1]) * 1024
     assert rounds_done(model) == task.rounds, f"{task} stopped early"
-    above = memory.peak - memory.before
     return {
         **asdict(task),
         "input_bytes": X.nbytes,
-        "rss_before_bytes": memory.before,
-        "rss_peak_bytes": memory.peak,
-        "above_bytes": above,
-        "ratio": above / X.nbytes,
+        "rss_before_bytes": before,
+        "rss_peak_bytes": peak,
+        "above_bytes": peak - before,
+        "ratio": (peak - before) / X.nbytes,
         "fit_seconds": seconds,
     }
 
@@ -122,32 +109,6 @@ def measure_apart(task: Task) -> dict[str, Any]:
     command = [sys.executable, __file__, "--task", json.dumps(asdict(task))]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
-
-
-def compile_kernels(n: int, threads: int) -> None:
-    """Fill numba's cache with what the measurements will call."""
-    progress("compiling ...")
-    for depth in (1, 6):
-        for model in MODELS[:3]:
-            measure_apart(Task(model, n, 20, depth, 5, threads, True))
-
-
-def plan_tasks(n: int, rounds: int, threads: int) -> list[Task]:
-    return [
-        Task(model, n, d, depth, rounds, threads, warm)
-        for d in (20, 50)
-        for depth in (1, 6)
-        for model in MODELS
-        for warm in (True, False)
-    ]
-
-
-def plan_huge(n: int, threads: int) -> list[Task]:
-    return [
-        Task(model, n, 30, depth, rounds, threads, True)
-        for depth, rounds in ((1, 10), (6, 5))
-        for model in ("hard", LIGHTGBM)
-    ]
 
 
 def format_results(results: list[dict[str, Any]]) -> str:
@@ -189,8 +150,13 @@ def main() -> None:
     given = benchmark.start()
     use_fresh_numba_cache()
     n, rounds, n_huge = (20_000, 5, 50_000) if given.quick else (500_000, 20, 10**7)
-    compile_kernels(n, given.threads)
-    usual = [measure_apart(task) for task in plan_tasks(n, rounds, given.threads)]
+    progress("compiling ...")
+    for model, depth in product(MODELS[:3], (1, 6)):
+        measure_apart(Task(model, n, 20, depth, 5, given.threads, True))
+    usual = [
+        measure_apart(Task(model, n, d, depth, rounds, given.threads, warm))
+        for d, depth, model, warm in product((20, 50), (1, 6), MODELS, (True, False))
+    ]
     sections = [
         f"""\
 Peak resident memory of `fit` above that just before it, divided by the bytes of X, a
@@ -202,11 +168,11 @@ Target: (a) at most {TARGET}.""",
     ]
     huge = []
     if given.huge:
-        huge = [measure_apart(task) for task in plan_huge(n_huge, given.threads)]
-        sections += [
-            "## Many rows",
-            format_results(huge),
+        huge = [
+            measure_apart(Task(model, n_huge, 30, *shape, given.threads, True))
+            for shape, model in product(((1, 10), (6, 5)), ("hard", LIGHTGBM))
         ]
+        sections += ["## Many rows", format_results(huge)]
     benchmark.finish(sections, {"usual": usual, "huge": huge})
 
 

@@ -73,10 +73,9 @@ def _against(results: Results) -> list[str]:
         f"## {results.ranked[0]} against each rival, wrong labels",
         paragraph(legend.format(planned=" and ".join(PLANNED_RIVALS))),
     ]
-    for part in results.parts():
-        means = results.means(part)[results.ranked]
-        cells = results.cells(part)
-        table = against_table(means, cells, results.ranked[0], PLANNED_RIVALS)
+    for part, means in results.parts().items():
+        own = means[results.ranked], results.cells(part), results.ranked[0]
+        table = against_table(*own, PLANNED_RIVALS)
         page += [f"### {sized(results, part)}", table]
     return page
 
@@ -109,11 +108,10 @@ def _variants(results: Results) -> list[str]:
 def _right_labels(results: Results) -> list[str]:
     """Mean errors without noise, and how far they are from the best."""
     columns = {}
-    for part in PARTS:
-        means = 100 * results.means(part, level=CLEAN).mean()
-        if means.notna().any():
-            columns[f"{part} (%)"] = means
-            columns[f"{part}, above the best"] = means - means[results.ranked].min()
+    for part, of_sets in results.parts(level=CLEAN).items():
+        means = 100 * of_sets.mean()
+        columns[f"{part} (%)"] = means
+        columns[f"{part}, above the best"] = means - means[results.ranked].min()
     points = mean_and_largest(
         results,
         CLEAN,
@@ -195,10 +193,10 @@ STUDY = Study(
     METHODS,
     Measures,
     measure,
-    derive,
     "error",
     Measures._fields,
     make_page,
+    derive=derive,
     full={
         "rows": 1000,
         "seeds": list(SEEDS),

@@ -11,8 +11,7 @@ How they are measured is told in ``_timing.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,8 @@ from _report import Benchmark, format_table, progress
 from _timing import (
     DISTURBED,
     FEATURES,
+    FULL,
+    QUICK,
     SKLEARN,
     Cell,
     Contestant,
@@ -38,60 +39,34 @@ from _timing import (
 PACES = ["hard", "linear", "plain"]
 LIGHTGBM = "LightGBM"
 PEERS = [LIGHTGBM, SKLEARN]
+SIZES, DEPTHS, THREADS, ROUNDS = (500, 5_000, 50_000, 500_000), (1, 3, 6), (1, 2), 100
+QUICK_SIZES, QUICK_ROUNDS = (300, 1_000), 10
 
 
-FULL_EFFORT = Effort()
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Size of the run."""
-
-    n: tuple[int, ...] = (500, 5_000, 50_000, 500_000)
-    depths: tuple[int, ...] = (1, 3, 6)
-    threads: tuple[int, ...] = (1, 2)
-    rounds: int = 100
-    effort: Effort = FULL_EFFORT
-
-
-QUICK = Plan(
-    n=(300, 1_000),
-    rounds=10,
-    effort=Effort(turns=2, least_seconds=0.01, sklearn_longest=1, sklearn_instead=0.2),
-)
-
-
-def plan_cells(plan: Plan) -> list[Cell]:
+def plan_cells(
+    sizes: Sequence[int], depths: Sequence[int], threads: Sequence[int], rounds: int
+) -> list[Cell]:
     """Every size and depth, and per size one more for the default configuration."""
-    default_depth, default_rounds = default_shape()
-    cells = []
-    for n in plan.n:
-        for depth in plan.depths:
-            ours = {pace: partial(make_splboost, pace, depth) for pace in PACES}
-            cells.append(make_cell(n, depth, plan.rounds, plan.threads, ours))
-        if default_depth in plan.depths:
-            ours = {"default": make_default}
-            cells.append(
-                make_cell(n, default_depth, default_rounds, plan.threads, ours)
-            )
-    return cells
-
-
-def default_shape() -> tuple[int, int]:
-    """Depth and rounds of the default configuration."""
-    X, y = make_data(500, FEATURES)
-    rounds = make_default().n_estimators
-    depth = make_default(rounds=1).fit(X, y).estimators_[0].max_depth
-    if depth is None:
+    default = make_default(rounds=1).fit(*make_data(500, FEATURES))
+    default_depth = default.estimators_[0].max_depth
+    if default_depth is None:
         raise ValueError("the default trees have no depth that peers could share")
-    return depth, rounds
+    cells = []
+    for n in sizes:
+        for depth in depths:
+            ours = {pace: partial(make_splboost, pace, depth) for pace in PACES}
+            cells.append(make_cell(n, depth, rounds, threads, ours))
+        if default_depth in depths:
+            shape = n, default_depth, make_default().n_estimators
+            cells.append(make_cell(*shape, threads, {"default": make_default}))
+    return cells
 
 
 def make_cell(
     n: int,
     depth: int,
     rounds: int,
-    threads: tuple[int, ...],
+    threads: Sequence[int],
     ours: dict[str, Callable[..., Any]],
 ) -> Cell:
     """A cell of our configurations and both peers."""
@@ -123,8 +98,7 @@ def target_ratio(what: str, peer: str, cell: Cell, ours: str) -> float | None:
     return 1
 
 
-def format_setting(plan: Plan) -> str:
-    effort = plan.effort
+def format_setting(effort: Effort) -> str:
     return f"""\
 Two classes divided by a non-linear function of {FEATURES} normal columns, a fifth of
 the labels flipped; a float64 array. All contestants do all rounds. Fitting includes
@@ -171,25 +145,25 @@ def main() -> None:
     parser.add_argument("--depths", type=int, nargs="+", metavar="DEPTH")
     parser.add_argument("--threads", type=int, nargs="+", metavar="THREADS")
     given = benchmark.start()
-    plan = QUICK if given.quick else Plan()
-    plan = replace(
-        plan,
-        n=tuple(given.only_n or plan.n),
-        depths=tuple(given.depths or plan.depths),
-        threads=tuple(given.threads or plan.threads),
-    )
+    plan = {
+        "n": given.only_n or (QUICK_SIZES if given.quick else SIZES),
+        "depths": given.depths or DEPTHS,
+        "threads": given.threads or THREADS,
+        "rounds": QUICK_ROUNDS if given.quick else ROUNDS,
+    }
+    effort = QUICK if given.quick else FULL
     use_fresh_numba_cache()
     progress("compiling ...")
-    cells = plan_cells(plan)
+    cells = plan_cells(*plan.values())
     for cell in cells:
-        measure(cell, plan.effort)
+        measure(cell, effort)
     fits, predictions = (
         compare(cells, what, PEERS, target_ratio) for what in ("fit", "predict")
     )
-    verdicts = [line[-1] for line in fits.lines + predictions.lines]
+    verdicts = [line[-1] for line in fits[1] + predictions[1]]
     n_met = sum(verdict.startswith("met") for verdict in verdicts)
     sections = [
-        format_setting(plan),
+        format_setting(effort),
         TARGETS,
         f"{n_met} of {len(verdicts)} rows meet their targets.",
         format_notes(cells),
@@ -199,8 +173,12 @@ def main() -> None:
         format_table(*predictions),
         *format_accuracies(cells, [*PACES, "default", *PEERS]),
     ]
-    data = {"plan": asdict(plan), "cells": [cell.as_dict() for cell in cells]}
-    benchmark.finish(sections, data, is_full=plan == Plan())
+    data = {
+        "plan": {**plan, "effort": effort._asdict()},
+        "cells": [cell.as_dict() for cell in cells],
+    }
+    is_part = given.only_n or given.depths or given.threads
+    benchmark.finish(sections, data, is_full=not is_part)
 
 
 if __name__ == "__main__":

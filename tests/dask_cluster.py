@@ -7,7 +7,7 @@ import dask.array as da
 import numpy as np
 from distributed import LocalCluster
 
-from splboost.datasets import flip_labels, make_twonorm
+import engine_models
 
 N = 1200
 SECONDS = 150  # after which a test is taken to hang
@@ -24,11 +24,10 @@ def start_cluster(n_workers=2):
     )
 
 
-def data(share=0.2):
+def data():
     """Columns of few values, so that bins are the same however rows are divided."""
-    X, y = make_twonorm(N, random_state=0)
-    noisy, flipped = flip_labels((y > 0).astype(int), share, random_state=0)
-    return np.round(4 * X) / 4, noisy, flipped
+    X, y, flipped = engine_models.data(N)
+    return np.round(4 * X) / 4, y, flipped
 
 
 def split(*arrays):

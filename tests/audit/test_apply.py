@@ -19,9 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("typer", reason="needs the extra cli")
-from typer.testing import CliRunner
-
-from splboost import cli
+from fuzz.commands import call, run
 from splboost._tools.whole_files import WriteError, replacing, write_whole
 from splboost.audit import LabelAudit
 from splboost.audit.decisions import digest_row
@@ -29,15 +27,6 @@ from splboost.audit.table_files import read_file
 
 HEAD = "row,id,given,decision,new_label,id_column,digest,format\n"
 TEXT = "name,age,rich\nann,31,yes\nbob,32,no\ncai,33,yes\ndee,34,no\neve,35,yes\n"
-
-
-def run(*arguments, code=0):
-    """What the command says, in one line."""
-    done = CliRunner().invoke(cli.make_app(), ["audit", *map(str, arguments)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.output
-    return " ".join(done.output.split())
 
 
 @pytest.fixture
@@ -70,7 +59,7 @@ def decide(path, kinds, **options):
 
 
 def apply(path, decisions, *options, code=0):
-    return run("apply", path, decisions, "--target", "rich", *options, code=code)
+    return call("apply", path, decisions, "--target", "rich", *options, code=code)
 
 
 # ------------------------------------------------------------------------ the right row
@@ -111,7 +100,7 @@ def test_rows_that_have_moved_are_found_by_their_id(data, tmp_path, kind):
 def test_rows_that_have_changed_are_left_alone(data, tmp_path, edit):
     decisions = decide(data, {1: "flip"}, id_column=None)
     data.write_text(edit(TEXT + "x,1,no\n" * 20))
-    reviewed = run(data, "--target", "rich", "--reviewed", decisions, code=2)
+    reviewed = call(data, "--target", "rich", "--reviewed", decisions, code=2)
     for said in (apply(data, decisions, code=2), reviewed):
         assert "people.csv is not as it was audited in row 1: a cell has cha" in said
         assert "Nothing is changed" in said and "--force to find rows by id or" in said
@@ -160,7 +149,7 @@ def test_ids_that_a_spreadsheet_spells_otherwise(data):
 
 
 def test_another_target_is_not_the_fault_of_the_file(data):
-    said = run("apply", data, decide(data, {1: "keep"}), "--target", "age", code=2)
+    said = call("apply", data, decide(data, {1: "keep"}), "--target", "age", code=2)
     assert "Row 1 of" in said and "is labelled '32', but was labelled 'no' when" in said
     assert "; give the --target of the audit, and the decisions as saved." in said
 
@@ -222,7 +211,7 @@ def test_list_of_suspects_has_proofs_and_takes_notes(tmp_path, monkeypatch):
     frame = pd.DataFrame({"key": [f"k{k}" for k in range(80)], "x": x, "rich": rich})
     path = tmp_path / "people.csv"
     frame.to_csv(path, index=False)
-    run(path, "--target", "rich", "--id", "key", "--quick", "--top", 5)
+    call(path, "--target", "rich", "--id", "key", "--quick", "--top", 5)
     listed = tmp_path / "people-audit/suspects.csv"
     table = pd.read_csv(listed, dtype=str)
     file = read_file(path)
@@ -315,13 +304,8 @@ def test_no_label_of_a_row_that_was_not_decided_on_changes(
         for line in csv.reader(decisions.read_text().splitlines()[1:])
     }
     write_table(path, edited)
-    arguments = ["apply", path, decisions, "--target", "rich", "--out", out]
-
-    def apply_again(*options):
-        command = ["audit", *map(str, arguments), *options]
-        return CliRunner().invoke(cli.make_app(), command)
-
-    done = apply_again()
+    arguments = ["audit", "apply", path, decisions, "--target", "rich", "--out", out]
+    done = run(*arguments)
     if done.exit_code:
         assert done.exit_code == 2 and not out.exists()
         same = all(edited[row : row + 1] == rows[row : row + 1] for row in kinds)
@@ -340,9 +324,9 @@ def test_no_label_of_a_row_that_was_not_decided_on_changes(
             expected.append([*rows[row][:2], label])
     assert sorted(read_rows(out)) == sorted(expected)
     found = read_rows(out)
-    assert apply_again().exit_code == 0 and read_rows(out) == found
     # Where all rows are known, --force makes no difference.
-    assert apply_again("--force").exit_code == 0 and read_rows(out) == found
+    for options in ([], ["--force"]):
+        assert run(*arguments, *options).exit_code == 0 and read_rows(out) == found
 
 
 def test_labels_that_an_audit_told_apart_stay_apart(data, tmp_path):
@@ -434,7 +418,7 @@ def test_list_that_is_filled_in_while_an_audit_runs_stays(data, tmp_path, monkey
 
     monkeypatch.setattr(LabelAudit, "fit", fit)
     for options in ([], ["--force"]):
-        said = run(data, "--target", "rich", "--quick", *options, code=2)
+        said = call(data, "--target", "rich", "--quick", *options, code=2)
         assert "suspects.csv has changed since an audit wrote it" in said
         assert listed.read_text() == filled
 
@@ -471,12 +455,12 @@ def test_foreign_files_in_the_folder_of_an_audit_stay(
     foreign.parent.mkdir()
     for text in texts:
         foreign.write_text(text)
-        said = run(path, "--target", "rich", "--quick", code=2)
+        said = call(path, "--target", "rich", "--quick", code=2)
         assert f"{foreign} exists already, and what it holds might be" in said
         assert foreign.read_text() == text
-    run(path, "--target", "rich", "--quick", "--force")
+    call(path, "--target", "rich", "--quick", "--force")
     assert foreign.read_text() != text
-    run(path, "--target", "rich", "--quick")
+    call(path, "--target", "rich", "--quick")
 
 
 WRITERS = {
@@ -561,7 +545,7 @@ def test_file_that_cannot_be_replaced_leaves_both_whole(tmp_path, monkeypatch):
 def test_outputs_are_as_private_as_the_data(data, tmp_path):
     data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
     data.chmod(0o600)
-    run(data, "--target", "rich", "--quick")
+    call(data, "--target", "rich", "--quick")
     apply(data, decide(data, {0: "drop"}))
     written = [tmp_path / "people-cleaned.csv", *(tmp_path / "people-audit").iterdir()]
     assert [each.stat().st_mode & 0o777 for each in written] == [0o600] * 4
@@ -615,7 +599,7 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
 
 def test_list_that_somebody_has_changed_is_never_replaced(data, tmp_path):
     data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
-    run(data, "--target", "rich", "--quick", "--top", 3)
+    call(data, "--target", "rich", "--quick", "--top", 3)
     listed = tmp_path / "people-audit/suspects.csv"
     text = listed.read_text("utf-8-sig")
     noted = "\n".join(f"{line},note" for line in text.splitlines())
@@ -623,6 +607,6 @@ def test_list_that_somebody_has_changed_is_never_replaced(data, tmp_path):
     for content in (noted.encode(), decided, text.replace("but", "and").encode()):
         listed.write_bytes(content)
         for options in ([], ["--force"]):
-            said = run(data, "--target", "rich", "--quick", *options, code=2)
+            said = call(data, "--target", "rich", "--quick", *options, code=2)
             assert "suspects.csv has changed since an audit wrote it; give" in said
             assert listed.read_bytes() == content

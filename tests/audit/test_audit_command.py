@@ -15,9 +15,7 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("typer", reason="needs the extra cli")
-from typer.testing import CliRunner
-
-from fuzz.commands import text_of
+from fuzz.commands import call, run, text_of
 from review_page import HOSTILE, Visit
 from splboost import cli
 from splboost._tools.compiling import notice
@@ -35,20 +33,6 @@ PROVEN = "row,id,given,decision,new_label,id_column,digest,format\n"
 def elsewhere(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-
-
-def invoke(*arguments, code=0):
-    done = CliRunner().invoke(cli.make_app(), ["audit", *map(str, arguments)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.output
-    return done
-
-
-def call(*arguments, code=0):
-    """What a command says, in one line."""
-    said = invoke(*arguments, code=code).output
-    return " ".join(said.replace("│", " ").split())
 
 
 def audit(path, *options, code=0):
@@ -522,7 +506,8 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(data, tmp_path):
     ],
 )
 def test_errors_name_file_column_and_remedy(data, options, said):
-    done = invoke(data, "--quick", *options, code=2)
+    done = run("audit", data, "--quick", *options)
+    assert done.exit_code == 2
     assert re.search(f"Error: .*{said}", done.output)
     assert "Traceback" not in done.output
     assert len(done.output.strip().splitlines()) == 1
@@ -645,7 +630,7 @@ def test_help(data):
     said = call(data, code=2)
     assert "Missing option '--target'" in said
     assert "audit run" not in said
-    assert "audit" in CliRunner().invoke(cli.make_app(), ["--help"]).output
+    assert "audit" in run("--help").output
 
 
 def test_faults_of_labels_name_file_and_column(tmp_path):
@@ -718,7 +703,7 @@ def test_hostile_data_are_text(tmp_path):
     text = text_of(hostile_rows())
     path.write_bytes(text.encode())
     options = ["--target", "label[/]", "--id", "id]", "--quick", "--jobs", 1]
-    said = invoke(path, *options, "--top", 3, "--out", "out").output
+    said = run("audit", path, *options, "--top", 3, "--out", "out").output
     assert "[bold]x[link=y] :smile:.csv: 60 rows" in said
     assert "[/bold] 17" in said
     assert ":smile: 19" in said

@@ -517,34 +517,17 @@ def test_ranks_as_cleanlab_does_where_noise_is_symmetric(gaussians, chances):
 # --------------------------------------------------------------------- other estimators
 
 
-@pytest.mark.parametrize(
-    ("name", "has_table"), [("X", True), ("y", True), ("y", False)]
-)
-def test_given_probabilities_are_of_the_rows_that_their_index_says(
-    gaussians, chances, name, has_table
+def test_given_probabilities_are_of_the_rows_that_the_index_of_labels_says(
+    gaussians, chances
 ):
-    index = [f"row {row}" for row in range(200)]
-    frame = pd.DataFrame(chances, index=index)
-    rows = {
-        "X": gaussians.X if has_table else None,
-        "y": gaussians.given,
-    }
-    rows[name] = (pd.DataFrame if name == "X" else pd.Series)(rows[name], index=index)
-    found = quick().fit(**rows, pred_probs=frame)
-    by_place = quick().fit(**rows, pred_probs=chances)
-    assert_array_equal(found.belief_, by_place.belief_)
-
-    shuffled = frame.sample(frac=1, random_state=0)
-    mend = rf"row 0.*give pred_probs\.reindex\({name}\.index\), or .*set_axis\("
-    with pytest.raises(ValueError, match=mend):
-        quick().fit(**rows, pred_probs=shuffled)
-    again = quick().fit(**rows, pred_probs=shuffled.reindex(rows[name].index))
-    assert_array_equal(found.belief_, again.belief_)
-
-    for other in (frame.reset_index(drop=True), frame.iloc[[0, *range(199)]]):
-        with pytest.raises(ValueError, match=mend):
-            quick().fit(**rows, pred_probs=other)
-    quick().fit(gaussians.X, gaussians.given, pred_probs=shuffled)  # nothing to compare
+    y = pd.Series(gaussians.given, index=[f"row {row}" for row in range(200)])
+    shuffled = pd.DataFrame(chances, index=y.index).sample(frac=1, random_state=0)
+    for X in (None, gaussians.X):
+        with pytest.raises(ValueError, match=r"give pred_probs\.reindex\(y\.index\)"):
+            quick().fit(X, y, pred_probs=shuffled)
+        found = quick().fit(X, y, pred_probs=shuffled.reindex(y.index))
+        by_place = quick().fit(X, y, pred_probs=chances)
+        assert_array_equal(found.belief_, by_place.belief_)
 
 
 @pytest.mark.filterwarnings("ignore:y has 6000 classes")
@@ -564,23 +547,26 @@ def test_long_lists_are_cut_short_in_errors():
         assert len(str(error.value)) < 500
 
 
-@pytest.mark.parametrize("name", ["y", "groups", "trusted", "original", "ids"])
-def test_all_that_is_said_of_rows_has_their_index(gaussians, tmp_path, name):
-    X = pd.DataFrame(gaussians.X)
-    shuffled = X.sample(frac=1, random_state=0).index
+@pytest.mark.parametrize(
+    "name", ["y", "groups", "trusted", "original", "pred_probs", "ids"]
+)
+def test_all_that_is_said_of_rows_has_their_index(gaussians, chances, tmp_path, name):
+    X = pd.DataFrame(gaussians.X, index=[f"row {row}" for row in range(200)])
     numbers = np.arange(200)
-    values = {"groups": numbers // 2, "trusted": numbers < 3}
-    other = pd.Series(values.get(name, gaussians.given), index=shuffled)
-    mend = rf"{name} has the index .*, and X has \[0, 1.*give {name}\.reindex\(X\.index"
-    if name == "ids":
-        audit = quick().fit(X, gaussians.given)
-        with pytest.raises(ValueError, match=mend):
-            audit.write_page(tmp_path / "page.html", ids=other)
-    else:
-        given = {"y": gaussians.given, name: other}
-        with pytest.raises(ValueError, match=mend):
-            find_label_issues(X, **given, quick=True)
-        find_label_issues(gaussians.X, **given, quick=True)  # nothing to compare
+    values = {"groups": numbers // 2, "trusted": numbers < 3, "pred_probs": chances}
+    own = values.get(name, gaussians.given)
+    own = (pd.Series if own.ndim == 1 else pd.DataFrame)(own, index=X.index)
+    others = own.sample(frac=1, random_state=0), own.reset_index(drop=True)
+    mend = rf"and X has \['row 0.*give {name}\.reindex\(X\.index\), or .*set_axis\("
+    audit = quick().fit(X, gaussians.given)
+    for other in (*others, own.iloc[[0, *range(199)]]):
+        with pytest.raises(ValueError, match=f"{name} has the index .*, {mend}"):
+            if name == "ids":
+                audit.write_page(tmp_path / "page.html", ids=other)
+            else:
+                quick().fit(X, **{"y": gaussians.given, name: other})
+    if name != "ids":  # nothing to compare
+        quick().fit(gaussians.X, **{"y": gaussians.given, name: others[0]})
 
 
 @pytest.mark.parametrize("sureness", [0.3, 3.0])

@@ -125,14 +125,14 @@ def test_kinds_of_columns(write):
         (1, 1, "category"),
     ):
         cells = [f"v{row % n_distinct}" for row in range(n_rows)]
-        assert as_column("a", cells).kind == kind
+        assert as_column(cells).kind == kind
 
 
 def test_what_stands_for_missing():
     marks = ["", " ", "?", "NA", "na", "n/a", "NaN", "NULL", "None", "<NA>"]
-    column = as_column("a", [*marks, "0", "-"])
+    column = as_column([*marks, "0", "-"])
     assert column.cells == [None] * len(marks) + ["0", "-"]
-    column = as_column("a", [*marks, "0", "7"])
+    column = as_column([*marks, "0", "7"])
     assert (column.kind, column.cells) == ("number", [None] * len(marks) + ["0", "7"])
 
 

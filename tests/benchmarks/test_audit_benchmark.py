@@ -19,7 +19,6 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import _audit_methods as methods  # noqa: E402
 import _long_data as data  # noqa: E402
-from _long import Cell, settings_of  # noqa: E402
 
 import audit  # noqa: E402
 
@@ -135,13 +134,9 @@ def figures(noise, seed, method):
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory):
     path = tmp_path_factory.mktemp("made up") / "store.sqlite"
-    store, cells = audit.STUDY.open_store(path), []
-    settings = {m: settings_of(methods.METHODS[m], ROWS) for m in MADE_UP}
-    for d, n, s, m in itertools.product(SETS, LEVELS, (0, 1), MADE_UP):
-        cell = Cell(settings[m], d, n, s, m)
-        cells.append(cell)
-        assert store.claim(cell)
-        store.finish(cell, figures(n, s, m), "abc")
+    store = audit.STUDY.open_store(path)
+    cells = audit.STUDY.plan((0, 1), SETS, LEVELS, MADE_UP, ROWS)
+    store.adopt((c, figures(c.noise, c.seed, c.method), "abc") for c in cells)
     return path, store, cells
 
 

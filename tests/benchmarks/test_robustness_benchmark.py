@@ -25,7 +25,6 @@ from _long import Cell, present_methods, settings_of  # noqa: E402
 
 STUDY = robustness.STUDY
 SECONDS = 240
-CELL = Cell("settings", "pima", "20", 5, "ExtraTrees")
 
 
 def figures(error=0.2):

@@ -89,21 +89,6 @@ def test_each_worker_sees_its_own_rows(client):
     )
 
 
-def test_without_a_pace_it_is_the_parent(client):
-    X, y, _ = data()
-    y = y * (np.arange(N) % 3 > 0)
-    dX, dy = split(X, y)
-    given = settings(max_depth=3, learning_rate=0.1)
-    off = DaskSPLXGBClassifier(p_min=0, **given).fit(dX, dy)
-    plain = xgboost.dask.DaskXGBClassifier(**given).fit(dX, dy)
-    paced = DaskSPLXGBClassifier(**given).fit(dX, dy)
-    scores = [
-        each.predict(dX, output_margin=True).compute() for each in (off, plain, paced)
-    ]
-    assert np.abs(scores[0] - scores[1]).max() <= 2e-6
-    assert np.abs(scores[2] - scores[1]).max() > 0.3
-
-
 def test_dataframes_early_stopping_and_pickling(client, tmp_path):
     X, y, flipped = data()
     frame = pd.DataFrame(X, columns=[f"column_{k}" for k in range(20)]).assign(target=y)

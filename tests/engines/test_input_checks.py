@@ -58,19 +58,25 @@ ODD_COLUMNS = {
     "arrow": pa.chunked_array([["a", "b"] * 30]),
     "pandas object": pd.Series([1, "b"] * 30, dtype=object),
     "pandas dates": pd.Series(pd.date_range("2024", periods=60)),
+    "pandas days": pd.Series(pd.date_range("2024", periods=60), dtype="category"),
 }
 OF_LIGHTGBM_ALONE = {
     "polars Categorical": pl.Series(["a", "b"] * 30, dtype=pl.Categorical),
     "polars Enum": pl.Series(["a", "b"] * 30, dtype=pl.Enum(["a", "b"])),
     "arrow dictionary": pa.chunked_array([["a", "b"] * 30]).dictionary_encode(),
 }
-LISTED = [("xgboost", kind) for kind in ODD_COLUMNS]
+OF_XGBOOST_ALONE = {
+    "pandas mixed": pd.Series(["a", 1] * 30, dtype="category"),
+    "pandas numbers": pd.Series([0.5, 1.0] * 30, dtype="category"),
+    "pandas answers": pd.Series([True, False] * 30, dtype="category"),
+}
+LISTED = [("xgboost", kind) for kind in (*ODD_COLUMNS, *OF_XGBOOST_ALONE)]
 LISTED += [("lightgbm", kind) for kind in (*ODD_COLUMNS, *OF_LIGHTGBM_ALONE)]
 
 
 def frame_of(kind):
     """A frame of the library that a column comes from."""
-    column = {**ODD_COLUMNS, **OF_LIGHTGBM_ALONE}[kind]
+    column = {**ODD_COLUMNS, **OF_LIGHTGBM_ALONE, **OF_XGBOOST_ALONE}[kind]
     columns = {"plain": np.arange(60.0), "odd": column}
     if isinstance(column, pl.Series):
         return pl.DataFrame(columns)
@@ -105,7 +111,12 @@ def test_frames_that_a_package_cannot_take_are_named(package):
     X, y, _ = data(60)
     model = PACED[package](n_estimators=2, warm_rounds=0)
     twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
-    for do in (lambda: model.fit(twice, y), lambda: model.fit(X, y).predict(twice)):
+    by_arrow = pa.Table.from_arrays([*map(pa.array, X[:, :2].T)], names=["a", "a"])
+    for do in (
+        lambda: model.fit(twice, y),
+        lambda: model.fit(by_arrow, y),
+        lambda: model.fit(X, y).predict(twice),
+    ):
         with pytest.raises(ValueError, match="X has several columns named 'a'; rename"):
             do()
     with pytest.raises(TypeError, match=r"X is a lazy frame; call \.collect"):

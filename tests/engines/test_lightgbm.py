@@ -148,6 +148,7 @@ def test_early_stopping_by_a_callback_of_lightgbm():
     "n_classes, metric, names",
     [
         (2, "auc,logloss,None,multi_error", ["auc", "binary_logloss", "binary_error"]),
+        (2, ["average_precision"], ["average_precision"]),
         (3, ["binary_error", "softmax"], ["multi_error", "multi_logloss"]),
         (3, None, ["multi_logloss"]),
     ],

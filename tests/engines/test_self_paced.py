@@ -1,10 +1,7 @@
 """Self-paced XGBoost and LightGBM: what holds for both."""
 
-import ast
 import copy
-import inspect
 import pickle
-import re
 import warnings
 
 import numpy as np
@@ -30,7 +27,6 @@ from engine_models import (
     unequal,
 )
 from reference import pace_latent, pace_weight
-from splboost import engines
 from splboost.pace import Hard, Linear
 
 # -------------------------------------------------------------------- the pace acts
@@ -137,35 +133,6 @@ def test_early_stopping_counts_after_the_warm_rounds_only(package, warm_rounds):
         "hard", logistic(margin(model, X[:150]), y[:150]), -np.log(0.37)
     )
     assert model.latent_objective_[-1] == pytest.approx(latent.sum(), rel=1e-5)
-
-
-METRICS = {
-    ("xgboost", 2): ["logloss", "error", "auc"],
-    ("xgboost", 3): ["mlogloss", "merror"],
-    ("lightgbm", 2): ["auc", "error", "average_precision"],
-}
-
-
-@pytest.mark.parametrize("package, n_classes", METRICS)
-def test_metrics_are_those_of_the_parent(package, n_classes):
-    X, y, _ = data(900, n_classes=n_classes)
-    given = evaluate_on(package, X[600:], y[600:])
-    model = PACED[package](p_min=0, n_estimators=12)
-    plain = parent_of(model)
-    names = METRICS[package, n_classes]
-    if package == "xgboost":
-        model.set_params(eval_metric=names)
-        plain.set_params(eval_metric=names)
-    else:
-        given["eval_metric"] = names
-    found, wanted = (
-        results(each.fit(X[:600], y[:600], **given)) for each in (model, plain)
-    )
-    assert list(found) == list(wanted)
-    for part in wanted:
-        assert list(found[part]) == list(wanted[part])
-        for name, values in wanted[part].items():
-            np.testing.assert_allclose(found[part][name], values, atol=2e-6)
 
 
 @both
@@ -405,18 +372,6 @@ def test_wrong_arguments_are_named(package, given, error, match):
     for model in (PACED[package](**given), PACED[package]().set_params(**given)):
         with pytest.raises(error, match=match):
             model.fit(X, y)
-
-
-@pytest.mark.parametrize("name", ["SPLXGB", "SPLLGBM", "DaskSPLXGB"])
-def test_every_parameter_is_described_with_its_default(name):
-    cls = getattr(engines, f"{name}Classifier")
-    assert "{" not in cls.__doc__ and max(map(len, cls.__doc__.splitlines())) <= 88
-    said = re.findall(r"^    (\w+) : .*, default=(.+)$", cls.__doc__, flags=re.M)
-    parameters = dict(inspect.signature(cls).parameters)
-    parameters.pop("kwargs")
-    assert [each for each, _ in said] == list(parameters)
-    for each, default in said:
-        assert ast.literal_eval(default) == parameters[each].default
 
 
 # ------------------------------------------------------------ scikit-learn's own checks

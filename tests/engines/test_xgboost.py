@@ -38,6 +38,20 @@ def test_multi_softmax_gives_classes():
     assert model.objective == plain.objective == "multi:softmax"
 
 
+@pytest.mark.parametrize(
+    "n_classes, names", [(2, ["logloss", "error", "auc"]), (3, ["mlogloss", "merror"])]
+)
+def test_metrics_are_those_of_xgboost(n_classes, names):
+    X, y, _ = data(900, n_classes=n_classes)
+    evals = {"eval_set": [(X[600:], y[600:])], "verbose": False}
+    model = PACED["xgboost"](p_min=0, n_estimators=12, eval_metric=names)
+    plain = parent_of(model).fit(X[:600], y[:600], **evals).evals_result()
+    found = model.fit(X[:600], y[:600], **evals).evals_result()["validation_0"]
+    assert list(found) == list(plain["validation_0"]) == names
+    for name, values in plain["validation_0"].items():
+        np.testing.assert_allclose(found[name], values, atol=2e-6)
+
+
 def test_several_labels_of_a_row_are_refused():
     X, y, _ = data(100)
     with pytest.raises(ValueError, match="one label for each row"):

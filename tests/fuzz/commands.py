@@ -21,11 +21,24 @@ class Refused(Exception):
         self.code = code
 
 
-def invoke(*arguments):
-    """What a command says; raises Refused, or whatever it has not caught."""
+def run(*arguments):
+    """How a command ends, and what it says; raises whatever it has not caught."""
     done = CliRunner().invoke(make_app(), list(map(str, arguments)))
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
+    return done
+
+
+def call(*arguments, code=0):
+    """What ``splboost audit`` says, in one line, when it ends with this code."""
+    done = run("audit", *arguments)
+    assert done.exit_code == code, done.output
+    return " ".join(done.output.replace("│", " ").split())
+
+
+def invoke(*arguments):
+    """What a command says; raises Refused if it fails."""
+    done = run(*arguments)
     if done.exit_code:
         raise Refused(done.output, done.exit_code)
     return done.output

@@ -9,15 +9,12 @@ from reference import (
     RobustPotential,
     brown_boost,
     gentle_boost,
-    l2_boost,
     logit_boost,
-    pace_weight,
     probability_learner,
     r_boost,
     real_boost,
     regression_learner,
     residual_scale,
-    rival_score,
     robust_boost,
     savage_boost,
     tree_learner,
@@ -91,13 +88,6 @@ def long_servedio(n=800, seed=0):
             X[i, 11 + rng.choice(10, size=4, replace=False)] *= -1
     clean = (y > 0).astype(int)
     return X, clean, np.where(rng.random(n) < 0.1, 1 - clean, clean)
-
-
-def same_run(a, b, rows=slice(None), tolerance=1e-9):
-    """Whether two runs have the same scores after every round."""
-    assert len(a.F) == len(b.F) > 0
-    for F, G in zip(a.F, b.F, strict=True):
-        np.testing.assert_allclose(F[rows], G, atol=tolerance)
 
 
 # ------------------------------------------------------------------------------- losses
@@ -339,35 +329,6 @@ def test_columns_share_a_pace_that_sees_their_odds(name):
 
 
 @every_classifier
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_new_rows_get_the_score_of_training_rows(name, n_classes):
-    booster, options, age = CLASSIFIERS[name]
-    X, y = noisy_classes(n_classes=n_classes)
-    model = booster(
-        X, y, n_estimators=6, kind="hard", age=age, learning_rate=0.8, **options
-    )
-    np.testing.assert_allclose(rival_score(model, X[::-1]), model.F[-1][::-1])
-
-
-@every_classifier
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("largest", [1, 3])
-def test_weights_are_copies(name, n_classes, largest):
-    booster, options, age = CLASSIFIERS[name]
-    X, y = noisy_classes(n=40, n_classes=n_classes)
-    omega = np.random.default_rng(2).integers(largest + 1, size=40)
-    options = {
-        **options, "n_estimators": 6, "kind": "linear", "age": 2 * age,
-        "n_classes": n_classes,
-    }  # fmt: skip
-    weighted = booster(X, y, sample_weight=omega, **options)
-    copies = np.repeat(np.arange(40), omega)
-    copied = booster(X[copies], y[copies], **options)
-    same_run(weighted, copied, copies, 1e-6 if "discrete" in name else 1e-9)
-    np.testing.assert_allclose(weighted.latent, copied.latent)
-
-
-@every_classifier
 def test_pace_acts_after_the_warm_rounds(name):
     booster, options, age = CLASSIFIERS[name]
     X, y = noisy_classes(n=100, flipped=0.3)
@@ -552,23 +513,7 @@ def test_r_boost_ends_without_weight():
     assert weight[-1] < 1e-6 <= weight[-2]
 
 
-@pytest.mark.parametrize("kind", ["none", "hard", "linear"])
-def test_latent_objective_of_r_boost_mm_never_rises(kind):
-    X, y = noisy_classes(flipped=0.2)
-    model = r_boost(X, y, n_estimators=40, variant="mm", kind=kind, age=0.7)
-    assert np.all(np.diff(model.latent[3:]) <= 1e-12)
-    assert model.latent[-1] < model.latent[3]
-
-
 # --------------------------------------------------------------------------- regression
-
-
-def outlying_numbers(n=80, seed=0):
-    """A step function, with noise, and some gross outliers."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2)).round(1)
-    truth = np.where(X[:, 0] > 0.2, 2.0, -1.0)
-    return X, truth, truth + 0.2 * rng.normal(size=n) + 15 * (rng.random(n) < 0.15)
 
 
 def test_weighted_median_is_the_lower_one():
@@ -577,58 +522,6 @@ def test_weighted_median_is_the_lower_one():
     assert weighted_median(values, np.array([1.0, 1, 1, 0])) == 3
     assert weighted_median(values, np.array([5.0, 1, 1, 1])) == 4
     assert residual_scale(values, np.ones(4)) == pytest.approx(1.4826)
-
-
-@pytest.mark.parametrize("rate", [0.3, 1.0])
-@pytest.mark.parametrize(
-    "kind, age, shape",
-    [
-        ("none", np.inf, {}),
-        ("hard", 3.0, {}),
-        ("linear", 6.0, {}),
-        ("polynomial", 11.0, {"t": 1.5}),
-        ("mixture", 2.0, {}),
-        ("logarithmic", 6.0, {}),
-    ],
-)
-def test_latent_objective_of_l2_never_rises(kind, age, shape, rate):
-    X, _, y = outlying_numbers()
-    model = l2_boost(
-        X, y, n_estimators=30, kind=kind, age=age, shape=shape, learning_rate=rate
-    )
-    assert np.all(np.isnan(model.latent[:2])) == (kind != "none")
-    assert np.all(np.diff(model.latent[2:]) <= 1e-9)
-    assert model.latent[-1] < model.latent[2]
-
-
-def test_l2_pace_resists_outliers():
-    X, truth, y = outlying_numbers()
-    errors = []
-    for options in ({}, {"kind": "hard", "age": 3.0, "warm_rounds": 1}):
-        model = l2_boost(X, y, n_estimators=20, learning_rate=0.5, **options)
-        errors.append(np.sqrt(np.mean((model.F[-1] - truth) ** 2)))
-    assert errors[1] < 0.3 < 1 < errors[0]
-
-
-def test_l2_starts_at_the_mean_or_the_median():
-    X, _, y = outlying_numbers()
-    omega = np.random.default_rng(0).integers(0, 4, size=len(y))
-    copies = np.repeat(np.arange(len(y)), omega)
-    for kind in ("none", "hard"):
-        options = {"n_estimators": 8, "kind": kind, "age": 3.0}
-        model = l2_boost(X, y, sample_weight=omega, **options)
-        lower_median = np.sort(y[copies])[(copies.size - 1) // 2]
-        start = y[copies].mean() if kind == "none" else lower_median
-        assert model.start[0] == pytest.approx(start)
-        same_run(model, l2_boost(X[copies], y[copies], **options), copies)
-        np.testing.assert_allclose(rival_score(model, X), model.F[-1])
-
-
-def test_pace_on_squares_is_the_biweight_of_tukey():
-    residual, c = np.linspace(-8, 8, 101), 4.685
-    v = pace_weight("polynomial", residual**2 / 2, c**2 / 2, t=1.5)
-    tukey = np.where(np.abs(residual) < c, (1 - (residual / c) ** 2) ** 2, 0.0)
-    np.testing.assert_allclose(v, tukey, atol=1e-15)
 
 
 # ------------------------------------------------------------------------ known results
@@ -651,11 +544,3 @@ def test_long_servedio_fools_the_convex_boosters_only(name, is_fooled):
     model = booster(X, y, n_estimators=200, **options)
     error = np.mean((model.F[-1] > 0) != clean)
     assert error > 0.2 if is_fooled else error < 0.05
-
-
-def test_deeper_trees_can_be_boosted():
-    X, y = noisy_classes(n=30)
-    real = real_boost(X, y, n_estimators=4, weak=probability_learner(max_depth=2))
-    gentle = gentle_boost(X, y, n_estimators=4, weak=regression_learner(max_depth=2))
-    for model in (real, gentle):
-        assert np.mean((model.F[-1] > 0) == y) > 0.9

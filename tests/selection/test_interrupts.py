@@ -227,7 +227,6 @@ INTERRUPT_A_FOREST = """
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
     run, n_calls = pool._run, 0
     n_bags = sum(pool.count_bags(3, 300, 2))
-    n_scouting = n_bags * len(pool.make_members(paced=True))
 
     def interrupted(*arguments):
         global n_calls
@@ -256,7 +255,7 @@ INTERRUPT_A_FOREST = """
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 @pytest.mark.parametrize(
     ("call", "unit", "n_jobs"),
-    [("15", "bags", 1), ("n_scouting + 4", "fits", 2)],
+    [("4", "bags", 1), ("n_bags + 4", "fits", 2)],
 )
 def test_a_forest_is_interrupted(call, unit, n_jobs):
     program = textwrap.dedent(INTERRUPT_A_FOREST).replace("N_JOBS", str(n_jobs))

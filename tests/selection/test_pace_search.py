@@ -79,14 +79,6 @@ def test_it_takes_what_its_path_says_and_refits(rule, n_classes):
     np.testing.assert_array_equal(found.classes_, np.unique(y))
 
 
-def test_the_rules_differ():
-    X, y = data()
-    best = search(booster=SPLBoostClassifier(n_estimators=60)).fit(X, y)
-    simple = search(best.booster, rule="one standard error").fit(X, y)
-    assert simple.best_params_["n_estimators"] < best.best_params_["n_estimators"]
-    np.testing.assert_array_equal(simple.path_.scores, best.path_.scores)
-
-
 def test_its_path_is_that_of_spl_path():
     X, y = data()
     found = search(depths=[2]).fit(X, y)
@@ -258,17 +250,6 @@ def test_in_a_grid_search():
     assert len(outer.cv_results_["params"]) == 4
     assert np.isfinite(outer.cv_results_["mean_test_score"]).all()
     assert set(outer.best_estimator_.best_params_) == {"n_estimators", "pace"}
-
-
-def test_labels_that_are_words():
-    X, y = data(n_classes=3)
-    words = np.array(["low", "mid", "top"])[y]
-    found = search().fit(X, words)
-    numbers = search().fit(X, y)
-    np.testing.assert_array_equal(found.path_.scores, numbers.path_.scores)
-    np.testing.assert_array_equal(found.predict(X), found.classes_[numbers.predict(X)])
-    assert found.classes_.tolist() == ["low", "mid", "top"]
-    assert found.score(X, words) == numbers.score(X, y)
 
 
 def test_frames_of_both_kinds():

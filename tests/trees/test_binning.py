@@ -102,10 +102,6 @@ def test_holder_does_not_matter(X):
     assert_same_binning(bin_array(X), bin_array(SAME.astype(float)))
 
 
-def test_truth_values():
-    assert bin_array(np.array([[True], [False]])).codes[0].tolist() == [1, 0]
-
-
 def test_long_whole_numbers_are_read_block_by_block():
     x = np.arange(150_000) % 199
     binned = bin_array(np.c_[x, x[::-1]])
@@ -160,7 +156,7 @@ def test_equal_weights_do_not_matter():
 
 
 @pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("n_threads", [2, 3])
+@pytest.mark.parametrize("n_threads", [3, 50])  # of 35 columns
 @pytest.mark.parametrize("holder", [np.asarray, pd.DataFrame, np.asfortranarray])
 def test_threads_do_not_matter(n_threads, holder):
     X = np.random.default_rng(4).normal(size=(5000, 35))
@@ -168,14 +164,6 @@ def test_threads_do_not_matter(n_threads, holder):
     X[::50] = NAN
     X = holder(X)
     assert_same_binning(bin_array(X, n_threads=n_threads), bin_array(X))
-
-
-@pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("n_columns", [1, 3, 17])
-def test_more_threads_than_columns(n_columns):
-    X = pd.DataFrame(np.random.default_rng(6).normal(size=(300, n_columns)))
-    X.columns = [f"c{j}" for j in range(n_columns)]
-    assert_same_binning(bin_array(X, n_threads=8), bin_array(X))
 
 
 # ----------------------------------------------------------------------------- sampling

@@ -13,7 +13,6 @@ from helpers import (
     assert_identical,
     grow_ensemble,
     grow_tree,
-    list_nodes,
     mixed_data,
 )
 from splboost._data.coding import PREDICT_ROWS
@@ -153,7 +152,8 @@ def test_matrix_of_predicts_the_same(trees, data):
 
 def tabled(stumps, table, **options):
     score = np.zeros((table.n_rows, N_OUTPUTS))
-    tables = AdditiveTables.from_stumps(stumps, whole_outputs(stumps))
+    output = whole_outputs(stumps)
+    tables = AdditiveTables.from_stumps(stumps, lambda nodes, t: output[nodes])
     tables.add(table, score, **options)
     return score
 
@@ -236,17 +236,6 @@ def test_depth():
     assert grow_tree(np.zeros((8, 1)), y, 2).depth() == 0
     assert grow_ensemble(X, y, 2, 3, max_depth=1).is_stumps
     assert not grow_ensemble(X, y, 2, 3, max_depth=2).is_stumps
-
-
-@pytest.mark.parametrize("n_classes", [0, 2])
-def test_importances(n_classes):
-    # x0 splits all 8 rows, x1 the 4 on the left.
-    X = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1.0]])
-    y = [0, 0, 1, 1, 1, 1, 1, 1]
-    tree = grow_tree(X, y, n_classes)
-    shares = tree.importances(3, np.ones(1))
-    # impurity p(1-p): 3/16 at the root, 1/4 in its left half, so 1/16 and 1/8 of 3/16
-    np.testing.assert_allclose(shares, [1 / 3, 2 / 3, 0], rtol=1e-12)
 
 
 def test_importances_weigh_trees(trees):
@@ -338,11 +327,3 @@ def test_text_without_names_or_splits():
     assert tree.to_text(digits=3) == "class 6 (share 0.714, weight 3.5)"
     tree.fit([[1e-7], [4e-7]], [5, 6])
     assert tree.to_text().startswith("x0 <= 2.5e-07 or missing\n")
-
-
-def test_text_has_a_line_per_node(data):
-    X, y, _ = data
-    tree = CARTClassifier(categorical_features=CATEGORICAL).fit(X, y)
-    lines = tree.to_text().splitlines()
-    assert len(lines) == len(list_nodes(tree.tree_)) == tree.tree_.child.size
-    assert sum("class" in line for line in lines) == tree.get_n_leaves()

@@ -110,33 +110,6 @@ def test_outline_needs_a_fitted_tree():
 # --------------------------------------------------------------------------------- text
 
 
-def test_text_of_any_number_of_branches():
-    numeric = replace(
-        leaf(),
-        question=WORDING.is_at_most(0, 4.25),
-        branches=(("yes", leaf(0.25, 3)), ("no", leaf(1, 5))),
-    )
-    root = replace(
-        leaf(),
-        question="town",
-        branches=(
-            ("Aachen", leaf(0.5, 1.23456)),
-            (WORDING.categories(["Bonn", "Celle"]), numeric),
-            ("Dresden", leaf()),
-        ),
-    )
-    assert tree_text(root) == "\n".join(
-        [
-            "town",
-            "├── Aachen: class no (share 0.5, weight 1.2346)",
-            "├── Bonn, Celle: age <= 4.25",
-            "│   ├── yes: class no (share 0.75, weight 3)",
-            "│   └── no: class yes (share 1, weight 5)",
-            "└── Dresden: class yes (share 0.75, weight 8)",
-        ]
-    )
-
-
 def test_text_of_a_very_deep_tree():
     node = leaf()
     for _ in range(3000):

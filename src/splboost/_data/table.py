@@ -26,6 +26,21 @@ from splboost._tools.wording import counted
 BLOCK_ROWS = 65_536
 MOST_EXACT = 2**53  # up to which float64 tells all whole numbers apart
 LEAST_PAST_INTEGERS = 2.0**64  # beyond all integers of 64 bits
+MOST_SHOWN = 8  # columns that an error names
+
+
+class TableEstimator(BaseEstimator):
+    """An estimator whose X is a table, in which cells may be missing or categories."""
+
+    def _set_parameters(self, given: dict[str, Any]) -> None:
+        """Set the arguments of the constructor, which are its ``locals()``."""
+        self.__dict__.update((name, given[name]) for name in given if name != "self")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
 
 
 def read_table(
@@ -83,7 +98,7 @@ def as_frame(X: Any, argument: str = "X") -> Any:
     try:
         return nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:
-        names = [str(name) for name in X.columns]
+        names = [str(name) for name in getattr(X, "column_names", X.columns)]
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(
             f"{argument} has several columns named {', '.join(map(repr, twice))}; "
@@ -195,9 +210,12 @@ def mark_listed(names: Sequence[str], listed: Any) -> NDArray[np.bool_]:
 def _position(names: Sequence[str], item: Any) -> int:
     if isinstance(item, str):
         if item not in names:
+            shown = ", ".join(map(repr, names[:MOST_SHOWN]))
+            if len(names) > MOST_SHOWN:
+                shown += f", … ({len(names)} in all)"
             raise ValueError(
                 f"categorical_features names {item!r}, which is not a column of X; "
-                f"the columns are {_shortened(names)}."
+                f"the columns are {shown}."
             )
         return list(names).index(item)
     if isinstance(item, Integral) and 0 <= int(item) < len(names):
@@ -206,11 +224,6 @@ def _position(names: Sequence[str], item: Any) -> int:
         f"categorical_features contains {item!r}; give column names, indices from "
         f"0 to {len(names) - 1}, or one boolean per column."
     )
-
-
-def _shortened(names: Sequence[str], limit: int = 8) -> str:
-    shown = ", ".join(map(repr, names[:limit]))
-    return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"
 
 
 class ArrayTable(Table):
@@ -286,7 +299,8 @@ class FrameTable(Table):
         if dtype.is_numeric() or dtype == nw.Boolean:
             return
         series = self._series(j)
-        if dtype == nw.Object and not _holds_strings(series):
+        cells = series.to_numpy() if dtype == nw.Object else [""]
+        if not any(isinstance(cell, str | bytes) for cell in cells):
             return
         if bool(series.is_null().all()):
             return
@@ -376,10 +390,6 @@ def whole_numbers(series: nw.Series[Any]) -> tuple[NDArray[Any], NDArray[np.bool
     """The integers of a column, with 0 for missing ones, and which are missing."""
     missing = np.asarray(series.is_null().to_numpy())
     return series_values(series.fill_null(0) if missing.any() else series), missing
-
-
-def _holds_strings(series: nw.Series[Any]) -> bool:
-    return any(isinstance(value, str | bytes) for value in series.to_numpy())
 
 
 # -------------------------------------------------------------------------------- cells

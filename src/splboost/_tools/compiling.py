@@ -38,16 +38,32 @@ STORED = "once on this machine; python -m splboost.warmup does it beforehand"
 NOT_STORED = "in each process; NUMBA_CACHE_DIR can name a folder to store it in"
 
 
-def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    inner: bool = False,
+    lean: bool = False,
+    **options: Any,
+) -> Any:
     """Compile a function, which releases the GIL and divides as numpy does.
 
     The result is stored on disk: beside the package, in the user's cache, or in the
     folder that ``NUMBA_CACHE_DIR`` names. If none of these can be written to, each
     process compiles again.
+
+    A kernel that only kernels call is ``inner``: without an entry from Python and a
+    file of its own it takes a quarter less time to compile. A ``lean`` one makes and
+    returns no arrays, and calls none that does, so it needs no reference counts, which
+    take longer than the work on small arrays; versions of numba that cannot leave them
+    out compile an ordinary kernel.
     """
     if function is None:
-        return partial(kernel, **options)
+        return partial(kernel, inner=inner, lean=lean, **options)
+    if lean and hasattr(CPUTargetOptions, "_nrt"):
+        options["_nrt"] = False
     compiler = partial(njit, nogil=True, error_model="numpy", **options)
+    if inner:
+        return compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     try:
         compiled = compiler(cache=True)(function)
     except RuntimeError:  # numba has found no folder
@@ -56,6 +72,10 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if hasattr(compiled, "compile"):  # not where numba is turned off
         _take_turns(compiled)
     return compiled
+
+
+inner_kernel = partial(kernel, inner=True)
+lean_kernel = partial(kernel, lean=True)
 
 
 def _take_turns(compiled: Any) -> None:
@@ -142,32 +162,6 @@ notice = Notice()
 event.register("numba:compile", notice)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_turn.forget)
-
-
-def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that only kernels call.
-
-    It has no entry from Python and no file of its own in the cache, which saves a
-    quarter of the time of compiling.
-    """
-    if function is None:
-        return partial(inner_kernel, **options)
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(nogil=True, error_model="numpy", **options)(function)
-
-
-def lean_kernel(
-    function: Callable[..., Any] | None = None, *, inner: bool = False, **options: Any
-) -> Any:
-    """Compile a kernel that makes and returns no arrays, and calls none that does.
-
-    Such a kernel needs no reference counts, which take longer than the work on small
-    arrays. Versions of numba that cannot leave them out compile an ordinary kernel.
-    ``inner`` is for those that only kernels call.
-    """
-    without_counting = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
-    compiler = inner_kernel if inner else kernel
-    return compiler(function, **without_counting, **options)
 
 
 _jitable: set[Callable[..., Any]] = {maths.choose, maths.clip}

@@ -7,18 +7,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
-
-
-class Advice(NamedTuple):
-    """The text of a warning, and its topic."""
-
-    message: str
-    topic: str
-
 
 _said: ContextVar[set[str] | None] = ContextVar("said", default=None)
-_kept: ContextVar[list[Advice] | None] = ContextVar("kept", default=None)
+_kept: ContextVar[list[tuple[str, str]] | None] = ContextVar("kept", default=None)
 
 
 def warn(message: str, topic: str | None = None) -> None:
@@ -34,7 +25,7 @@ def warn(message: str, topic: str | None = None) -> None:
     topic = message if topic is None else topic
     kept, said = _kept.get(), _said.get()
     if kept is not None:
-        kept.append(Advice(message, topic))
+        kept.append((message, topic))
         return
     if said is not None:
         if topic in said:
@@ -65,9 +56,9 @@ def once() -> Iterator[None]:
 
 
 @contextmanager
-def keeping_advice() -> Iterator[list[Advice]]:
-    """Collect the warnings of the block, for another thread to give."""
-    kept: list[Advice] = []
+def keeping_advice() -> Iterator[list[tuple[str, str]]]:
+    """Collect the arguments of ``warn`` in the block, for another thread to give."""
+    kept: list[tuple[str, str]] = []
     token = _kept.set(kept)
     try:
         yield kept

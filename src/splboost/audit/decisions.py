@@ -22,6 +22,7 @@ from splboost.audit.table_files import (
     CATEGORY,
     MARK,
     NUMBER,
+    Column,
     FileError,
     TableFile,
     labels_of,
@@ -79,7 +80,7 @@ def digest_row(file: TableFile, row: int) -> str:
     --------
     >>> from pathlib import Path
     >>> from splboost.audit.table_files import Column, TableFile
-    >>> ages = Column("age", "number", ["40", "7"])
+    >>> ages = Column("number", ["40", "7"])
     >>> file = TableFile(Path("people.csv"), {"age": ages}, 2)
     >>> digest_row(file, 0)
     'row-a9da9ccaf21b2de9'
@@ -89,17 +90,16 @@ def digest_row(file: TableFile, row: int) -> str:
     return f"row-{hashlib.sha256(text).hexdigest()[:16]}"
 
 
-def guarded(cell: str | None) -> str | None:
-    """A text that no spreadsheet takes for a formula.
+def guarded(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula, as it may be if it is a text.
 
     Examples
     --------
     >>> print(guarded("=1+1"), guarded("-1.5"), guarded("'=1"), without_guard("''=1"))
     '=1+1 -1.5 ''=1 '=1
     """
-    if cell is None or not FORMULA.match(cell) or NUMERAL.fullmatch(cell):
-        return cell
-    return GUARD + cell
+    is_risky = isinstance(cell, str) and FORMULA.match(cell)
+    return GUARD + cell if is_risky and not NUMERAL.fullmatch(cell) else cell
 
 
 def without_guard(cell: str) -> str:
@@ -261,13 +261,13 @@ def read_as_reviewed(
     cells = {cell.strip() for cell in column.cells if cell is not None}
     named = {text for each in decisions for text in (each.given, each.label)}
     if named & (cells - set(labels_of(file, target))):
-        texts = replace(column, kind=CATEGORY)
+        texts = Column(CATEGORY, column.cells)
         return replace(file, columns={**file.columns, target: texts})
     return file
 
 
 def locate_decisions(
-    decisions: Iterable[Decision], file: TableFile, target: str, *, force: bool = False
+    decisions: Sequence[Decision], file: TableFile, target: str, *, force: bool = False
 ) -> dict[int, Decision]:
     """Decisions by the rows of a file that they were made on, or an error.
 
@@ -275,7 +275,6 @@ def locate_decisions(
     decisions without such a row go by its id, else by its number, and only labels are
     compared. A flip to the label that the row has is a decision to keep it.
     """
-    decisions = list(decisions)
     unproven = [each for each in decisions if each.digest is None]
     if unproven and not force:
         raise FileError(
@@ -290,14 +289,31 @@ def locate_decisions(
     located: dict[int, Decision] = {}
     labels = labels_of(file, target)
     known = sorted({label for label in labels if label is not None})
+    spelled = partial(_spelled, known=known, separator=file.separator)
     for each, row in zip(decisions, rows, strict=True):
         assert row is not None
+        label, where = labels[row], f"Row {row} of {file.path}"
         if row in located:
             raise FileError(
                 f"The decisions on {located[row]} and {each} are both about row {row} "
                 f"of {file.path}; leave one of them out."
             )
-        located[row] = _with_known_labels(each, row, labels[row], known, file)
+        if label is None or spelled(each.given) != label:
+            remedy = "give the file that was audited"
+            if digest_row(file, row) == each.digest:
+                remedy = "give the --target of the audit, and the decisions as saved"
+            raise FileError(
+                f"{where} is labelled {label!r}, but was labelled {each.given!r} when "
+                f"it was reviewed; {remedy}."
+            )
+        new = None if each.label is None else spelled(each.label)
+        if new is None and each.label is not None:
+            raise FileError(
+                f"{where} is to become {each.label!r}, a label that no row has; the "
+                f"labels are {listed([*map(repr, known)])}."
+            )
+        kind = KEEP if new == label else each.kind
+        located[row] = replace(each, kind=kind, label=None if kind == KEEP else new)
     return located
 
 
@@ -366,35 +382,6 @@ def _describe_changed(
         "decisions as they were saved, audit this file, or use --force to find rows by "
         "id or number and compare labels alone."
     )
-
-
-def _with_known_labels(
-    decision: Decision,
-    row: int,
-    label: str | None,
-    known: Sequence[str],
-    file: TableFile,
-) -> Decision:
-    """A decision that fits the label of its row, which is one of the known."""
-    if label is None or _spelled(decision.given, known, file.separator) != label:
-        remedy = "give the file that was audited"
-        if digest_row(file, row) == decision.digest:
-            remedy = "give the --target of the audit, and the decisions as saved"
-        raise FileError(
-            f"Row {row} of {file.path} is labelled {label!r}, but was labelled "
-            f"{decision.given!r} when it was reviewed; {remedy}."
-        )
-    if decision.label is None:
-        return decision
-    new = _spelled(decision.label, known, file.separator)
-    if new is None:
-        raise FileError(
-            f"Row {row} of {file.path} is to become {decision.label!r}, a label that "
-            f"no row has; the labels are {listed([*map(repr, known)])}."
-        )
-    if new == label:
-        return replace(decision, kind=KEEP, label=None)
-    return replace(decision, label=new)
 
 
 def _spelled(text: str, known: Sequence[str], separator: str) -> str | None:

@@ -128,7 +128,8 @@ class FileAudit:
                     "column."
                 )
             if name is not None:
-                left_out[file.column(name, option).name] = option
+                file.column(name, option)  # or an error
+                left_out[name] = option
         for name, column in file.columns.items():
             if name not in left_out and (fault := _find_fault(file, column)):
                 left_out[name] = fault
@@ -322,22 +323,13 @@ def _list_suspects(report: dict[str, Any]) -> bytes:
     writer = csv.writer(stream, lineterminator="\n")
     columns = [column["name"] for column in report["columns"]]
     columns = [f"{each} (data)" if each in own else each for each in columns]
-    writer.writerow([*own, *map(guarded, columns)])
+    writer.writerow(map(guarded, (*own, *columns)))
     for each in report["suspects"]:
-        fields = {
-            "row": each["row"],
-            "id": guarded(each["id"]),
-            "given": guarded(names[each["given"]]),
-            "decision": "",
-            "new_label": guarded(names[each["predicted"]]),
-            "chance_wrong": each["wrong"],
-            "label_quality": each["quality"],
-            "because": guarded(first_reason(each)),
-            "id_column": guarded(report["id_column"]),
-            "digest": each["digest"],
-            "format": report["format"],
-        }
-        writer.writerow([*(fields[name] for name in own), *map(guarded, each["cells"])])
+        given, better = names[each["given"]], names[each["predicted"]]
+        needed = each["row"], each["id"], given, "", better
+        evidence = each["wrong"], each["quality"], first_reason(each)
+        proofs = report["id_column"], each["digest"], report["format"]
+        writer.writerow(map(guarded, (*needed, *evidence, *proofs, *each["cells"])))
     return stream.getvalue().encode("utf-8-sig")
 
 

@@ -201,55 +201,66 @@ def chance_wrong(
 # ------------------------------------------------------------------------------- issues
 
 
-def make_issues(
+def find_issues(
     classes: NDArray[Any],
-    codes: NDArray[np.integer],
     belief: FloatArray,
-    wrong: FloatArray,
-    asked: NDArray[np.bool_],
+    codes: NDArray[np.integer],
+    before: NDArray[np.integer],
+    trusted: NDArray[np.bool_],
     top: int | None,
     precision: float | None,
-) -> Any:
-    """The frame ``LabelAudit.issues_``.
+) -> tuple[Any, FloatArray, float, float, float]:
+    """How likely labels are wrong, and which of them are suspect.
+
+    That is ``issues_``, ``transitions_``, ``noise_rate_``, ``noise_rate_std_`` and
+    ``expected_precision_`` of ``LabelAudit``.
 
     Parameters
     ----------
     classes, codes : the labels
     belief : probabilities of the labels, by models that have not seen the row; or NaN
-    wrong : how likely each is wrong; or NaN
-    asked : whether a label may be suspect
-    top, precision : how many of these are, as for ``LabelAudit``
+    before : class of each label before a review; -1 if it is gone
+    trusted : whether a label is known to be right
+    top, precision : how many of the others are suspect, as for ``LabelAudit``
     """
-    every = np.arange(codes.size)
-    quality = belief[every, codes]
+    every, is_judged = np.arange(codes.size), ~np.isnan(belief).any(axis=1)
+    asked, quality = is_judged & ~trusted, belief[every, codes]
+    wrong = np.where(is_judged, 0.0, np.nan)
+    transitions, rate, std = np.eye(classes.size), 0.0, 0.0
+    if asked.any():
+        # Of the trusted labels, those that a review has corrected count as well.
+        telling = (asked | (is_judged & (before != codes))) & (before >= 0)
+        model, std = estimate_noise_model(belief[telling], before[telling])
+        transitions = model[len(model) // 2]
+        wrong[asked] = chance_wrong(belief[asked], codes[asked], model)
+        rate = float(wrong[is_judged].mean())
+        std *= float(asked.sum() / is_judged.sum())
     order = np.lexsort((np.nan_to_num(quality, nan=1), -np.nan_to_num(wrong), ~asked))
-    rank = np.empty(codes.size, dtype=int)
-    rank[order] = every + 1
     worst = wrong[order[: np.count_nonzero(asked)]]
+    n_suspects = int(np.count_nonzero(worst > MORE_LIKELY_THAN_NOT))
     if top is not None:
         n_suspects = min(top, worst.size)
     elif precision is not None:
         mean = np.cumsum(worst) / np.arange(1, worst.size + 1)
         n_suspects = int(np.count_nonzero(mean >= precision))
-    else:
-        n_suspects = int(np.count_nonzero(worst > MORE_LIKELY_THAN_NOT))
+    rank = np.argsort(order) + 1
     is_issue = rank <= n_suspects
     doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
     options = np.nan_to_num(belief)
     options[every[doubted], codes[doubted]] = -1
     predicted = np.where(np.isnan(quality), codes, options.argmax(axis=1))
     label_type = LABEL_TYPES.get(classes.dtype.kind, object)
-    return make_frame(
-        {
-            "is_label_issue": (bool, is_issue),
-            "label_quality": (float, quality),
-            "given_label": (label_type, classes[codes]),
-            "predicted_label": (label_type, classes[predicted]),
-            "confidence": (float, belief[every, predicted]),
-            "chance_wrong": (float, wrong),
-            "rank": (int, rank),
-        }
-    )
+    columns = {
+        "is_label_issue": (bool, is_issue),
+        "label_quality": (float, quality),
+        "given_label": (label_type, classes[codes]),
+        "predicted_label": (label_type, classes[predicted]),
+        "confidence": (float, belief[every, predicted]),
+        "chance_wrong": (float, wrong),
+        "rank": (int, rank),
+    }
+    expected = float(wrong[is_issue].mean()) if n_suspects else float("nan")
+    return make_frame(columns), transitions, rate, std, expected
 
 
 def columns_of(issues: Any, *names: str) -> list[NDArray[Any]]:

@@ -38,10 +38,8 @@ from splboost.audit.evidence import (
 from splboost.audit.issues import (
     MORE_LIKELY_THAN_NOT,
     MOST_CERTAIN,
-    chance_wrong,
     columns_of,
-    estimate_noise_model,
-    make_issues,
+    find_issues,
     summarise,
 )
 from splboost.audit.page import make_report, write_page
@@ -268,41 +266,20 @@ class LabelAudit(BaseEstimator):
             )
         self.belief_ = belief
         self.contradictions_ = find_contradictions(equal, codes)
-        self._set_issues(codes, before, is_trusted)
+        (
+            self.issues_,
+            self.transitions_,
+            self.noise_rate_,
+            self.noise_rate_std_,
+            self.expected_precision_,
+        ) = find_issues(
+            self.classes_, belief, codes, before, is_trusted, self.top, self.precision
+        )
         index = getattr(X, "index", None)
         if hasattr(self.issues_, "index") and hasattr(index, "size"):
             self.issues_.index = index  # pandas aligns rows by it
         self._data = table, None if table is None else table.native(X), codes
         self._explainer: Any = None
-
-    def _set_issues(
-        self,
-        codes: NDArray[np.integer],
-        before: NDArray[np.integer],
-        is_trusted: NDArray[np.bool_],
-    ) -> None:
-        """Find out how likely labels are wrong, and which of them are suspect."""
-        belief = self.belief_
-        is_judged = ~np.isnan(belief).any(axis=1)
-        asked = is_judged & ~is_trusted
-        wrong = np.where(is_judged, 0.0, np.nan)
-        self.transitions_ = np.eye(self.classes_.size)
-        self.noise_rate_ = self.noise_rate_std_ = 0.0
-        if asked.any():
-            # Of the trusted labels, those that a review has corrected count as well.
-            telling = (asked | (is_judged & (before != codes))) & (before >= 0)
-            model, std = estimate_noise_model(belief[telling], before[telling])
-            self.transitions_ = model[len(model) // 2]
-            wrong[asked] = chance_wrong(belief[asked], codes[asked], model)
-            self.noise_rate_ = float(wrong[is_judged].mean())
-            self.noise_rate_std_ = std * float(asked.sum() / is_judged.sum())
-        self.issues_ = make_issues(
-            self.classes_, codes, belief, wrong, asked, self.top, self.precision
-        )
-        suspects = np.asarray(self.issues_["is_label_issue"])
-        self.expected_precision_ = (
-            float(wrong[suspects].mean()) if suspects.any() else float("nan")
-        )
 
     def clean(
         self, X: Any, y: ArrayLike, how: Literal["drop", "correct"] = "drop"

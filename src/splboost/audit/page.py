@@ -86,7 +86,7 @@ def make_report(
         {"rows": [number[row] for row in each.rows], "labels": each.codes.tolist()}
         for each in audit.contradictions_
     ]
-    is_short = file.text is None or len(file.text) <= MOST_SOURCE
+    is_carried = file.encoding == UTF_8 and len(file.text or "") <= MOST_SOURCE
     return {
         "format": FORMAT,
         "name": file.path.name,
@@ -108,7 +108,7 @@ def make_report(
         ],
         "suspects": suspects,
         # The page saves what it carries as UTF-8.
-        "source": file.text if is_short and file.encoding == UTF_8 else None,
+        "source": file.text if is_carried else None,
     }
 
 
@@ -127,11 +127,17 @@ def _describe_suspects(
     classes = audit.classes_.tolist()
     place = {label: k for k, label in enumerate(classes)}
     cells = [file.columns[name].cells for name in features]
+    named: dict[Any, Any] = {name: column for column, name in enumerate(features)}
 
     def describe(row: int) -> dict[str, Any]:
         at = number[row]
         name = None if ids is None else ids[at]
         return {"row": at, "id": name, "cells": [column[at] for column in cells]}
+
+    def put(reason: Reason, given: int) -> dict[str, Any]:
+        column = named.get(reason.column, reason.column)
+        text = say(reason, features[column], str(classes[given]))
+        return {"column": column, "text": text, "taken": _rounded(reason.taken)}
 
     worst = np.argsort(rank)[: np.count_nonzero(is_suspect)]
     explained = audit.explain(worst[:MOST_EXPLAINED])  # reasons take time
@@ -149,7 +155,7 @@ def _describe_suspects(
                 "quality": _rounded(quality[row]),
                 "wrong": _rounded(wrong[row]),
                 "belief": [_rounded(each) for each in belief],
-                "reasons": _in_words(reasons, features, str(classes[given])),
+                "reasons": reasons and [put(reason, given) for reason in reasons],
                 "similar": [
                     {**describe(other), "label": place[labels[other]]}
                     for other in similar
@@ -173,21 +179,6 @@ def _histogram(issues: Any) -> dict[str, Any]:
         "suspects": np.histogram(quality[known & is_suspect], edges)[0].tolist(),
         "cut": float(worst + best) / 2 if is_cut else None,
     }
-
-
-def _in_words(
-    reasons: list[Reason] | None, features: Sequence[str], label: str
-) -> list[dict[str, Any]] | None:
-    if reasons is None:
-        return None
-    found = []
-    for reason in reasons:
-        column = reason.column
-        if isinstance(column, str):
-            column = features.index(column)
-        text = say(reason, features[column], label)
-        found.append({"column": column, "text": text, "taken": _rounded(reason.taken)})
-    return found
 
 
 def say(reason: Reason, name: str, label: str) -> str:

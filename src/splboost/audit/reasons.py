@@ -137,13 +137,15 @@ def explain(
     found = []
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        reasons: Sequence[list[Reason] | None] = [None] * len(block)
+        reasons: dict[int, list[Reason]] = {}
         if model is not None:
-            starts = [view.nearest(row, same[codes[row]], N_BELIEVED) for row in block]
-            reasons = _find_reasons(block, starts, view, X, codes, model, names)
-        for row, each in zip(block, reasons, strict=True):
+            near = {
+                row: view.nearest(row, same[codes[row]], N_BELIEVED) for row in block
+            }
+            reasons = _find_reasons(near, view, X, codes, model, names)
+        for row in block:
             similar = view.nearest(row, other[codes[row]], n_similar).tolist()
-            strongest = None if each is None else each[:n_reasons]
+            strongest = None if model is None else reasons.get(row, [])[:n_reasons]
             found.append(Explanation(int(row), strongest, similar))
     return found
 
@@ -216,24 +218,22 @@ def _plan_paths(
 
 
 def _find_reasons(
-    rows: Sequence[int],
-    starts: Sequence[NDArray[np.intp]],
+    near: dict[int, NDArray[np.intp]],
     view: _View,
     X: Any,
     codes: NDArray[np.integer],
     model: Any,
     names: Sequence[int | str],
-) -> list[list[Reason]]:
-    """Reasons for each row, the strongest first, on paths from its start rows."""
-    near = {row: rows for row, rows in zip(rows, starts, strict=True) if rows.size}
-    plans = {row: _plan_paths(row, rows, view) for row, rows in near.items()}
-    found: dict[int, list[Reason]] = {}
-    if plans:
-        origins = np.concatenate(
-            [steps for *_, paths in plans.values() for steps in paths]
-        )
-        belief = model.predict_proba(_gather(X, origins))
-    done = 0
+) -> dict[int, list[Reason]]:
+    """Reasons by row, the strongest first, on paths from the rows near it, if any."""
+    plans = {
+        row: _plan_paths(row, rows, view) for row, rows in near.items() if rows.size
+    }
+    if not plans:
+        return {}
+    origins = np.concatenate([steps for *_, paths in plans.values() for steps in paths])
+    belief = model.predict_proba(_gather(X, origins))
+    found, done = {}, 0
     for row, (features, orders, origins) in plans.items():
         n_paths, n_points = origins.shape[:2]
         path = slice(done, done + n_paths * n_points)
@@ -247,7 +247,7 @@ def _find_reasons(
             if mean >= LEAST_SHARE
         ]
         found[row] = sorted(reasons, key=lambda reason: -reason.taken)
-    return [found.get(row, []) for row in rows]
+    return found
 
 
 def _thin_out(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:

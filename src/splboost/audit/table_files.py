@@ -10,7 +10,7 @@ import math
 import re
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
 from itertools import chain
@@ -68,12 +68,10 @@ class Column:
 
     Attributes
     ----------
-    name : str
     kind : "number", "category" or "text", which is of no use to an audit
     cells : texts as in the file; None where they are missing
     """
 
-    name: str
     kind: str
     cells: list[str | None]
 
@@ -135,7 +133,7 @@ def read_file(
     file = _read_parquet(path) if is_parquet else _read_csv(path, encoding)
     for name in split_names(categorical, file.columns):
         column = file.column(name, "--categorical")
-        file.columns[name] = replace(column, kind=CATEGORY)
+        file.columns[name] = Column(CATEGORY, column.cells)
     return file
 
 
@@ -154,20 +152,18 @@ def as_file(
     labels: Sequence[str],
 ) -> TableFile:
     """Data that come from no file, as a CSV would have them."""
-    columns = []
+    columns = {}
     for j, feature in enumerate(features):
         assert table is not None
-        is_category = table.is_categorical[j]
-        spell = str if is_category else as_text
+        kind, spell = (CATEGORY, str) if table.is_categorical[j] else (NUMBER, as_text)
         cells = [None if cell is None else spell(cell) for cell in table.cells(j)]
-        columns.append(Column(feature, CATEGORY if is_category else NUMBER, cells))
-    columns.append(Column(target, CATEGORY, list(labels)))
+        columns[feature] = Column(kind, cells)
+    columns[target] = Column(CATEGORY, list(labels))
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([column.name for column in columns])
-    writer.writerows(zip(*(column.cells for column in columns), strict=True))
-    by_name = {column.name: column for column in columns}
-    return TableFile(Path(name), by_name, len(labels), stream.getvalue())
+    writer.writerow(columns)
+    writer.writerows(zip(*(each.cells for each in columns.values()), strict=True))
+    return TableFile(Path(name), columns, len(labels), stream.getvalue())
 
 
 # --------------------------------------------------------------------------------- text
@@ -338,13 +334,13 @@ def _read_csv(path: Path, encoding: str) -> TableFile:
         )
     rows = [each.fields for each in records]
     columns = {
-        name: as_column(name, [fields[j] for fields in rows], separator)
+        name: as_column([fields[j] for fields in rows], separator)
         for j, name in enumerate(names)
     }
     return TableFile(path, columns, len(rows), text, separator, encoding)
 
 
-def as_column(name: str, cells: list[str], separator: str = ",") -> Column:
+def as_column(cells: list[str], separator: str = ",") -> Column:
     """A column of a CSV, with its kind."""
     missing = {cell for cell in set(cells) if cell.strip().lower() in MISSING}
     known = set(cells) - missing
@@ -352,7 +348,7 @@ def as_column(name: str, cells: list[str], separator: str = ",") -> Column:
     kind = kind_of_texts(len(known), len(found) - found.count(None))
     if all(number_of(cell, separator) is not None for cell in known):
         kind = NUMBER
-    return Column(name, kind, found)
+    return Column(kind, found)
 
 
 def kind_of_texts(n_distinct: int, n_known: int) -> str:
@@ -467,12 +463,9 @@ def _read_parquet(path: Path) -> TableFile:
         raise FileError(f"{path} cannot be read as Parquet ({error}).") from None
     frame = nw.from_native(table, eager_only=True)
     metadata = getattr(table.schema, "pandas_metadata", None) or {}
-    index = [
-        name for name in metadata.get("index_columns", []) if name in frame.columns
-    ]
     columns = {}
     for name in frame.columns:
-        if name in index:
+        if name in metadata.get("index_columns", ()):
             continue
         dtype, cells = frame[name].dtype, [as_text(x) for x in frame[name].to_list()]
         known = [cell for cell in cells if cell is not None]
@@ -482,5 +475,5 @@ def _read_parquet(path: Path) -> TableFile:
             kind = NUMBER
         else:  # what looks like a number was saved as a text on purpose
             kind = kind_of_texts(len(set(known)), len(known))
-        columns[name] = Column(name, kind, cells)
+        columns[name] = Column(kind, cells)
     return TableFile(path, columns, frame.shape[0], table=table)

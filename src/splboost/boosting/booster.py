@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -20,7 +19,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing, check_weights
-from splboost._data.table import Table, read_table
+from splboost._data.table import Table, TableEstimator, read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
@@ -130,7 +129,7 @@ def check_subsample(subsample: float, n_rows: int) -> None:
         )
 
 
-class BaseBooster(BaseEstimator):
+class BaseBooster(TableEstimator):
     """A booster, paced or not.
 
     What varies are its data, its scores, its step and its weak learners, which a family
@@ -185,16 +184,6 @@ class BaseBooster(BaseEstimator):
     _model: Model
     _continuation: Continuation | None = None
     _default_plateau: float = DEFAULT_PLATEAU  # of paces that name none
-
-    def _set_parameters(self, given: dict[str, Any]) -> None:
-        """Set the arguments of the constructor, which are its ``locals()``."""
-        self.__dict__.update((name, given[name]) for name in given if name != "self")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
     def fit(
         self,

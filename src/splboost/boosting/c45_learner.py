@@ -144,9 +144,10 @@ class C45Model(TreesOfBooster):
         """Stumps that vote as lookup tables, made when first needed."""
         if self.links is not None or self.trees.depth() > 1:
             return None
-        k = self.trees.nodes.value.shape[1]
-        return self.trees.additive_tables(
-            lambda vote, t: coded(vote, k) * np.reshape(self.factors[t], (-1, 1))
+        label, k = self.trees.nodes.label, self.trees.nodes.value.shape[1]
+        return AdditiveTables.from_stumps(
+            self.trees,
+            lambda nodes, t: coded(label[nodes], k) * self.factors[t][:, None],
         )
 
     def first(self, n: int) -> C45Model:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from splboost._data.coding import Coding
+from splboost._data.coding import Coding, float_matrix
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
 from splboost._tools.threads import count_threads
@@ -34,7 +34,7 @@ from splboost.boosting.model import Model, PerClassModel, TreeModel
 from splboost.boosting.samples import Samples
 from splboost.boosting.steps import MEANS, SHARES, Learner, Weak
 from splboost.trees.c45.c45_estimator import C45Classifier
-from splboost.trees.ensemble import Rows, TreeEnsemble
+from splboost.trees.ensemble import TreeEnsemble, leaves_of_grown
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 from splboost.trees.grower import TreeGrower
 from splboost.trees.split import TIE
@@ -87,11 +87,12 @@ class TreeLearner(Learner):
         outputs = [w.output * own for w, own in zip(learners, counts, strict=True)]
         return TreeModel(trees, np.concatenate(outputs), copy(self._estimator))
 
-    def read(self, table: Table, X: Any) -> Rows:
-        return Rows(table, self.coding, n_threads=self._n_threads)
+    def read(self, table: Table, X: Any) -> FloatArray:
+        return float_matrix(table, self.coding, np.arange(table.n_features))
 
-    def on_rows(self, weak: Weak, rows: Rows) -> Weak:
-        return weak.on_rows(rows.leaves(weak.fitted), weak.answers)
+    def on_rows(self, weak: Weak, rows: FloatArray) -> Weak:
+        leaf = leaves_of_grown(weak.fitted, rows, n_threads=self._n_threads)
+        return weak.on_rows(leaf, weak.answers)
 
     @property
     def state(self) -> Any:

@@ -103,7 +103,9 @@ class TreeModel(TreesOfBooster):
         """Stumps as lookup tables, made when first needed."""
         if not self.trees.is_stumps:
             return None
-        return AdditiveTables.from_stumps(self.trees, self.output)
+        return AdditiveTables.from_stumps(
+            self.trees, lambda nodes, t: self.output[nodes]
+        )
 
     def first(self, n: int) -> TreeModel:
         output = self.output[: self.trees.start[n]]

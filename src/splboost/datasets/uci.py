@@ -256,7 +256,17 @@ def _read_frame(
             f"{', '.join(sorted(strange))}"
         )
     y = np.array([known[text] for text in texts])
-    _check_counts(X, y, entry)
+    labels, counts = np.unique(y, return_counts=True)
+    found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    if found != dict(entry.classes):
+        raise ValueError(f"its classes have the rows {found} and not {entry.classes}")
+    frame = nw.from_native(X)
+    for name, dtype in frame.schema.items():
+        if name not in entry.categorical and not dtype.is_numeric():
+            raise ValueError(f"its column {name!r} holds more than numbers")
+    missing = sum(frame.select(nw.all().null_count()).row(0))
+    if missing != entry.missing:
+        raise ValueError(f"{missing} cells are empty and not {entry.missing}")
     return X, y
 
 
@@ -286,20 +296,6 @@ def _read_polars(
         for name in entry.categorical
     )
     return X, frame[TARGET].to_list()
-
-
-def _check_counts(X: Any, y: NDArray[Any], entry: UCIDataSet) -> None:
-    labels, counts = np.unique(y, return_counts=True)
-    found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-    if found != dict(entry.classes):
-        raise ValueError(f"its classes have the rows {found} and not {entry.classes}")
-    frame = nw.from_native(X)
-    for name, dtype in frame.schema.items():
-        if name not in entry.categorical and not dtype.is_numeric():
-            raise ValueError(f"its column {name!r} holds more than numbers")
-    missing = sum(frame.select(nw.all().null_count()).row(0))
-    if missing != entry.missing:
-        raise ValueError(f"{missing} cells are empty and not {entry.missing}")
 
 
 # ----------------------------------------------------------------------------- OpenML

@@ -111,15 +111,12 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         return fitted
 
     async def _fit_async(self, **data: Any) -> Any:
-        groups = _persist(self.client, data)
         with self._borrowed(*BORROWED, "base_score") as borrowed:
-            await _watch(self.client, self._fit_paced(data, groups, borrowed))
+            await _watch(self.client, self._fit_paced(data, borrowed))
         return self
 
-    async def _fit_paced(
-        self, data: dict[str, Any], groups: list[list[Any]], borrowed: dict[str, Any]
-    ) -> None:
-        data = data | await _drop_empty(self.client, groups)
+    async def _fit_paced(self, data: dict[str, Any], borrowed: dict[str, Any]) -> None:
+        data = await _load(self.client, data)
         mass = await _weigh_classes(self.client, data["y"], data["sample_weight"])
         softmax = len(mass) > 2
         positive = 1.0 if softmax else float(self.scale_pos_weight or 1.0)
@@ -257,10 +254,11 @@ def close_piece(
 # ------------------------------------------------------------------ data of the cluster
 
 
-def _persist(client: Any, data: dict[str, Any]) -> list[list[Any]]:
-    """Data that the workers begin to load, all at once, and hold.
+async def _load(client: Any, data: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``fit`` that the workers hold, without empty pieces.
 
-    These are X, y, weights and margins of training, then of each evaluation set.
+    All begin to load at once. XGBoost fails on a piece without rows that has come over
+    the network.
     """
     groups = [{name: data[name] for name in TRAINING}]
     for k, pair in enumerate(data["eval_set"] or ()):
@@ -277,31 +275,21 @@ def _persist(client: Any, data: dict[str, Any]) -> list[list[Any]]:
                     "and SPLXGBClassifier takes the data of one machine."
                 )
     lazy, put_back = unpack_collections([list(group.values()) for group in groups])
-    return put_back(client.persist(lazy))[0]
-
-
-async def _drop_empty(client: Any, groups: list[list[Any]]) -> dict[str, Any]:
-    """Arguments of ``fit`` without empty pieces, when the data are loaded.
-
-    XGBoost fails on a piece without rows that has come over the network.
-    """
-    for group in groups:
-        n_rows = await _gather(
-            client, [delayed(len)(piece) for (piece,) in _align(group[1])]
-        )
+    (loaded,) = put_back(client.persist(lazy))
+    for group in loaded:
+        pieces = [delayed(len)(piece) for (piece,) in _align(group[1])]
+        n_rows = await _gather(client, pieces)
         if any(n_rows) and not all(n_rows):
             kept = [k for k, n in enumerate(n_rows) if n]
-            group[:] = [
-                each if each is None else each.partitions[kept] for each in group
-            ]
-    training, *evaluation = groups
-    data = dict(zip(TRAINING, training, strict=True))
+            group[:] = [None if c is None else c.partitions[kept] for c in group]
+    training, *evaluation = loaded
+    found = dict(zip(TRAINING, training, strict=True))
     if evaluation:
-        data["eval_set"] = [(X, y) for X, y, *_ in evaluation]
+        found["eval_set"] = [(X, y) for X, y, *_ in evaluation]
         for place, name in enumerate(EVALUATION, start=2):
             sets = [group[place] for group in evaluation]
-            data[name] = sets if any(each is not None for each in sets) else None
-    return data
+            found[name] = sets if any(each is not None for each in sets) else None
+    return data | found
 
 
 async def _weigh_classes(client: Any, y: Any, weight: Any) -> FloatArray:

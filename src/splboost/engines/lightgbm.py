@@ -226,12 +226,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         if stage != "fit" or fit is None:
             _drop(params, "metric")  # one that is known here may be wrong there
             return params
-        if params["objective"] not in OBJECTIVES:
-            raise ValueError(
-                "SPLLGBMClassifier has a logistic or softmax loss; leave objective as "
-                f"it is, or give one of {', '.join(map(repr, OBJECTIVES))}, got "
-                f"objective={params['objective']!r}."
-            )
+        self._check_objective(params["objective"], OBJECTIVES)
         self._objective = "multiclass" if self._n_classes > 2 else "binary"
         params["objective"] = self._objective
         fit.take_params(self._classes.tolist(), dict(params))

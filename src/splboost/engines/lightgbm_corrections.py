@@ -47,13 +47,10 @@ def _ranking(
     return score(y, p, sample_weight=weight) if np.unique(y).size > 1 else 1.0
 
 
-METRICS: dict[str, Callable[..., float]] = {
-    "logloss": _log_loss,
-    "error": _error,
+RANKINGS = {  # of two classes; the higher the better
     "auc": partial(_ranking, score=roc_auc_score),
     "average_precision": partial(_ranking, score=average_precision_score),
 }
-RANKINGS = "auc", "average_precision"  # of two classes; the higher the better
 ALIASES = {"binary": "logloss", "multiclass": "logloss", "softmax": "logloss"}
 NONE = "", "none", "null", "na", "custom"
 
@@ -72,16 +69,12 @@ def find_metrics(
         A label is an error of more classes if as many are at least as probable.
     """
     prefix = "multi_" if n_classes > 2 else "binary_"
-    known = {
-        name if name in RANKINGS else prefix + name: metric
-        for name, metric in METRICS.items()
-        if n_classes <= 2 or name not in RANKINGS
-    }
+    known = {prefix + "logloss": _log_loss, prefix + "error": _error}
+    known |= RANKINGS if n_classes <= 2 else {}
     metrics: dict[str, Callable[..., float]] = {}
     for given in names:
         kind = re.sub("^(binary|multi)_", "", given.lower())
-        kind = ALIASES.get(kind, kind)
-        name = kind if kind in RANKINGS else prefix + kind
+        name = kind if kind in RANKINGS else prefix + ALIASES.get(kind, kind)
         if kind in NONE:
             continue
         if name not in known:

@@ -38,6 +38,10 @@ BY_NAME = "kwargs", "_other_params"  # where the packages keep parameters by nam
 ALIKE = 0.8  # of two names, from which on one is taken for a slip in the other
 RATES = "learning_rate", "eta", "shrinkage_rate"  # as the packages name one thing
 WIDE = nw.Int128, nw.UInt128
+# What categories of pandas may be, in its words; "mixed" is texts and numbers
+OF_XGBOOST = {"empty", "integer", "string"}
+OF_LIGHTGBM = OF_XGBOOST | {"boolean", "floating", "mixed", "mixed-integer"}
+CATEGORIES = {"XGBoost": OF_XGBOOST, "LightGBM": OF_LIGHTGBM}
 FLOAT32 = np.finfo(np.float32)  # of which both packages make weights
 
 documented = documented_by(
@@ -131,6 +135,14 @@ class SelfPacedMixin:
                     f"{type(self).__name__} has no parameter {name!r}; did you mean "
                     f"{meant[0]!r}?"
                 )
+
+    def _check_objective(self, objective: Any, allowed: Sequence[str]) -> None:
+        if callable(objective) or objective not in allowed:
+            raise ValueError(
+                f"{type(self).__name__} has a logistic or softmax loss; leave "
+                f"objective as it is, or give one of {', '.join(map(repr, allowed))}, "
+                f"got objective={objective!r}."
+            )
 
     def _count_warm_rounds(self) -> int:
         """Rounds before the pace sets in, given or from the learning rate."""
@@ -278,19 +290,23 @@ def check_columns(package: str, X: Any, argument: str) -> None:
         return
     of_pandas = frame.implementation.is_pandas_like()
     for name, dtype in frame.schema.items():
+        kind, column = "", frame[name].to_native()
         if isinstance(dtype, nw.Categorical | nw.Enum):
             is_known = of_pandas or package == "XGBoost"
+            if frame.implementation.is_pandas():
+                kind = f" of {column.cat.categories.inferred_type} values"
+                is_known = column.cat.categories.inferred_type in CATEGORIES[package]
         elif dtype.is_numeric():
             is_known = not dtype.is_decimal() and dtype not in WIDE
         else:  # sparse columns of pandas are of an unknown type
             is_known = dtype == nw.Boolean or (of_pandas and dtype == nw.Unknown)
         if not is_known:
-            column = frame[name].to_native()
             raise ValueError(
                 f"Column {name!r} of {argument} has dtype "
-                f"{getattr(column, 'dtype', None) or column.type}, which "
+                f"{getattr(column, 'dtype', None) or column.type}{kind}, which "
                 f"{package} cannot take. Convert it to floats (dates to days "
-                "since one of them, say) or to a category of pandas, or drop it."
+                "since one of them, say) or to a category of pandas with texts, as by "
+                f'.astype(str).astype("category"), or drop it.'
             )
 
 

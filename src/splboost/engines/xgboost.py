@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from splboost.engines.self_paced import (
 )
 from splboost.pace import Pace
 
-OBJECTIVES = None, "binary:logistic", "multi:softprob", "multi:softmax"
+OBJECTIVES = "binary:logistic", "multi:softprob", "multi:softmax"
 BORROWED = "objective", "callbacks", "early_stopping_rounds"
 NOT_PASSED_ON = "self", "X", "y", "__class__"  # of the arguments of fit
 LEAST_SHARE = 1e-6  # of a class that is not there
@@ -71,13 +70,8 @@ class SelfPacedXGB(SelfPacedMixin):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if callable(self.objective) or self.objective not in OBJECTIVES:
-            raise ValueError(
-                f"{type(self).__name__} has a logistic or softmax loss; leave "
-                "objective as it is, or give one of "
-                f"{', '.join(map(repr, OBJECTIVES[1:]))}, got "
-                f"objective={self.objective!r}."
-            )
+        if self.objective is not None:
+            self._check_objective(self.objective, OBJECTIVES)
 
     def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
         """What the parent's ``fit`` asks for first; a metric is to see probabilities.
@@ -87,9 +81,13 @@ class SelfPacedXGB(SelfPacedMixin):
         model, metric, *rest = super()._configure_fit(  # type: ignore[misc]
             model, params, feature_weights
         )
-        if metric is not None:
-            metric = partial(_metric_of_scores, metric)
-        return model, metric, *rest
+        if metric is None:
+            return model, metric, *rest
+
+        def of_scores(scores: NDArray[Any], data: Any) -> Any:
+            return metric(probability(np.asarray(scores)), data)
+
+        return model, of_scores, *rest
 
     def _set_up(self, objective: Any, borrowed: dict[str, Any], n_done: int) -> None:
         """Set the parameters that the fit borrows; the objective is a callback, too."""
@@ -314,19 +312,13 @@ def after_warm_rounds(early_stopping: EarlyStopping, warm_rounds: int) -> EarlyS
     seen in an earlier fit.
     """
     patient = copy.deepcopy(early_stopping)
-    after = partial(_look_later, patient.after_iteration, warm_rounds)
-    vars(patient)["after_iteration"] = after
+    look = patient.after_iteration
+
+    def look_later(model: Any, epoch: int, evals_log: Any) -> bool:
+        return epoch >= warm_rounds and look(model, epoch, evals_log)
+
+    vars(patient)["after_iteration"] = look_later
     return patient
-
-
-def _look_later(
-    look: Any, warm_rounds: int, model: Any, epoch: int, evals_log: Any
-) -> bool:
-    return epoch >= warm_rounds and look(model, epoch, evals_log)
-
-
-def _metric_of_scores(metric: Any, scores: NDArray[Any], data: Any) -> Any:
-    return metric(probability(np.asarray(scores)), data)
 
 
 def count_rounds(xgb_model: Any) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import typer
@@ -49,54 +49,37 @@ app = typer.Typer(
 
 # -------------------------------------------------------------------------- options
 
-
-class _Choice(NamedTuple):
-    """An option or argument of commands: its type, what it is by default, its help."""
-
-    kind: Any
-    default: Any
-    text: str
-    limits: dict[str, Any] = {}  # noqa: RUF012
-
-
 _COUNT, _TEXT, _PATH = int | None, str | None, Path | None
-CHOICES = {
-    "figure": _Choice(
-        _COUNT,
-        None,
-        "This figure alone; 4 and 5 are drawn from results.",
-        {"min": FIGURES[0], "max": FIGURES[-1]},
-    ),
-    "preset": _Choice(
+CHOICES: dict[str, tuple[Any, Any, str]] = {  # type, default and help
+    "figure": (_COUNT, None, "This figure alone; 4 and 5 are drawn from results."),
+    "preset": (
         str,
         "quick",
         "quick (minutes), standard (10 repeats), or full (50, all sets alike).",
     ),
-    "sets": _Choice(
-        _TEXT, None, "Data sets instead of the preset's, such as pima,blood."
-    ),
-    "noise": _Choice(_TEXT, None, "Percentages of wrong labels: 0,20."),
-    "repeats": _Choice(_COUNT, None, "Draws of each set and noise.", {"min": 1}),
-    "depths": _Choice(
+    "sets": (_TEXT, None, "Data sets instead of the preset's, such as pima,blood."),
+    "noise": (_TEXT, None, "Percentages of wrong labels: 0,20."),
+    "repeats": (_COUNT, None, "Draws of each set and noise."),
+    "depths": (
         _TEXT,
         None,
         "Depths of trees to choose from instead of the preset's, such as 1,2,3.",
     ),
-    "methods": _Choice(
+    "methods": (
         _TEXT,
         None,
         "Such as AdaBoost,SPL hard; a run has the paper's nine; all has more.",
     ),
-    "jobs": _Choice(int, -1, "Processes; -1 is one for each core."),
-    "folder": _Choice(Path, FOLDER, "Where figures, report and results go."),
-    "store": _Choice(_PATH, None, "The results (results.sqlite in --folder)."),
-    "dask": _Choice(_TEXT, None, "Scheduler of a cluster, as tcp://host:8786."),
-    "retry": _Choice(bool, False, "Try again what failed before."),
-    "download": _Choice(bool, False, "Fetch absent data sets from OpenML."),
-    "force": _Choice(bool, False, "Replace files that this command did not write."),
-    "version": _Choice(_TEXT, None, "Of the results, if not the present one."),
-    "to": _Choice(_PATH, None, "The file (results.csv in --folder)."),
-    "results": _Choice(Path, ..., "A CSV that export has written."),
+    "jobs": (int, -1, "Processes; -1 is one for each core."),
+    "folder": (Path, FOLDER, "Where figures, report and results go."),
+    "store": (_PATH, None, "The results (results.sqlite in --folder)."),
+    "dask": (_TEXT, None, "Scheduler of a cluster, as tcp://host:8786."),
+    "retry": (bool, False, "Try again what failed before."),
+    "download": (bool, False, "Fetch absent data sets from OpenML."),
+    "force": (bool, False, "Replace files that this command did not write."),
+    "version": (_TEXT, None, "Of the results, if not the present one."),
+    "to": (_PATH, None, "The file (results.csv in --folder)."),
+    "results": (Path, ..., "A CSV that export has written."),
 }
 ARGUMENTS = "to", "results"  # the others are options
 OF_RESULTS = "preset", "sets", "noise", "repeats", "depths", "folder", "store"
@@ -110,14 +93,15 @@ def _with(*names: str) -> Callable[[Callable[[Any], None]], Callable[..., None]]
     that of the store. Errors that a user can fix are shown as sentences.
     """
     parameters = [_parameter("context", typer.Context)]
-    for name, choice in CHOICES.items():
-        if name in names:
-            declared: Any = typer.Option(
-                choice.default, f"--{name}", help=choice.text, **choice.limits
-            )
-            if name in ARGUMENTS:
-                declared = typer.Argument(choice.default, help=choice.text)
-            parameters.append(_parameter(name, choice.kind, declared))
+    for name in [each for each in CHOICES if each in names]:
+        kind, default, text = CHOICES[name]
+        if name in ARGUMENTS:
+            declared: Any = typer.Argument(default, help=text)
+        else:
+            low = 1 if kind is _COUNT else None
+            high = FIGURES[-1] if name == "figure" else None
+            declared = typer.Option(default, f"--{name}", help=text, min=low, max=high)
+        parameters.append(_parameter(name, kind, declared))
 
     def decorate(command: Callable[[Any], None]) -> Callable[..., None]:
         def called(**values: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
@@ -171,7 +172,6 @@ def draw(data: DataSet, *, noise: int, seed: int, n_folds: int) -> Draw:
 
 ABSENT, UNREADABLE = "absent", "broken"
 EXACT, COUNTED = "the catalogue's", "same counts"
-STATES = ABSENT, UNREADABLE, EXACT, COUNTED  # of the data of a set
 
 
 def compare_with_data(
@@ -228,29 +228,27 @@ def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
         f"{'rows':>32}{'columns':>13}{'majority, %':>15}",
         f"{'paper':>25}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
     ]
+    notes, named = [], defaultdict(list)
     for row in rows:
-        n, columns, majority = row["rows"], row["columns"], row["majority"]
-        if n is None:
-            n, columns, majority = row["data"], "-", "-"
-        else:
-            majority = f"{majority:.1f}"
+        n, columns, majority = row["data"], "-", "-"
+        if row["rows"] is not None:
+            n, columns, majority = row["rows"], row["columns"], f"{row['majority']:.1f}"
         lines.append(
             f"{row['name']:16}{row['paper_rows']:9}{n:>7}{row['paper_columns']:7}"
             f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
             f"{' *' if row['difference'] else ''}"
         )
-    for row in rows:
         if row["difference"]:
             text = f"* {row['name']}: {row['difference']}"
-            lines += ["", fill(text, width=79, subsequent_indent="  ")]
-    named = {what: [r["name"] for r in rows if r["data"] == what] for what in STATES}
+            notes += ["", fill(text, width=79, subsequent_indent="  ")]
+        named[row["data"]].append(row["name"])
     if others := named[COUNTED]:
         text = f"Counted in other files than the catalogue's: {', '.join(others)}."
-        lines += ["", fill(text, width=79)]
+        notes += ["", fill(text, width=79)]
     if absent := named[ABSENT]:
-        lines += ["", "Absent sets: load_uci downloads them, or says how to get them."]
+        notes += ["", "Absent sets: load_uci downloads them, or says how to get them."]
         if {"ringnorm", "twonorm"} & set(absent):
-            lines += ["splboost paper makes its own ringnorm and twonorm."]
+            notes += ["splboost paper makes its own ringnorm and twonorm."]
     if named[UNREADABLE]:
-        lines += ["", "Broken files: load_uci says what is wrong with them."]
-    return "\n".join(lines)
+        notes += ["", "Broken files: load_uci says what is wrong with them."]
+    return "\n".join([*lines, *notes])

@@ -273,8 +273,7 @@ class Method:
     takes : fields of the protocol that the result depends on
     one_hot : whether categories become columns
     parameters : function of the protocol: settings of the booster to compare
-    paces : function of the protocol: paces to compare, by what the choice is called;
-        None for a booster without
+    paces : function of the protocol: paces to compare, by what the choice is called
     whole_trees : whether they may be of any depth, instead of those of the protocol
     chooses_itself : whether the booster is SPLForest, for which nothing is chosen here
     """
@@ -283,7 +282,9 @@ class Method:
     takes: tuple[str, ...] = ()
     one_hot: bool = False
     parameters: Callable[[Protocol], Sequence[dict[str, float]]] = lambda protocol: [{}]
-    paces: Callable[[Protocol], Sequence[tuple[dict[str, float], Pace]]] | None = None
+    paces: Callable[[Protocol], Sequence[tuple[dict[str, float], Pace | None]]] = (
+        lambda protocol: [({}, None)]
+    )
     whole_trees: bool = False
     chooses_itself: bool = False
     definition: int = 1  # one more whenever the same settings give other results
@@ -300,10 +301,9 @@ class Method:
         """Number of boosters to fit, the final one included."""
         if self.chooses_itself:
             return 60  # as long as it takes
-        n_paces = 1 if self.paces is None else len(self.paces(protocol))
         n_depths = 1 if self.whole_trees else len(protocol.depths)
-        n_settings = n_paces * len(self.parameters(protocol)) * n_depths
-        return n_settings * protocol.folds + 1
+        n_settings = len(self.paces(protocol)) * len(self.parameters(protocol))
+        return n_settings * n_depths * protocol.folds + 1
 
     def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
         """Choose by cross-validation, and fit the choice to all training rows.
@@ -325,16 +325,14 @@ class Method:
         self, booster: Any, draw: Draw, protocol: Protocol
     ) -> Iterator[Candidate]:
         depths = None if self.whole_trees else protocol.depths
-        paces: Sequence[tuple[dict[str, float], Pace | None]] = [({}, None)]
-        if self.paces is not None:
-            paces = self.paces(protocol)
+        paces = self.paces(protocol)
         for parameters in self.parameters(protocol):
             booster.set_params(n_estimators=protocol.rounds, **parameters)
             path = spl_path(
                 draw.X,
                 draw.y,
                 booster=booster,
-                plateaus=None if self.paces is None else [pace for _, pace in paces],
+                plateaus=[pace for _, pace in paces if pace is not None] or None,
                 depths=depths,
                 cv=draw.folds,
                 n_jobs=1,
@@ -370,7 +368,7 @@ def _goals(
 
 def _paces(
     regulariser: str, scale: str, protocol: Protocol
-) -> list[tuple[dict[str, float], Pace]]:
+) -> list[tuple[dict[str, float], Pace | None]]:
     """Paces with their names, the mildest first, which wins ties."""
     values = protocol.ages if scale == "age" else protocol.plateaus
     return [

@@ -130,9 +130,18 @@ def run(
         Whether to show how far it is.
     """
     _check(methods)
-    data, absent = _read_sets(protocol.sets, download)
-    if absent:
-        (tell_absent or _warn_of_absent)(absent)
+    data: dict[str, DataSet] = {}
+    absent: dict[str, Exception] = {}
+    for name in protocol.sets:
+        try:
+            data[name] = read_set(name, download=download)
+        except (OSError, ValueError) as error:
+            absent[name] = error
+    if absent and tell_absent is not None:
+        tell_absent(absent)
+    elif absent:
+        for reason in absent.values():
+            warn(str(reason))
     cells = plan(protocol, methods, {name: each.source for name, each in data.items()})
     if not cells:
         return Summary(0, absent=absent)
@@ -167,25 +176,6 @@ def _check(methods: Sequence[str]) -> None:
         raise ValueError(
             f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
         )
-
-
-def _read_sets(
-    names: Iterable[str], download: bool
-) -> tuple[dict[str, DataSet], dict[str, Exception]]:
-    """The sets that can be read, and why others cannot."""
-    data: dict[str, DataSet] = {}
-    absent: dict[str, Exception] = {}
-    for name in names:
-        try:
-            data[name] = read_set(name, download=download)
-        except (OSError, ValueError) as error:
-            absent[name] = error
-    return data, absent
-
-
-def _warn_of_absent(absent: dict[str, Exception]) -> None:
-    for error in absent.values():
-        warn(str(error))
 
 
 def plan(
@@ -355,7 +345,13 @@ class _Run:
                     for cell in self._claim(missing, time_left)
                 )
             for cell, outcome in outcomes:
-                self._keep(cell, outcome)
+                if isinstance(outcome, str):
+                    self.store.fail(cell, outcome)
+                    self.n_failed += 1
+                else:
+                    self.store.finish(cell, outcome, self.source)
+                    self.n_done += 1
+                self.claimed.discard(cell)
                 n_now += 1
                 text = time_left.after(self.costs[cell])
                 if self.n_failed:
@@ -394,15 +390,6 @@ class _Run:
                 return
             self.claimed.add(cell)
             yield cell
-
-    def _keep(self, cell: Any, outcome: Mapping[str, Any] | str) -> None:
-        if isinstance(outcome, str):
-            self.store.fail(cell, outcome)
-            self.n_failed += 1
-        else:
-            self.store.finish(cell, outcome, self.source)
-            self.n_done += 1
-        self.claimed.discard(cell)
 
 
 def attempt(

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import psutil
 
@@ -29,14 +29,7 @@ CLAIMED, DONE, FAILED = "claimed", "done", "failed"
 SECONDS_OF_A_STRANGER = 2 * 3600  # after which the claim of another machine is void
 CLOCK_ERROR = 5.0  # seconds by which two readings of a process's start may differ
 SECONDS_TO_WAIT = 60.0  # while another process writes
-SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
-BOOKKEEPING = {  # columns beside those of cell and measures
-    "state": "TEXT NOT NULL",
-    "host": "TEXT NOT NULL",
-    "process": "INTEGER NOT NULL",
-    "process_start": "REAL NOT NULL",
-    "time": "REAL NOT NULL",
-}
+BOOKKEEPING = "state", "host", "process", "process_start", "time"
 HEADER = b"SQLite format 3\0"
 ROLLBACK_JOURNAL = b"\1\1"  # bytes 18 and 19; merely reading other kinds leaves files
 DAMAGE = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
@@ -59,15 +52,6 @@ def _start_of(process: int) -> float | None:
         return None if is_dead else float(own.create_time())
     except psutil.NoSuchProcess:
         return None
-
-
-def _columns_of(fields: Any, ending: str = "") -> dict[str, str]:
-    """Names and SQL types of a class of named tuples; a field may also be None."""
-    columns = {}
-    for name, hint in get_type_hints(fields).items():
-        (kind,) = set(get_args(hint) or [hint]) - {type(None)}
-        columns[name] = SQL_TYPES[kind] + ending
-    return columns
 
 
 def make_folder(folder: Path) -> None:
@@ -125,13 +109,9 @@ class Store:
     ) -> None:
         self.path = path
         self._cell, self._measures = cell, measures
-        self._columns = {
-            **_columns_of(cell, " NOT NULL"),
-            **BOOKKEEPING,
-            **_columns_of(measures),
-            "source": "TEXT",
-            "failure": "TEXT",
-        }
+        # Columns have no types, so that SQLite gives back what it was given.
+        names = *cell._fields, *BOOKKEEPING, *measures._fields
+        self._columns = *names, "source", "failure"
         self._is_cell = " AND ".join(f"{name} = ?" for name in cell._fields)
         self._lock = threading.RLock()
         if not read_only:
@@ -165,11 +145,10 @@ class Store:
         """Put a store without cells at its place, unless another process is first."""
         target = Path(os.path.realpath(self.path))
         part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.{PART}")
-        columns = ", ".join(" ".join(column) for column in self._columns.items())
         try:
             with closing(sqlite3.connect(part)) as connection:
                 connection.execute(
-                    f"CREATE TABLE cells ({columns}, "
+                    f"CREATE TABLE cells ({', '.join(self._columns)}, "
                     f"PRIMARY KEY ({', '.join(self._cell._fields)})) WITHOUT ROWID"
                 )
             try:
@@ -189,7 +168,7 @@ class Store:
 
     def _check_contents(self) -> None:
         there = {row["name"] for row in self._run("PRAGMA table_info(cells)")}
-        missing = sorted(self._columns.keys() - there)
+        missing = sorted(set(self._columns) - there)
         if missing:
             what, lacks = "the store", f"column {', '.join(missing)}"
             if not there:

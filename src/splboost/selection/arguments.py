@@ -31,7 +31,9 @@ from splboost.pace.regularisers import Scaled
 from splboost.selection.bags import check_groups
 
 Mask = NDArray[np.bool_]
-Part = tuple[Mask, Mask]  # rows to fit to, and rows to judge by
+# Rows to fit to, rows to judge by, and the weights that classes have in the former,
+# infinite for a class without a row; None where classes have none
+Part = tuple[Mask, Mask, Any]
 
 PLATEAUS = 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, math.inf
 PAPER_AGES = tuple(1 + 0.5 * k for k in range(11))
@@ -191,7 +193,13 @@ def divide_rows(
         kind: Any = StratifiedKFold if of_classes else KFold
         if groups is not None:
             kind = StratifiedGroupKFold if of_classes else GroupKFold
-            _check_number_of_groups(groups, n_folds)
+            n_groups = int(groups.max()) + 1
+            if n_groups < n_folds:
+                fewer = "" if n_groups == 1 else ", or fewer folds"
+                raise ValueError(
+                    f"groups has {counted(n_groups, 'group')} only, which {n_folds} "
+                    f"folds cannot share without dividing one; give more groups{fewer}."
+                )
         seed = rng.randint(2**31 - 1)
         splitter = kind(n_folds, shuffle=True, random_state=seed)
     y = labels_of(booster, samples)
@@ -233,16 +241,6 @@ def _split(splitter: Any, cv: Any, *data: Any) -> Iterator[tuple[Any, Any]]:
         raise ValueError(message) from why
 
 
-def _check_number_of_groups(groups: NDArray[np.intp], n_folds: int) -> None:
-    n_groups = int(groups.max()) + 1
-    if n_groups < n_folds:
-        fewer = "" if n_groups == 1 else ", or fewer folds"
-        raise ValueError(
-            f"groups has {counted(n_groups, 'group')} only, which {n_folds} folds "
-            f"cannot share without dividing one; give more groups{fewer}."
-        )
-
-
 def _mask_of(rows: Any, what: str, n_rows: int) -> Mask:
     """A mask of the rows that a splitter gives by numbers or as a mask."""
     rows = np.asarray(rows)
@@ -274,7 +272,12 @@ def _mask_of(rows: Any, what: str, n_rows: int) -> Mask:
 
 def _check_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> Part:
     """A part without the classes of weight zero; refused if it says nothing."""
-    of_class = weigh_classes_of_part(booster, samples, fitted)
+    of_class = None
+    if is_classifier(booster):
+        codes, weight = samples.codes[fitted], samples.weight[fitted]
+        given, classes = booster.class_weight, booster.classes_
+        with np.errstate(divide="ignore"):
+            of_class = weights_of_classes(given, classes, codes, weight)
     if of_class is not None:
         counts = of_class[samples.codes] > 0
         fitted, judging = fitted & counts, judging & counts
@@ -293,16 +296,4 @@ def _check_part(booster: Any, samples: Samples, fitted: Mask, judging: Mask) -> 
                 "rows of each class."
             )
     check_subsample(booster.subsample, int(fitted.sum()))
-    return fitted, judging
-
-
-def weigh_classes_of_part(booster: Any, samples: Samples, fitted: Mask) -> Any:
-    """Weights of the classes as the booster has them on the rows fitted to, or None.
-
-    Infinite for a class that no row fitted to belongs to.
-    """
-    if not is_classifier(booster):
-        return None
-    codes, weight = samples.codes[fitted], samples.weight[fitted]
-    with np.errstate(divide="ignore"):
-        return weights_of_classes(booster.class_weight, booster.classes_, codes, weight)
+    return fitted, judging, of_class

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -129,22 +129,17 @@ def draw_bags(
         ):
             bag[out] = False
     if inside.all():
-        _refuse(units.size, grouped=groups is not None)
-    return inside[:, of_row]
-
-
-def _refuse(n_units: int, *, grouped: bool) -> NoReturn:
-    """Say why no bag leaves a row out."""
-    if not grouped:
+        if groups is None:
+            raise ValueError(
+                "y has one row of each class only (of positive weight), which is in "
+                "every bag, so that none is left to judge by; give more rows."
+            )
+        few = "one group" if units.size == 1 else "one group of each class"
         raise ValueError(
-            "y has one row of each class only (of positive weight), which is in every "
-            "bag, so that none is left to judge by; give more rows."
+            f"groups has {few} only, which is in every bag, so that no row is left to "
+            "judge by; give more groups."
         )
-    few = "one group" if n_units == 1 else "one group of each class"
-    raise ValueError(
-        f"groups has {few} only, which is in every bag, so that no row is left to "
-        "judge by; give more groups."
-    )
+    return inside[:, of_row]
 
 
 def _deal(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,7 @@ from splboost._data.labels import (
     encode_labels,
     weigh_classes,
 )
-from splboost._data.table import read_table
+from splboost._data.table import TableEstimator, read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once, warn
 from splboost._tools.wording import listed
@@ -42,7 +42,6 @@ from splboost.selection.pool import (
     Setting,
     count_bags,
     count_out,
-    find_judges,
     grow,
     judge,
     make_bags,
@@ -55,7 +54,7 @@ FloatArray = NDArray[np.float64]
 SHOWN = 5  # classes that a warning names
 
 
-class BaggedForest(ClassifierMixin, BaseEstimator):
+class BaggedForest(ClassifierMixin, TableEstimator):
     """What is common to classifiers by many bags: how they read and predict."""
 
     classes_: NDArray[Any]
@@ -63,14 +62,13 @@ class BaggedForest(ClassifierMixin, BaseEstimator):
     feature_importances_: FloatArray
     categorical_features: Any
     n_jobs: int | None
+    random_state: Any
     verbose: int
     _mixture: Mixture
     _calibration: Calibration
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
 
@@ -264,14 +262,11 @@ class SPLForestClassifier(BaggedForest):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_bags = n_bags
-        self.paced = paced
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._set_parameters(locals())
 
+    n_bags: int
+    paced: bool
+    class_weight: Any
     settings_: Any
     oob_score_: float
     label_quality_: FloatArray
@@ -322,12 +317,19 @@ class SPLForestClassifier(BaggedForest):
         n, k = rows.codes.size, self.classes_.size
         numbers = dict(enumerate(count_bags(self.n_bags, n, k)))
         bags = make_bags(rows, members, numbers, rng)
-        n_out = count_out(bags, n)
-        self._warn_unjudged_classes(rows.codes, find_judges(n_out))
+        judging = count_out(bags, n)[1]
+        unjudged = self.classes_[np.setdiff1d(rows.codes, rows.codes[judging])].tolist()
+        if unjudged:
+            some = listed([*map(repr, unjudged)], SHOWN)
+            warn(
+                f"All rows of some classes are in every bag ({some}): nothing is "
+                "judged by these, and they get no out-of-bag score. Give more rows of "
+                "them, or groups."
+            )
         options: Any = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         settings, scores = scout(rows, members, bags, **options)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
-        settings, oob = judge(rows, settings, scores, n_out, draws)
+        settings, oob = judge(rows, settings, scores, bags, draws)
         del scores
         self._set_rows(oob, rows, draws)
         if self.paced:
@@ -336,18 +338,6 @@ class SPLForestClassifier(BaggedForest):
             bags = [bag._replace(weight=bag.weight * belief) for bag in bags]
         self._grow(rows, settings, bags)
         self._describe(settings)
-
-    def _warn_unjudged_classes(
-        self, codes: NDArray[np.integer], judging: NDArray[np.bool_]
-    ) -> None:
-        unjudged = self.classes_[np.setdiff1d(codes, codes[judging])].tolist()
-        if unjudged:
-            some = listed([*map(repr, unjudged)], SHOWN)
-            warn(
-                f"All rows of some classes are in every bag ({some}): nothing is "
-                "judged by these, and they get no out-of-bag score. Give more rows of "
-                "them, or groups."
-            )
 
     def _describe(self, settings: list[Setting]) -> None:
         types = {

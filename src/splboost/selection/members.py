@@ -131,7 +131,9 @@ class Votes(Member):
         tree = CARTClassifier(
             max_depth=self.max_depth, min_weight_fraction_leaf=LIGHTEST_LEAF
         )
-        learner = _make_learner(tree, VOTES, rows, seed)
+        learner = TreeLearner(
+            tree, rows.binned, rows.codes, k, VOTES, n_threads=1, seed=seed
+        )
         paces = self.paces(rows, bag)
         state = TrustingState(rows.trusted, DISCRETE, rows.codes, k, bag, paces)
         floor = 1 / (4 * max(float(bag.sum()), 1.0))
@@ -191,7 +193,9 @@ class Logits(Member):
             min_samples_leaf=LOGIT_LEAF,
             min_weight_fraction_leaf=LIGHTEST_LEAF,
         )
-        learner = _make_learner(tree, MEANS, rows, seed)
+        learner = TreeLearner(
+            tree, rows.binned, rows.codes, k, MEANS, n_threads=1, seed=seed
+        )
         working_set = logit(LONGEST_RESPONSE, keep_gradient=False)
         state = State(working_set, rows.codes, k, bag, [None] * k, targets=True)
         # Of more classes (K - 1) / K is taken when their scores are combined.
@@ -199,11 +203,6 @@ class Logits(Member):
         rate = LOGIT_RATE * (0.5 if k == 2 else 1.0)
         step = ValueStep(Means(rate), float(bag.sum()))
         return _boosted(Learners([learner] * rows.n_outputs), state, step, rounds, 0)
-
-
-def _make_learner(tree: Any, answers: str, rows: TrainingRows, seed: int) -> Any:
-    of_classes = rows.codes, rows.n_classes
-    return TreeLearner(tree, rows.binned, *of_classes, answers, n_threads=1, seed=seed)
 
 
 def _boosted(

@@ -32,7 +32,6 @@ from splboost.selection.arguments import (
     divide_rows,
     read_depths,
     read_grid,
-    weigh_classes_of_part,
 )
 from splboost.selection.workers import Stop, work_through
 
@@ -329,11 +328,11 @@ def _fit_paces(
     booster = copy(booster)
     if depth is not None:
         booster.estimator = clone(booster._weak_learner()).set_params(max_depth=depth)
-    fitted, judging = (samples.take(mask) for mask in part)
-    of_class = weigh_classes_of_part(booster, samples, part[0])
+    used, others, of_class = part
+    fitted, judging = samples.take(used), samples.take(others)
     if of_class is not None:  # scores know nothing of it, as those of GridSearchCV
         fitted = replace(fitted, weight=fitted.weight * of_class[fitted.codes])
-    one_part = _OnePart(booster, FitData(fitted, judging, part[0]), scorer, seed, stop)
+    one_part = _OnePart(booster, FitData(fitted, judging, used), scorer, seed, stop)
     scores = np.full((len(paces), booster.n_estimators), np.nan)
     n_warm = min(booster.warm_rounds, booster.n_estimators)
     shared: list[tuple[dict[str, Any], tuple[Fitting, Mark]]] = []

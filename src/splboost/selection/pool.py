@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,41 +120,57 @@ def make_bags(
 
 
 def _run(
-    rows: TrainingRows, member: Member, rounds: Sequence[int], bag: Bag, stop: Stop
+    rows: TrainingRows, settings: list[Setting], bag: Bag, keep: bool, stop: Stop
 ) -> tuple[list[Trees], NDArray[np.float32]]:
-    """A member on a bag: trees by stage, and the scores of the rows out of the bag
-    after each stage."""
+    """Trees, if they are to be kept, and scores of the rows out of a bag, by setting.
+
+    Those of one member follow each other, and the trees of each are those that the one
+    before it lacks.
+    """
     out = np.flatnonzero(bag.weight == 0)
-    scores = np.zeros((len(rounds), out.size, rows.n_outputs), dtype=np.float32)
-    stages = []
-    if not stop.is_set:
-        run = member.run(rows, bag.weight, bag.seeds[member], rounds)
-        for of_stage, (trees, score) in zip(scores, run, strict=True):
-            stages.append(trees)
-            of_stage[:] = score[out]
+    scores = np.zeros((len(settings), out.size, rows.n_outputs), dtype=np.float32)
+    stages: list[Trees] = []
+    for member, of_member in groupby(settings, key=lambda setting: setting.member):
+        rounds = [setting.n_rounds for setting in of_member]
+        for trees, score in member.run(rows, bag.weight, bag.seeds[member], rounds):
+            scores[len(stages)] = score[out]
+            stages.append(trees if keep else [])
             if stop.is_set:
-                break
+                return stages, scores
     return stages, scores
 
 
-def _scout(
-    rows: TrainingRows, members: list[Member], bag: Bag, stop: Stop
-) -> NDArray[np.float32]:
-    """Scores of the rows out of a bag, by each member after each of its rounds."""
-    return np.concatenate(
-        [_run(rows, member, member.rounds, bag, stop)[1] for member in members]
-    )
+def _run_on_bags(
+    rows: TrainingRows,
+    settings: list[Setting],
+    pieces: list[tuple[list[int], Bag]],
+    *,
+    keep: bool,
+    **options: Any,
+) -> tuple[list[list[Trees]], NDArray[np.float32]]:
+    """Trees of each piece, and sums of the out-of-bag scores of each setting.
+
+    A piece are some of the settings, by number, on one bag.
+    """
+    trees = []
+    shape = len(settings), rows.codes.size, rows.n_outputs
+    sums = np.zeros(shape, dtype=np.float32)
+
+    def receive(number: int, result: tuple[list[Trees], NDArray[np.float32]]) -> None:
+        numbers, bag = pieces[number]
+        stages, scores = result
+        trees.append(stages)
+        sums[np.ix_(numbers, bag.weight == 0)] += scores
+
+    arguments = [(rows, [settings[k] for k in of], bag, keep) for of, bag in pieces]
+    work_through(_run, arguments, receive=receive, **options)
+    return trees, sums
 
 
 def scout(
-    rows: TrainingRows,
-    members: list[Member],
-    bags: list[Bag],
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    rows: TrainingRows, members: list[Member], bags: list[Bag], **options: Any
 ) -> tuple[list[Setting], NDArray[np.float32]]:
-    """Out-of-bag scores of all settings.
+    """Out-of-bag scores of all settings; options are ``n_jobs`` and ``verbose``.
 
     Returns
     -------
@@ -167,44 +183,31 @@ def scout(
         for member in members
         for n_rounds in member.rounds
     ]
-    n, per_size = rows.codes.size, len(settings) // len(SHARES)
-    scores = np.zeros((len(settings), n, rows.n_outputs), dtype=np.float32)
-
-    def receive(number: int, of_bag: NDArray[np.float32]) -> None:
-        bag = bags[number]
-        of_size = scores[bag.size * per_size :][:per_size]
-        of_size[:, bag.weight == 0] += of_bag
-
-    work_through(
-        _scout,
-        [(rows, members, bag) for bag in bags],
-        n_jobs=n_jobs,
-        verbose=verbose,
-        title="pool",
-        unit="bags",
-        receive=receive,
-    )
-    n_out = np.maximum(count_out(bags, n), 1)[:, :, None]
+    pieces = [
+        ([k for k, setting in enumerate(settings) if setting.size == bag.size], bag)
+        for bag in bags
+    ]
+    options |= {"title": "pool", "unit": "bags"}
+    _, scores = _run_on_bags(rows, settings, pieces, keep=False, **options)
+    n_out, _ = count_out(bags, rows.codes.size)
     for setting, score in zip(settings, scores, strict=True):
-        score /= n_out[setting.size]
+        score /= np.maximum(n_out[setting.size], 1)[:, None]
         score[:] = setting.member.scores(score)
     return settings, scores
 
 
-def count_out(bags: list[Bag], n_rows: int) -> NDArray[np.intp]:
-    """How many bags of each size are without each row."""
+def count_out(
+    bags: list[Bag], n_rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """How many bags of each size are without each row, and which rows judge settings.
+
+    These are the rows that some bag of each size is without; sizes of which there are
+    no bags do not count.
+    """
     n_out = np.zeros((len(SHARES), n_rows), dtype=np.intp)
     for bag in bags:
         n_out[bag.size] += bag.weight == 0
-    return n_out
-
-
-def find_judges(n_out: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """The rows that judge settings: those that some bag of each size is without.
-
-    Sizes of which there are no bags do not count.
-    """
-    return np.all(n_out[n_out.any(axis=1)] > 0, axis=0)
+    return n_out, np.all(n_out[n_out.any(axis=1)] > 0, axis=0)
 
 
 # ------------------------------------------------------------------------- judging
@@ -302,7 +305,7 @@ def judge(
     rows: TrainingRows,
     settings: list[Setting],
     scores: NDArray[np.float32],
-    n_out: NDArray[np.intp],
+    bags: list[Bag],
     rng: np.random.Generator,
 ) -> tuple[list[Setting], FloatArray]:
     """The settings that are to count, the heaviest first, and out-of-bag probabilities.
@@ -310,7 +313,7 @@ def judge(
     Half of the say is shared by the rows alike, and half by the classes, so that a rare
     one is heard.
     """
-    judging = find_judges(n_out)
+    n_out, judging = count_out(bags, rows.codes.size)
     codes, weight = rows.codes[judging], rows.weight[judging]
     fitted = [fit_factor(score[judging], codes, weight) for score in scores]
     factors, losses = map(np.array, zip(*fitted, strict=True))
@@ -349,27 +352,20 @@ def mix(
 # ------------------------------------------------------------- trees that are kept
 
 
-class Contribution(NamedTuple):
-    """One member on bags of one size: its trees, and how to use them.
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The settings that count, with their trees.
 
     Attributes
     ----------
-    member : Member
-    start : scores before the first tree
-    stages : models of the trees between one setting and the next, each with the factor
-        of the scores up to there, and how much these count
+    parts : a member on bags of one size, its scores before the first tree, and models
+        of the trees between one setting and the next, each with the factor of the
+        scores up to there, and how much these count
+    n_classes : int
+    categorical_features : mask of the categorical columns, or None
     """
 
-    member: Member
-    start: FloatArray
-    stages: list[tuple[TreeModel, float, float]]
-
-
-@dataclass(frozen=True, eq=False)
-class Mixture:
-    """The settings that count, with their trees."""
-
-    parts: list[Contribution]
+    parts: list[tuple[Member, FloatArray, list[tuple[TreeModel, float, float]]]]
     n_classes: int
     categorical_features: Any
 
@@ -392,7 +388,7 @@ class Mixture:
                 n = model.trees.n_trees
                 if n:
                     equal = np.full(n, 1 / n)
-                    so_far += n * model.importances(n_features, equal)
+                    so_far += n * model.trees.importances(n_features, equal)
                     n_trees += n
                 if n_trees:
                     total += count * so_far / n_trees
@@ -400,54 +396,37 @@ class Mixture:
 
 
 def grow(
-    rows: TrainingRows,
-    settings: list[Setting],
-    bags: list[Bag],
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    rows: TrainingRows, settings: list[Setting], bags: list[Bag], **options: Any
 ) -> tuple[Mixture, FloatArray]:
     """The trees of the settings that count, and their out-of-bag probabilities.
 
     Bags may have other weights than when the settings were chosen; the factors of the
-    scores are fitted anew.
+    scores are fitted anew. Options are ``n_jobs`` and ``verbose``.
     """
     wanted: defaultdict[tuple[int, Member], list[int]] = defaultdict(list)
     for k, setting in enumerate(settings):
         wanted[setting.size, setting.member].append(k)
-    of_size = {
-        size: [bag for bag in bags if bag.size == size] for size in range(len(SHARES))
-    }
     pieces = []
-    for (size, member), numbers in wanted.items():
+    for (size, _), numbers in wanted.items():
         numbers.sort(key=lambda k: settings[k].n_rounds)
-        rounds = [settings[k].n_rounds for k in numbers]
-        pieces += [(rows, member, rounds, bag) for bag in of_size[size]]
-    results = iter(
-        work_through(
-            _run, pieces, n_jobs=n_jobs, verbose=verbose, title="trees", unit="fits"
-        )
-    )
-    n_out = count_out(bags, rows.codes.size)
-    judging = find_judges(n_out)
+        pieces += [(numbers, bag) for bag in bags if bag.size == size]
+    options |= {"title": "trees", "unit": "fits"}
+    grown, scores = _run_on_bags(rows, settings, pieces, keep=True, **options)
+    n_out, judging = count_out(bags, rows.codes.size)
     codes, weight = rows.codes[judging], rows.weight[judging]
-    shape = len(settings), rows.codes.size, rows.n_outputs
-    scores, factors = np.zeros(shape, dtype=np.float32), np.zeros(len(settings))
-    parts = []
+    factors, parts, of_pieces = np.zeros(len(settings)), [], iter(grown)
     for (size, member), numbers in wanted.items():
-        grown, stages = [next(results) for _ in of_size[size]], []
-        starts = [member.start(rows, bag.weight) for bag in of_size[size]]
+        starts = [member.start(rows, bag.weight) for bag in bags if bag.size == size]
+        of_bags, stages = list(islice(of_pieces, len(starts))), []
         for stage, k in enumerate(numbers):
-            for bag, (_, of_stages) in zip(of_size[size], grown, strict=True):
-                scores[k, bag.weight == 0] += of_stages[stage]
             mean = scores[k] / np.maximum(n_out[size], 1)[:, None]
             scores[k] = member.scores(mean)
             factors[k], _ = fit_factor(scores[k][judging], codes, weight)
-            trees = [tree for of_stages, _ in grown for tree in of_stages[stage]]
-            model = _join(trees, len(grown), rows)
+            trees = [tree for of_bag in of_bags for tree in of_bag[stage]]
+            model = _join(trees, len(starts), rows)
             stages.append((model, float(factors[k]), settings[k].weight))
-        parts.append(Contribution(member, np.mean(starts, axis=0), stages))
-    categorical = parts[0].stages[0][0].categorical_features
+        parts.append((member, np.mean(starts, axis=0), stages))
+    categorical = model.trees.categorical_features  # as of all
     mixture = Mixture(parts, rows.n_classes, categorical)
     return mixture, mix(settings, scores, factors, n_out, rows.n_classes)
 

@@ -59,10 +59,7 @@ class QuickForest(BaggedForest):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._set_parameters(locals())
 
     def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
         """Fit the trees.
@@ -79,21 +76,18 @@ class QuickForest(BaggedForest):
         self
         """
         with all_or_nothing(self):
-            self._fit(X, y, groups)
+            rng = check_random_state(self.random_state)
+            rows = self._read(X, y, groups=groups)
+            n = rows.codes.size
+            # Trees that draw their cuts differ by that, and may see more of the rows.
+            leaf = max(LEAST_LEAF, n // MOST_LEAVES)
+            small, large = Forest(leaf), Forest(leaf, random_cuts=True)
+            settings = [
+                Setting(1, small, FOREST_TREES, weight=0.5),
+                Setting(2, large, FOREST_TREES, weight=0.5),
+            ]
+            n_bags = max(round(MOST_BAGS * min(MANY_ROWS / n, 1)), FEWEST_BAGS)
+            bags = make_bags(rows, [small, large], {1: n_bags, 2: n_bags}, rng)
+            oob = self._grow(rows, settings, bags)
+            self.oob_decision_function_ = self._calibration.apply(oob)
         return self
-
-    def _fit(self, X: Any, y: ArrayLike, groups: Any) -> None:
-        rng = check_random_state(self.random_state)
-        rows = self._read(X, y, groups=groups)
-        n = rows.codes.size
-        # Trees that draw their cuts differ by that, and may see more of the rows.
-        leaf = max(LEAST_LEAF, n // MOST_LEAVES)
-        small, large = Forest(leaf), Forest(leaf, random_cuts=True)
-        settings = [
-            Setting(1, small, FOREST_TREES, weight=0.5),
-            Setting(2, large, FOREST_TREES, weight=0.5),
-        ]
-        n_bags = max(round(MOST_BAGS * min(MANY_ROWS / n, 1)), FEWEST_BAGS)
-        bags = make_bags(rows, [small, large], {1: n_bags, 2: n_bags}, rng)
-        oob = self._grow(rows, settings, bags)
-        self.oob_decision_function_ = self._calibration.apply(oob)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
@@ -16,6 +17,7 @@ from splboost._data.labels import all_or_nothing
 from splboost._tools.user_warnings import once, warn
 from splboost.boosting import SPLBoostClassifier
 from splboost.boosting.booster import WARM_ROUNDS, check_parameters
+from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.pace.by_class import is_paced
 from splboost.selection.arguments import read_grid
 from splboost.selection.path import (
@@ -27,16 +29,21 @@ from splboost.selection.path import (
     spl_path,
 )
 
-FloatArray = NDArray[np.float64]
 
+def _of_best(method: Callable[..., Any]) -> Any:
+    """A method of boosters as one of the search, where its booster has it."""
 
-def _has(name: str) -> Any:
     def check(self: Any) -> bool:
         booster = vars(self).get("best_estimator_", self._booster())
-        getattr(booster, name)  # its own error says why there is none
+        getattr(booster, method.__name__)  # its own error says why there is none
         return True
 
-    return check
+    @wraps(method)
+    def call(self: Any, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, method.__name__)(X)
+
+    return available_if(check)(call)
 
 
 class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
@@ -208,7 +215,14 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.best_setting_ = chosen = self.path_.choose(self.rule)
-        self._warn_of_warm_rounds(booster)
+        n_rounds, n_warm = chosen.n_estimators, booster.warm_rounds
+        if n_rounds <= n_warm and any(map(is_paced, self.path_.paces)):
+            warn(
+                f"The search has chosen n_estimators={n_rounds}, within the "
+                f"warm_rounds={n_warm} before a pace sets in, so that no pace acts. "
+                "Give the booster fewer warm_rounds to let paces compete.",
+                topic=WARM_ROUNDS,
+            )
         self.best_score_ = chosen.score
         self.best_params_ = {"n_estimators": chosen.n_estimators}
         if self.grid is not None:
@@ -227,16 +241,6 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
             self.__dict__.pop(name, None)
             if hasattr(booster, name):
                 setattr(self, name, getattr(booster, name))
-
-    def _warn_of_warm_rounds(self, booster: Any) -> None:
-        n_rounds, n_warm = self.best_setting_.n_estimators, booster.warm_rounds
-        if n_rounds <= n_warm and any(map(is_paced, self.path_.paces)):
-            warn(
-                f"The search has chosen n_estimators={n_rounds}, within the "
-                f"warm_rounds={n_warm} before a pace sets in, so that no pace acts. "
-                "Give the booster fewer warm_rounds to let paces compete.",
-                topic=WARM_ROUNDS,
-            )
 
     @property
     def cv_results_(self) -> Any:
@@ -258,50 +262,9 @@ class PaceSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
-
-    @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_log_proba(X)
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row, or of each row and class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
+    predict_proba = _of_best(BaseBoostedClassifier.predict_proba)
+    predict_log_proba = _of_best(BaseBoostedClassifier.predict_log_proba)
+    decision_function = _of_best(BaseBoostedClassifier.decision_function)
 
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -5,8 +5,9 @@ Its cost does not grow with the number of stumps, and it is what people can read
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +16,10 @@ from splboost._data.coding import Coding, feature_blocks
 from splboost._data.table import Table
 from splboost._tools.compiling import kernel
 from splboost._tools.threads import run, share
-from splboost.trees.ensemble import ROWS, TreeEnsemble
+from splboost.trees.ensemble import ROWS, FlatTrees
 
 LOOKUP_WORK = 4  # steps for a cell in a table
 FloatArray = NDArray[np.float64]
-
-
-class Column(NamedTuple):
-    """What the stumps of one feature add up to; see :class:`AdditiveTables`."""
-
-    feature: int
-    cuts: FloatArray
-    cells: FloatArray
-    missing: FloatArray
 
 
 @dataclass(frozen=True)
@@ -56,42 +48,41 @@ class AdditiveTables:
     coding: Coding
 
     @classmethod
-    def from_stumps(cls, stumps: TreeEnsemble, output: FloatArray) -> AdditiveTables:
-        """Collapse an ensemble whose trees have at most one split."""
-        roots = stumps.start[:-1]
-        inner = stumps.child[roots] >= 0
-        roots, leaves = roots[inner], roots[~inner]
-        # By feature, then by threshold, so that each feature's stumps are together.
-        roots = roots[np.lexsort((stumps.threshold[roots], stumps.feature[roots]))]
-        features, first = np.unique(stumps.feature[roots], return_index=True)
-        left, right = output[stumps.child[roots]], output[stumps.child[roots] + 1]
-        columns = []
-        last = np.append(first, roots.size)[1:]
-        for f, lo, hi in zip(features, first, last, strict=True):
-            here = slice(lo, hi)
-            if stumps.coding[f] is None:
-                cuts, cells = numeric_cells(
-                    stumps.threshold[roots[here]], left[here], right[here]
+    def from_stumps(
+        cls, stumps: FlatTrees, output: Callable[[Any, Any], FloatArray]
+    ) -> AdditiveTables:
+        """Collapse trees of at most one split.
+
+        ``output(nodes, t)`` is what nodes of the trees t add, a row for each.
+        """
+        roots, coding = stumps.start[:-1], stumps.coding
+        feature, threshold = stumps.feature[roots], stumps.threshold[roots]
+        leaves = np.flatnonzero(stumps.child[roots] < 0)
+        intercept = output(roots[leaves], leaves).sum(axis=0)
+        order = np.lexsort((threshold, feature))
+        order = order[feature[order] >= 0]
+        features = np.unique(feature[order]).astype(np.intp)
+        cuts, cells = [np.empty(0)], [np.empty((0, intercept.size))]
+        for f in features:
+            t, of_codes = order[feature[order] == f], coding[f]
+            if of_codes is None:
+                left = stumps.child[roots[t]]
+                ends, sums = numeric_cells(
+                    threshold[t], output(left, t), output(left + 1, t)
                 )
             else:
-                cuts, cells = _set_cells(stumps, roots[here], left[here], right[here])
-            to_left = stumps.missing_left[roots[here], None]
-            missing = np.where(to_left, left[here], right[here]).sum(axis=0)
-            columns.append(Column(f, cuts, cells, missing))
-        return cls.from_columns(columns, output[leaves].sum(axis=0), stumps.coding)
-
-    @classmethod
-    def from_columns(
-        cls, columns: list[Column], intercept: FloatArray, coding: Coding
-    ) -> AdditiveTables:
-        """Put the tables of the features side by side."""
-        cuts = [np.append(column.cuts, np.nan) for column in columns]
-        cells = [np.vstack([column.cells, column.missing]) for column in columns]
+                codes = range(max(of_codes.values(), default=-1) + 1)
+                branches = [stumps.branches(roots[t], code) for code in codes]
+                ends = np.full(len(codes), np.nan)
+                sums = np.array([output(nodes, t).sum(axis=0) for nodes in branches])
+            missing = output(stumps.branches(roots[t], None), t).sum(axis=0)
+            cuts.append(np.append(ends, np.nan))
+            cells.append(np.vstack([sums.reshape(-1, intercept.size), missing]))
         return cls(
-            features=np.array([column.feature for column in columns], dtype=np.intp),
-            offset=np.cumsum([0, *map(len, cells)]),
-            cuts=np.concatenate([*cuts, np.empty(0)]),
-            cells=np.concatenate([*cells, np.empty((0, intercept.size))]),
+            features=features,
+            offset=np.cumsum([0, *map(len, cells[1:])]),
+            cuts=np.concatenate(cuts),
+            cells=np.concatenate(cells),
             intercept=intercept,
             coding=coding,
         )
@@ -123,17 +114,6 @@ def numeric_cells(
     cut = np.append(threshold, np.inf)
     kept = np.flatnonzero(np.append(True, cut[1:] > cut[:-1]))  # the first of equals
     return cut[kept], (before + after)[kept]
-
-
-def _set_cells(
-    stumps: TreeEnsemble, roots: Any, left: FloatArray, right: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The same of a categorical feature; its cells are the categories' codes."""
-    coding = stumps.coding[stumps.feature[roots[0]]] or {}
-    codes = np.arange(max(coding.values(), default=-1) + 1)
-    bits = stumps.sets[stumps.which_set[roots]]
-    goes_left = (bits[:, codes >> 3] >> (codes & 7) & 1).T == 1
-    return np.full(codes.size, np.nan), goes_left @ left + ~goes_left @ right
 
 
 @kernel

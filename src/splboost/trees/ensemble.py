@@ -47,13 +47,14 @@ class GrownTree(NamedTuple):
 class FlatTrees:
     """What trees of any kind share: parts of a whole, and the features they look at.
 
-    A class has ``coding``, and as properties ``start``, ``feature`` and ``child``: see
+    ``start``, ``feature``, ``child``, ``threshold`` and ``coding`` are those of
     :class:`TreeEnsemble`.
     """
 
-    start: NDArray[np.int64]
-    feature: NDArray[Any]
-    child: NDArray[Any]
+    start: Any
+    feature: Any
+    child: Any
+    threshold: Any
     coding: Coding
 
     @property
@@ -62,6 +63,13 @@ class FlatTrees:
 
     def slice(self, first: int, last: int) -> Self:
         """Trees first to last as an ensemble of their own."""
+        raise NotImplementedError
+
+    def branches(self, nodes: Any, code: int | None) -> Any:
+        """The node to which each of some nodes sends a category; None: a missing one.
+
+        Where all branches get what is missing, it is the node itself.
+        """
         raise NotImplementedError
 
     def tree(self, t: int) -> Self:
@@ -185,6 +193,13 @@ class TreeEnsemble(FlatTrees):
             **part,
         )
 
+    def branches(self, nodes: Any, code: int | None) -> Any:
+        to_left = self.missing_left[nodes]
+        if code is not None:
+            bits = self.sets[self.which_set[nodes], code >> 3]
+            to_left = bits >> (code & 7) & 1 == 1
+        return self.child[nodes] + ~to_left
+
     def joined(self, later: TreeEnsemble) -> TreeEnsemble:
         """These trees followed by those of an ensemble with the same coding."""
         n_nodes, n_sets = self.start[-1], self.sets.shape[0]
@@ -270,28 +285,15 @@ class TreeEnsemble(FlatTrees):
         )
 
 
-class Rows:
-    """Rows that trees are not grown on, sent down each tree as it is grown.
-
-    Parameters
-    ----------
-    table : Table
-    coding : that of the table on which the trees are grown
-    n_threads : int
-    """
-
-    def __init__(self, table: Table, coding: Coding, *, n_threads: int = 1) -> None:
-        self._matrix = float_matrix(table, coding, np.arange(table.n_features))
-        self._categorical = np.array([codes is not None for codes in coding])
-        self._n_threads = n_threads
-
-    def leaves(self, tree: GrownTree) -> NDArray[np.int32]:
-        """The node in which each row ends."""
-        leaf = np.empty(self._matrix.shape[0], dtype=np.int32)
-        of_tree = tree.node, tree.number, tree.bins, self._categorical
-        parts = share(leaf.size, self._n_threads, WALKING_WORK)
-        run(find_leaf, [(self._matrix[a:b], *of_tree, leaf[a:b]) for a, b in parts])
-        return leaf
+def leaves_of_grown(
+    tree: GrownTree, rows: NDArray[np.float64], *, n_threads: int = 1
+) -> NDArray[np.int32]:
+    """The node in which each row of floats ends."""
+    leaf = np.empty(rows.shape[0], dtype=np.int32)
+    of_tree = tree.node, tree.number, tree.bins
+    parts = share(leaf.size, n_threads, WALKING_WORK)
+    run(find_leaf, [(rows[a:b], *of_tree, leaf[a:b]) for a, b in parts])
+    return leaf
 
 
 @inner_kernel
@@ -343,17 +345,17 @@ def find_leaves(X, trees, leaves):
 
 
 @kernel
-def find_leaf(X, node, number, bins, categorical, leaf):
+def find_leaf(X, node, number, bins, leaf):
     """leaf[i] = node of a tree, as the grower leaves it, in which row i ends."""
     for i in range(X.shape[0]):
         k = 0
         while node[k, CHILD] >= 0:
-            f = node[k, FEATURE]
+            threshold = number[k, THRESHOLD]
             k = node[k, CHILD] + goes_right(
-                X[i, f],
-                number[k, THRESHOLD],
+                X[i, node[k, FEATURE]],
+                threshold,
                 node[k, MISSING_LEFT] == 1,
-                k if categorical[f] else -1,
+                k if np.isnan(threshold) else -1,
                 bins,
             )
         leaf[i] = k

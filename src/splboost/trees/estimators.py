@@ -12,13 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-    clone,
-    is_classifier,
-)
+from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +25,8 @@ from splboost._data.labels import (
     encode_numbers,
     weigh_classes,
 )
-from splboost._data.table import Table, read_table
+from splboost._data.table import Table, TableEstimator, read_table
+from splboost._tools.docstrings import documented_by
 from splboost._tools.threads import count_threads
 from splboost.trees.binning import bin_table
 from splboost.trees.ensemble import TreeEnsemble
@@ -39,7 +34,7 @@ from splboost.trees.grower import TreeGrower, TreeOptions
 from splboost.trees.outline import Outline, Wording, outline_two_way, tree_text
 
 
-class BaseTree(BaseEstimator):
+class BaseTree(TableEstimator):
     """A tree estimator.
 
     Its fitted tree is ``tree_``, which knows its ``depth()``, ``n_leaves()``,
@@ -50,15 +45,19 @@ class BaseTree(BaseEstimator):
     feature_names_in_: NDArray[Any]
     n_features_in_: int
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         return read_table(self, X, self.tree_.categorical_features, reset=False)
+
+    def _grow(
+        self,
+        table: Table,
+        target: NDArray[Any],
+        n_classes: int,
+        weight: NDArray[np.float64],
+    ) -> Any:
+        """The tree of rows of positive weight."""
+        raise NotImplementedError
 
     def get_depth(self) -> int:
         """Number of splits on the longest way from the root to a leaf."""
@@ -157,19 +156,71 @@ class BaseTreeClassifier(ClassifierMixin, BaseTree):
     categorical_features: Any
     classes_: NDArray[Any]
 
-    def _read_cases(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Table, NDArray[np.integer], NDArray[np.float64]]:
-        """Check parameters and data; the rows of positive weight, their class numbers
-        and weights."""
-        self._validate_params()
-        table = read_table(self, X, self.categorical_features, reset=True)
-        weight = check_weights(sample_weight, table.n_rows)
-        self.classes_, codes = encode_labels(self, y, weight)
-        given, classes = self.class_weight, self.classes_
-        weight, _ = weigh_classes(given, classes, codes, weight)
-        table, weight, codes = drop_weightless(table, weight, codes)
-        return table, codes, weight
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Class labels, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 3 counts as three copies, a weight of 0 as no row.
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            self._validate_params()
+            table = read_table(self, X, self.categorical_features, reset=True)
+            weight = check_weights(sample_weight, table.n_rows)
+            self.classes_, codes = encode_labels(self, y, weight)
+            given, classes = self.class_weight, self.classes_
+            weight, _ = weigh_classes(given, classes, codes, weight)
+            table, weight, codes = drop_weightless(table, weight, codes)
+            self.tree_ = self._grow(table, codes, classes.size, weight)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Share of each class in the leaf of each row.
+
+        A row that reaches several leaves of a C4.5 tree, for its missing values, gets
+        their mixture.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._shares(self._read(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Heaviest class in the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        votes = self._votes(self._read(X))
+        return self.classes_[votes]
+
+    def _shares(self, table: Table) -> NDArray[np.float64]:
+        """What ``predict_proba`` gives."""
+        raise NotImplementedError
+
+    def _votes(self, table: Table) -> NDArray[np.integer]:
+        """Number of the class that ``predict`` gives."""
+        return self._shares(table).argmax(axis=1)
 
 
 def _names(argument: str, given: Sequence[str] | None, own: list[Any]) -> list[str]:
@@ -182,6 +233,41 @@ def _names(argument: str, given: Sequence[str] | None, own: list[Any]) -> list[s
             "list with a name for each, or None."
         )
     return [str(name) for name in given]
+
+
+_documented = documented_by(
+    {
+        "{limits}": """\
+    max_depth : int, default=None
+        Most splits on the way to a leaf; None means no limit.
+    max_leaf_nodes : int, default=None
+        Most leaves. The tree then grows best first: the split that removes most
+        impurity (in a regression, variance) comes next.
+    min_samples_leaf : int, default=1
+        Rows (of positive weight) that a leaf must hold.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight that a leaf must hold.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Features drawn at random to choose from at each split: a number, a share, or
+        all of them.
+""",
+        "{data}": """\
+    categorical_features : array-like of names, indices or booleans, default=None
+        Columns to treat as categories, besides those whose dtype says so.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores. The tree is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Draws the features when ``max_features`` limits them.
+""",
+        "{tree}": """\
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only when X has column names.
+    tree_ : TreeEnsemble
+        The fitted tree as flat arrays.
+""",
+    }
+)
 
 
 class BaseCART(BaseTree):
@@ -209,6 +295,7 @@ class BaseCART(BaseTree):
     min_samples_leaf: int
     min_weight_fraction_leaf: float
     max_features: int | float | str | None
+    categorical_features: Any
     n_jobs: int | None
     random_state: Any
     tree_: TreeEnsemble
@@ -269,6 +356,7 @@ class BaseCART(BaseTree):
         return self.tree_.apply(self._read(X))[:, 0]
 
 
+@_documented
 class CARTClassifier(BaseTreeClassifier, BaseCART):
     """Classification tree with two-way splits (CART).
 
@@ -281,37 +369,17 @@ class CARTClassifier(BaseTreeClassifier, BaseCART):
     ----------
     criterion : {"gini", "entropy"}, default="gini"
         Impurity that splits remove.
-    max_depth : int, default=None
-        Most splits on the way to a leaf; None means no limit.
-    max_leaf_nodes : int, default=None
-        Most leaves. The tree then grows best first: the split that removes most
-        impurity comes next.
-    min_samples_leaf : int, default=1
-        Rows (of positive weight) that a leaf must hold.
-    min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight that a leaf must hold.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Features drawn at random to choose from at each split: a number, a share, or
-        all of them.
+    {limits}
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
-    categorical_features : array-like of names, indices or booleans, default=None
-        Columns to treat as categories, besides those whose dtype says so.
-    n_jobs : int, default=None
-        Threads; None is one, -1 all cores. The tree is the same for any number.
-    random_state : int, RandomState or None, default=None
-        Draws the features when ``max_features`` limits them.
+    {data}
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     feature_importances_ : array of shape (n_features,)
         Share of the removed impurity that each feature accounts for.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
-    tree_ : TreeEnsemble
-        The fitted tree as flat arrays.
+    {tree}
 
     See Also
     --------
@@ -354,66 +422,10 @@ class CARTClassifier(BaseTreeClassifier, BaseCART):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_parameters(locals())
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN is a missing value.
-        y : array-like of shape (n_samples,)
-            Class labels, numbers or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 3 counts as three copies, a weight of 0 as no row.
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            table, codes, weight = self._read_cases(X, y, sample_weight)
-            self.tree_ = self._grow(table, codes, self.classes_.size, weight)
-        return self
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Share of each class in the leaf of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        leaf = self.apply(X)
-        return self.tree_.class_shares()[leaf]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Heaviest class in the leaf of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
-        leaf = self.apply(X)
-        return self.classes_[self.tree_.class_shares().argmax(axis=1)[leaf]]
+    def _shares(self, table: Table) -> NDArray[np.float64]:
+        return self.tree_.class_shares()[self.tree_.apply(table)[:, 0]]
 
     def _outline(self, wording: Wording) -> Outline:
         shares, weight = self.tree_.class_shares(), self.tree_.value.sum(axis=1)
@@ -421,6 +433,7 @@ class CARTClassifier(BaseTreeClassifier, BaseCART):
         return outline_two_way(self.tree_, leaves, wording)
 
 
+@_documented
 class CARTRegressor(RegressorMixin, BaseCART):
     """Regression tree with two-way splits by weighted least squares (CART).
 
@@ -428,34 +441,14 @@ class CARTRegressor(RegressorMixin, BaseCART):
 
     Parameters
     ----------
-    max_depth : int, default=None
-        Most splits on the way to a leaf; None means no limit.
-    max_leaf_nodes : int, default=None
-        Most leaves. The tree then grows best first: the split that removes most
-        variance comes next.
-    min_samples_leaf : int, default=1
-        Rows (of positive weight) that a leaf must hold.
-    min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight that a leaf must hold.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Features drawn at random to choose from at each split: a number, a share, or
-        all of them.
-    categorical_features : array-like of names, indices or booleans, default=None
-        Columns to treat as categories, besides those whose dtype says so.
-    n_jobs : int, default=None
-        Threads; None is one, -1 all cores. The tree is the same for any number.
-    random_state : int, RandomState or None, default=None
-        Draws the features when ``max_features`` limits them.
+    {limits}
+    {data}
 
     Attributes
     ----------
     feature_importances_ : array of shape (n_features,)
         Share of the removed variance that each feature accounts for.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only when X has column names.
-    tree_ : TreeEnsemble
-        The fitted tree as flat arrays.
+    {tree}
 
     See Also
     --------
@@ -484,14 +477,7 @@ class CARTRegressor(RegressorMixin, BaseCART):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_parameters(locals())
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from splboost._tools import threads
 from splboost._tools.compiling import Reference, inner_kernel, kernel
-from splboost._tools.interrupts import Uninterrupted
+from splboost._tools.interrupts import uninterrupted
 from splboost.trees import workspace as at
 from splboost.trees.binning import Binned
 from splboost.trees.drawn import advance_drawn
@@ -108,7 +108,7 @@ class TreeGrower:
         self.leaf = np.empty(n_rows, dtype=np.int32)
         self.memory: Any = self.work  # without compilation the tuple will do
         if hasattr(_refer, "py_func"):
-            with Uninterrupted():
+            with uninterrupted():
                 self.memory = _refer(self.work)
         self._advance = advance_stump if options.max_depth == 1 else advance
         if options.random_cuts or self.work.max_features < binned.n_bins.size:
@@ -136,7 +136,13 @@ class TreeGrower:
             target = weight
         size = self._advance(self.memory, weight, target, self.leaf)
         while not size:
-            self._search_in_threads()
+            d = self.binned.n_bins.size
+            n_blocks = min(self.n_threads, d)
+            # Even block sizes where possible: features are summed two at a time.
+            bounds = 2 * np.linspace(0, (d + 1) // 2, n_blocks + 1).astype(int)
+            bounds[-1] = d
+            pairs = itertools.pairwise(bounds.tolist())
+            threads.run(search_block, [(self.memory, *pair) for pair in pairs])
             size = self._advance(self.memory, weight, target, self.leaf)
         work = self.work
         return GrownTree(
@@ -145,17 +151,6 @@ class TreeGrower:
             work.total[:size].copy(),
             work.bins[: size if self._has_categories else 0].copy(),
             work.scale.item(),
-        )
-
-    def _search_in_threads(self) -> None:
-        d = self.binned.n_bins.size
-        n_blocks = min(self.n_threads, d)
-        # Even block sizes where possible: features are summed two at a time.
-        bounds = 2 * np.linspace(0, (d + 1) // 2, n_blocks + 1).astype(int)
-        bounds[-1] = d
-        threads.run(
-            search_block,
-            [(self.memory, int(lo), int(hi)) for lo, hi in itertools.pairwise(bounds)],
         )
 
 

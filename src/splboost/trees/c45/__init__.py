@@ -5,7 +5,8 @@ gain.py           what a split by one attribute is worth
 attributes.py     the test that a node makes
 c45_grow.py       a tree from weights
 prune.py          pessimistic pruning with subtree raising
-grower.py         many trees over one ranked table, and what they work on
+c45_workspace.py  the memory in which trees are grown and pruned
+c45_grower.py     many trees over one ranked table
 multiway.py       pruned trees as flat arrays, and prediction with them
 c45_estimator.py  C45Classifier
 """

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from splboost._data.labels import (
-    all_or_nothing,
-)
+from splboost._data.table import Table
 from splboost._tools.user_warnings import warn
 from splboost.trees.c45.c45_grower import C45Grower, C45Options
 from splboost.trees.c45.multiway import MultiwayTrees
@@ -125,30 +122,6 @@ class C45Classifier(BaseTreeClassifier):
         self.class_weight = class_weight
         self.categorical_features = categorical_features
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow and prune the tree.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            NaN is a missing value.
-        y : array-like of shape (n_samples,)
-            Class labels, numbers or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 3 counts as three cases, a weight of 0 as none.
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            table, codes, weight = self._read_cases(X, y, sample_weight)
-            self._warn_of_small_weights(weight)
-            grower = C45Grower(table, codes, self.classes_.size)
-            tree, _, _ = grower.grow(weight, self.tree_options())
-            self.tree_ = grower.ensemble([tree])
-        return self
-
     def tree_options(self) -> C45Options:
         """The engine's description of such a tree."""
         return C45Options(
@@ -159,7 +132,13 @@ class C45Classifier(BaseTreeClassifier):
             max_depth=self.max_depth,
         )
 
-    def _warn_of_small_weights(self, weight: NDArray[np.float64]) -> None:
+    def _grow(
+        self,
+        table: Table,
+        target: NDArray[Any],
+        n_classes: int,
+        weight: NDArray[np.float64],
+    ) -> MultiwayTrees:
         if weight.sum() < 2 * self.min_cases <= weight.size:
             warn(
                 f"The weights of {weight.size} cases sum to {weight.sum():.3g}. C4.5 "
@@ -167,37 +146,15 @@ class C45Classifier(BaseTreeClassifier):
                 f"2 * min_cases = {2 * self.min_cases:g}; scale sample_weight to a "
                 "mean of 1, or lower min_cases.",
             )
+        grower = C45Grower(table, target, n_classes)
+        tree, _, _ = grower.grow(weight, self.tree_options())
+        return grower.ensemble([tree])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Share of each class in the leaf of each row.
+    def _shares(self, table: Table) -> NDArray[np.float64]:
+        return self.tree_.class_shares(table)
 
-        A row that reaches several leaves, for its missing values, gets their mixture.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        return self.tree_.class_shares(self._read(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of the largest share for each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.classes_[self.tree_.votes(self._read(X))]
+    def _votes(self, table: Table) -> NDArray[np.integer]:
+        return self.tree_.votes(table)
 
     def _outline(self, wording: Wording) -> Outline:
         nodes, weight = self.tree_.nodes, self.tree_.nodes.value.sum(axis=1)

@@ -14,7 +14,7 @@ from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import Reference, kernel
-from splboost._tools.interrupts import Uninterrupted
+from splboost._tools.interrupts import uninterrupted
 from splboost.trees.c45.gain import STRETCH
 from splboost.trees.c45.multiway import Nodes
 from splboost.trees.c45.ranks import Cells
@@ -171,5 +171,5 @@ def as_reference(memory: Memory) -> Any:
     """Memory as kernels get it; without compilation the tuple will do."""
     if not hasattr(_refer, "py_func"):
         return memory
-    with Uninterrupted():
+    with uninterrupted():
         return _refer(*memory)

@@ -10,8 +10,8 @@ Python trees come to kernels as plain tuples, which numba knows at sight.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from splboost._data.coding import Coding
 from splboost._data.table import Table
 from splboost._tools.compiling import inner_kernel, kernel, lean_kernel
 from splboost._tools.threads import run, share
-from splboost.trees.additive import AdditiveTables, Column, numeric_cells
 from splboost.trees.c45.gain import SLACK, heaviest, sum_of
 from splboost.trees.ensemble import WALKING_WORK, FlatTrees
 
@@ -62,17 +61,10 @@ class MultiwayTrees(FlatTrees):
     nodes: Nodes
     coding: Coding
 
-    @property
-    def start(self) -> NDArray[np.int64]:  # type: ignore[override]
-        return self.nodes.start
-
-    @property
-    def feature(self) -> NDArray[np.int64]:  # type: ignore[override]
-        return self.nodes.feature
-
-    @property
-    def child(self) -> NDArray[np.int64]:  # type: ignore[override]
-        return self.nodes.child
+    start = property(attrgetter("nodes.start"))
+    feature = property(attrgetter("nodes.feature"))
+    child = property(attrgetter("nodes.child"))
+    threshold = property(attrgetter("nodes.threshold"))
 
     @classmethod
     def join(cls, trees: list[Nodes], coding: Coding) -> MultiwayTrees:
@@ -97,6 +89,9 @@ class MultiwayTrees(FlatTrees):
         part["start"] = self.nodes.start[first : last + 1] - low
         part["child"] = np.where(part["child"] >= 0, part["child"] - low, -1)
         return MultiwayTrees(Nodes(**part), self.coding)
+
+    def branches(self, nodes: Any, code: int | None) -> Any:
+        return nodes if code is None else self.child[nodes] + code
 
     def depth(self) -> int:
         """Tests on the longest way from a root to a leaf."""
@@ -139,36 +134,6 @@ class MultiwayTrees(FlatTrees):
                 ],
             )
 
-    def additive_tables(
-        self, output: Callable[[NDArray[np.int64], Any], FloatArray]
-    ) -> AdditiveTables:
-        """Stumps as lookup tables; votes of the trees t add ``output(votes, t)``."""
-        nodes, roots = self.nodes, self.nodes.start[:-1]
-        inner = np.flatnonzero(nodes.child[roots] >= 0)
-        leaves = np.flatnonzero(nodes.child[roots] < 0)
-        feature, threshold = nodes.feature[roots], nodes.threshold[roots]
-        inner = inner[np.lexsort((threshold[inner], feature[inner]))]
-        columns = []
-        for f in np.unique(feature[inner]):
-            t = inner[feature[inner] == f]
-            child = nodes.child[roots[t]]
-            if self.coding[f] is None:
-                left, right = nodes.label[child], nodes.label[child + 1]
-                cuts, cells = numeric_cells(
-                    threshold[t], output(left, t), output(right, t)
-                )
-            else:
-                codes = np.arange(nodes.children[roots[t[0]]])
-                cuts = np.full(codes.size, np.nan)
-                cells = np.array(
-                    [output(nodes.label[child + c], t).sum(axis=0) for c in codes]
-                )
-            # All branches together are the root, and a missing value meets them all.
-            unsure = output(_heaviest(nodes.value[roots[t]]), t).sum(axis=0)
-            columns.append(Column(int(f), cuts, cells, unsure))
-        intercept = output(nodes.label[roots[leaves]], leaves).sum(axis=0)
-        return AdditiveTables.from_columns(columns, intercept, self.coding)
-
 
 def votes_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> NDArray[np.int32]:
     """Class that the first tree predicts for each row of floats."""
@@ -182,12 +147,6 @@ def shares_of_rows(tree: Nodes, rows: NDArray[np.floating]) -> FloatArray:
     shares = np.empty((rows.shape[0], tree.value.shape[1]))
     find_mixtures(rows, tuple(tree), shares)
     return shares
-
-
-def _heaviest(weights: FloatArray) -> NDArray[np.int64]:
-    """The first class of those that are heaviest but for rounding, in each row."""
-    most = weights.max(axis=1, keepdims=True)
-    return (weights >= most * (1 - SLACK)).argmax(axis=1)
 
 
 @lean_kernel(inner=True)

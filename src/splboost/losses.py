@@ -193,7 +193,11 @@ class MarginLoss(ABC):
         """
         if score.ndim == 1:
             return self.value(np.where(codes == 1, score, -score))
-        return self.at_odds(self._odds(score, codes) / (score.shape[1] - 1))
+        return self.at_odds(self._odds(score, codes) / self._unit_odds(score.shape[1]))
+
+    def _unit_odds(self, n_classes: int) -> int:
+        """What odds against a label are divided by before a pace sees their loss."""
+        return n_classes - 1
 
     def _odds(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
         """(1 - p) / p of the sample's own class."""
@@ -207,12 +211,12 @@ class MarginLoss(ABC):
 
     def probability_at(self, doubt: float, n_classes: int) -> float:
         """Probability of a label, from the loss that a pace sees of it."""
-        return 1 / (1 + (n_classes - 1) * self.odds_at(doubt))
+        return 1 / (1 + self._unit_odds(n_classes) * self.odds_at(doubt))
 
     def doubt_at(self, probability: float, n_classes: int) -> float:
         """Loss that a pace sees of a label, from its probability."""
-        against = np.array((1 / probability - 1) / (n_classes - 1))
-        return float(self.at_odds(against))
+        against = (1 / probability - 1) / self._unit_odds(n_classes)
+        return float(self.at_odds(np.array(against)))
 
     def plateau_of(self, plateau: float, n_classes: int) -> float:
         """The plateau in units of this loss, from one of the exponential loss.
@@ -271,19 +275,11 @@ class Logistic(MarginLoss):
         return np.log1p(against)
 
     def odds_at(self, value: float) -> float:
-        return math.expm1(min(value, MOST))
+        return math.expm1(value) if value < MOST else math.inf
 
-    def doubt(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
-        """Minus the logarithm of the label's probability, for any number of classes."""
-        if score.ndim == 1:
-            return super().doubt(score, codes)
-        return self.at_odds(self._odds(score, codes))
-
-    def probability_at(self, doubt: float, n_classes: int) -> float:
-        return math.exp(-doubt)
-
-    def doubt_at(self, probability: float, n_classes: int) -> float:
-        return -math.log(probability)
+    def _unit_odds(self, n_classes: int) -> int:
+        """1: what a pace sees is -log p_y, for any number of classes."""
+        return 1
 
 
 class Savage(MarginLoss):

@@ -756,13 +756,3 @@ def test_the_pace_drops_wrong_digits(pace):
     assert dropped[flipped].mean() > 0.4
     assert dropped[~flipped].mean() < 0.04
     assert paced.score(X_test, y_test) > plain.score(X_test, y_test) + 0.01
-
-
-@every_pace
-def test_every_pace_drops_wrong_labels(name):
-    X, y = make_gaussians(random_state=1)
-    y_noisy, flipped = flip_labels(y, {0: 0.15, 1: 0.15}, random_state=1)
-    model = SPLBoostClassifier(cart(), n_estimators=60, pace=make_pace(name, 2.5))
-    paces = model.fit(X, y_noisy).sample_pace_
-    assert (paces[flipped] < 0.1).mean() > 0.4
-    assert (paces[~flipped] < 0.1).mean() < 0.02

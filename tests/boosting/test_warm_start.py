@@ -310,7 +310,7 @@ def test_after_no_improvement():
 
 def test_after_an_interrupt_inside_a_round(monkeypatch):
     """The draws of the broken round are made again."""
-    from splboost.boosting.steps import DiscreteStep
+    from splboost.boosting.adaboost import DiscreteStep
 
     X, y = data()
     estimator = CARTClassifier(max_features=2, max_depth=2)

@@ -286,19 +286,6 @@ def test_no_pace_for_any_is_adaboost(n_classes):
         assert_same_model(plain, model.fit(X, y), X)
 
 
-@parametrize_by_turns(pace=PACES, n_classes=[3, 2])
-def test_equal_classes_need_no_correction(pace, n_classes):
-    X, y = skewed_classes(400, n_classes)
-    rows = np.concatenate([np.flatnonzero(y == c)[:30] for c in range(n_classes)])
-    X, y = X[rows], y[rows]
-    plain = SPLBoostClassifier(n_estimators=30, pace=pace)
-    other = SPLBoostClassifier(n_estimators=30, pace=corrected(pace))
-    quiet_fit(plain, X, y), quiet_fit(other, X, y)
-    np.testing.assert_allclose(
-        other.decision_function(X), plain.decision_function(X), rtol=1e-9, atol=1e-12
-    )
-
-
 def test_the_share_is_that_of_the_weights():
     X, y = skewed_classes(200)
     weight = np.random.default_rng(1).integers(0, 4, size=200)
@@ -354,17 +341,6 @@ def test_latent_objective_never_rises(paces, corrections, depth, learning_rate, 
         for c, pace in model.paces_.items()
     ]
     assert objective[-1] == pytest.approx(sum(parts), rel=1e-9)
-
-
-@pytest.mark.parametrize("pace", [Linear(), Mixture()], ids=repr)
-@two_and_three
-def test_threads_do_not_change_the_model(monkeypatch, pace, n_classes):
-    monkeypatch.setattr("splboost._tools.threads.THREADED_WORK", 1)
-    monkeypatch.setattr("splboost.boosting.state.BLOCK", 16)
-    X, y = skewed_classes(300, n_classes)
-    one = SPLBoostClassifier(n_estimators=20, pace=corrected(pace), warm_rounds=1)
-    two = clone(one).set_params(n_jobs=2)
-    assert_same_model(quiet_fit(one, X, y), quiet_fit(two, X, y), X)
 
 
 # -- the parameter ---------------------------------------------------------------------

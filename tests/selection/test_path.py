@@ -226,7 +226,7 @@ def test_warm_rounds_are_shared_rightly(warm_rounds):
 
 def test_warm_rounds_are_done_once(monkeypatch):
     """They are, for all paces of a part, and no round is done twice."""
-    from splboost.boosting.steps import DiscreteStep
+    from splboost.boosting.adaboost import DiscreteStep
 
     calls = []
     propose = DiscreteStep.propose

@@ -90,24 +90,15 @@ def _check_total(weight: NDArray[np.float64], source: str) -> None:
         )
 
 
-def check_target(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
-    """The target as a 1-d array without missing values, one for each row of X."""
-    if y is None:
+def read_target(
+    y: Any, estimator: BaseEstimator | None = None, n_rows: int | None = None
+) -> NDArray[Any]:
+    """A target as a 1-d array without missing values, one for each row of X."""
+    if y is None and estimator is not None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but "
             "the target y is None."
         )
-    y = read_target(y)
-    if y.size != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has "
-            f"{counted(n_rows, 'row')} and y has {counted(y.size, 'value')}."
-        )
-    return y
-
-
-def read_target(y: Any) -> NDArray[Any]:
-    """A target as a 1-d array without missing values."""
     refuse_masked(y, "y")
     y = column_or_1d(y if isinstance(y, np.ndarray) else _as_array(y), warn=True)
     if y.dtype.kind == "c":
@@ -120,6 +111,11 @@ def read_target(y: Any) -> NDArray[Any]:
     if y.dtype.kind == "O" and any(map(is_missing, y.tolist())):
         raise ValueError(
             "Input y contains NaN or None. Remove the rows without a valid target."
+        )
+    if n_rows is not None and y.size != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has "
+            f"{counted(n_rows, 'row')} and y has {counted(y.size, 'value')}."
         )
     return y
 
@@ -195,7 +191,7 @@ def encode_labels(
     Labels that occur only with weight zero do not exist. (Rows of weight zero get some
     position or other; the caller drops them.)
     """
-    y = check_target(estimator, y, weight.size)
+    y = read_target(y, estimator, weight.size)
     check_labels(y)
     blocks = [slice(lo, lo + BLOCK_ROWS) for lo in range(0, y.size, BLOCK_ROWS)]
     distinct = [np.unique(y[rows][weight[rows] > 0]) for rows in blocks]
@@ -222,7 +218,7 @@ def encode_numbers(
     estimator: BaseEstimator, y: Any, n_rows: int
 ) -> NDArray[np.float64]:
     """Numeric targets as floats."""
-    y = check_target(estimator, y, n_rows)
+    y = read_target(y, estimator, n_rows)
     try:
         numbers = y.astype(np.float64)
     except (TypeError, ValueError) as why:

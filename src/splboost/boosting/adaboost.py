@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.boosting.classifier import BaseBoostedClassifier, BaseValueBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.model import SHARES, VOTES
+from splboost.boosting.loop import PERFECT, Round
 from splboost.boosting.progress import Progress
-from splboost.boosting.state import WorkingSet
+from splboost.boosting.state import State, WorkingSet
 from splboost.boosting.steps import (
-    DiscreteStep,
+    SHARES,
+    VOTES,
     LogOdds,
     Means,
+    Rows,
+    Step,
     ValueStep,
     effective_size,
 )
 from splboost.losses import Exponential, exponential
 from splboost.pace import Pace
+
+FloatArray = NDArray[np.float64]
 
 
 def by_exponential(m: Any, limit: Any) -> tuple[Any, Any]:
@@ -29,8 +38,129 @@ def by_exponential(m: Any, limit: Any) -> tuple[Any, Any]:
     return exponential(m), 1.0
 
 
+LEAST_EDGE = 1e-12
+SMALLEST_ERROR = 1e-10
+SETTLED = 1e-8
+
 DISCRETE = WorkingSet(Exponential(), exponential, by_exponential, joint=True)
 GENTLE = WorkingSet(Exponential(coupled=False), exponential, by_exponential)
+
+
+# ---------------------------------------------------------------------------- the step
+
+
+@dataclass
+class DiscreteStep(Step):
+    """AdaBoost's step: a classifier with a weighted error, and a move in closed form.
+
+    The move minimises the weighted exponential loss along the classifier's votes. With
+    K classes a move a changes the margin by (K - 1) a where the vote is right and by -a
+    where it is wrong, and
+
+        a = (log((1 - err) / err) + log(K - 1)) / K,
+
+    which for two classes is AdaBoost's alpha. SAMME's coefficient of the vote coded as
+    (1, -1/(K-1), ...) is (K - 1)^2 a.
+
+    Parameters
+    ----------
+    n_classes : int
+    floor : float
+        The error is kept at least so far away from 0 and 1.
+    learning_rate : float
+    n_alternations : int
+        How often to alternate between paces and learner within a round, at most.
+    stop_when_perfect : bool
+        Whether to end with a learner that makes no error.
+    """
+
+    n_classes: int
+    floor: float
+    learning_rate: float = 1.0
+    n_alternations: int = 0
+    stop_when_perfect: bool = True
+
+    def propose(self, learners: Any, state: State, rows: Rows, *, paced: bool) -> Round:
+        learner = learners.each[0]
+        new = self._fit(learner, state, state.weight[0], rows, state.n_selected)
+        if paced and self.n_alternations and new.has_edge:
+            new = self._alternate(learner, state, rows, new)
+        weak = new.weak[0]
+        weak.vote(self.n_classes, self.learning_rate * new.move)
+        return new
+
+    def _fit(
+        self, learner: Any, state: State, weight: FloatArray, rows: Rows, n: int
+    ) -> Round:
+        """Fit on the drawn rows, or on all if those are too few; judge on all."""
+        drawn = weight if rows is None else weight * rows
+        if rows is None or not learner.can_fit(drawn):
+            weak = learner.fit(weight)
+            error = weak.error
+        else:
+            weak = learner.fit(drawn)
+            error = weak.missed(weight, state.codes) / float(weight.sum())
+        k = self.n_classes
+        floor = max(SMALLEST_ERROR, self.floor)
+        kept = min(max(error, floor), 1 - floor)
+        move = (math.log((1 - kept) / kept) + math.log(k - 1)) / k
+        has_edge = error < 1 - 1 / k - LEAST_EDGE
+        return Round([weak], has_edge, (k - 1) ** 2 * move, error, n, move)
+
+    def take(self, state: State, new: Round) -> None:
+        """Move the scores, and with them the margin that weights start from."""
+        weak = new.weak[0]
+        state.follow([weak])
+        state.advance((self.n_classes - 1) * weak.factor)
+        weak.forget()
+
+    def ends_after(self, state: State, rounds: list[Round]) -> str | None:
+        """Whether the last learner makes no error: the next would be like it."""
+        error = rounds[-1].error
+        perfect = error is not None and error <= 0
+        return PERFECT if perfect and self.stop_when_perfect else None
+
+    def _alternate(self, learner: Any, state: State, rows: Rows, new: Round) -> Round:
+        """Alternate between paces and learner while the scores stay where they are.
+
+        Takes the paces at the scores to which the learner would lead, and refits with
+        them; until the paces settle, or until the new learner does not do better than
+        the old one under them (trees are greedy, so it may not).
+        """
+        v = state.paces()
+        plain = state.sample_weight * state.plain_weight()
+        for _ in range(self.n_alternations):
+            new.weak[0].keep()
+            new_v, loss = self._look_ahead(state, new)
+            settled = np.abs(new_v - v).max() < SETTLED
+            v = new_v
+            weight = plain * v
+            if settled or np.unique(state.codes[weight > 0]).size < 2:
+                break
+            newer = self._fit(learner, state, weight, rows, int(np.count_nonzero(v)))
+            if not newer.has_edge or self._look_ahead(state, newer, v)[1] >= loss:
+                break
+            new = newer
+        return new
+
+    def _look_ahead(
+        self, state: State, new: Round, v: FloatArray | None = None
+    ) -> tuple[FloatArray, float]:
+        """Paces, and the loss weighted by them, that a full step would lead to.
+
+        With ``v`` given, the loss is weighted by that instead.
+        """
+        weak = new.weak[0]
+        weak.vote(self.n_classes, new.move)
+        state.follow([weak])
+        v = state.paces() if v is None else v
+        loss = float((state.sample_weight * v * state.losses()).sum())
+        weak.output = -weak.output
+        state.follow([weak])
+        return v, loss
+
+
+# ------------------------------------------------------------------------- the boosters
 
 
 @documented

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -19,29 +20,31 @@ from sklearn.utils.validation import check_is_fitted
 
 from splboost._data.labels import all_or_nothing, check_weights
 from splboost._data.table import Table, TableEstimator, read_table
+from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
-from splboost.boosting.fitting import FitData, Fitting, Samples, divide
-from splboost.boosting.learners import categorical_features_of, make_learners
+from splboost.boosting.fitting import Fitting
+from splboost.boosting.learners import check_weak_learner, make_learners
 from splboost.boosting.loop import (
     FINISHED,
     NO_EDGE,
     NONE_SELECTED,
     ONE_CLASS,
     PERFECT,
-    Round,
     Schedule,
 )
-from splboost.boosting.model import MEANS, Model
-from splboost.boosting.progress import Watch
-from splboost.boosting.validation import (
+from splboost.boosting.model import Model
+from splboost.boosting.samples import (
     GIVEN,
     HELD_OUT,
-    EarlyStopping,
+    FitData,
+    Samples,
     ValidationArguments,
-    find_scorer,
+    divide,
 )
-from splboost.boosting.warm_start import Continuation, Kind
+from splboost.boosting.steps import MEANS
+from splboost.boosting.validation import EarlyStopping, find_scorer
+from splboost.boosting.warm_start import Continuation, kind_of
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import is_paced
 from splboost.pace.regularisers import DEFAULT_PLATEAU
@@ -239,7 +242,7 @@ class BaseBooster(TableEstimator):
             stopping = EarlyStopping(self.n_iter_no_change, self.tol, n_warm)
             source = source or HELD_OUT
         samples = self._read_samples(X, y, sample_weight)
-        kind = Kind.of(self, source) if self.warm_start else None
+        kind = kind_of(self, source) if self.warm_start else None
 
         earlier, split_seed = self._continuation if self.warm_start else None, None
         if kind is not None and earlier is not None:
@@ -260,26 +263,26 @@ class BaseBooster(TableEstimator):
         self._resolve_paces(data.fitted)
         self._warn_of_paces()
 
+        learners = make_learners(self, data.fitted, rng)
+        draws = np.random.default_rng(rng.randint(2**31 - 1))
         fitting = Fitting(
-            kind,
+            self,
             data,
-            make_learners(self, data.fitted, rng),
-            self._make_state,
-            np.random.default_rng(rng.randint(2**31 - 1)),
+            learners,
+            draws,
+            kind=kind,
             split_seed=split_seed,
+            stopping=stopping,
         )
         if data.validation is not None:
-            fitting.validate(self, data.validation, scorer)
+            fitting.validate(scorer)
         if earlier is not None:
             fitting.go_on_from(earlier)
         schedule = Schedule(self.n_estimators, self.warm_rounds, self.subsample)
-        watch = None
-        if self.callback is not None or self.verbose or fitting.validation is not None:
-            watch = Watch(fitting, self, stopping)
-        fitting.run(self._make_step(data.fitted.weight), schedule, watch)
-        self._set_fitted(fitting, stopping)
+        fitting.run(self._make_step(data.fitted.weight), schedule)
+        self._set_fitted(fitting)
 
-    def _set_fitted(self, fitting: Fitting, stopping: EarlyStopping | None) -> None:
+    def _set_fitted(self, fitting: Fitting) -> None:
         """Set what a fit has led to, up to the best round; warn of what looks wrong."""
         rounds, reason = fitting.history.rounds, fitting.history.stop_reason
         if not rounds:
@@ -289,18 +292,12 @@ class BaseBooster(TableEstimator):
                 "start; choose a larger age or plateau, or keep some warm rounds."
             )
         n_done = n_kept = len(rounds)
-        if stopping is not None and stopping.best_round is not None:
-            n_kept = stopping.best_round
+        if fitting.stopping is not None and fitting.stopping.best_round is not None:
+            n_kept = fitting.stopping.best_round
         of_all = fitting.model_after(n_done)
         model = of_all if n_kept == n_done else of_all.first(n_kept)
-        self._set_rounds(
-            rounds[:n_kept],
-            model,
-            reason,
-            fitting.validation_scores,
-            fitting.continuation(of_all) if self.warm_start else None,
-        )
-        self._set_samples(fitting.state_after(n_kept, model), fitting.data)
+        later = fitting.continuation(of_all) if self.warm_start else None
+        self._set_rounds(fitting, n_kept, model, reason, fitting.scores, later)
         some_dropped = rounds[-1].n_selected < fitting.state.n_samples
         self._warn_of_results(fitting.data, n_done, some_dropped=some_dropped)
 
@@ -338,20 +335,25 @@ class BaseBooster(TableEstimator):
 
     def _set_rounds(
         self,
-        rounds: list[Round],
+        fitting: Fitting,
+        n_rounds: int,
         model: Model,
         stop_reason: str,
         validation_scores: list[float] | None,
         continuation: Continuation | None,
     ) -> None:
-        _, _, coefficients, errors, n_selected, latent, _ = zip(*rounds, strict=True)
-        self.n_iter_ = len(rounds)
-        self.estimator_weights_ = np.array(coefficients)
+        """Set what the first rounds of a fit, of which there is a model, have led to.
+
+        With a ``continuation`` another fit can go on from there.
+        """
+        rounds = fitting.history.rounds[:n_rounds]
+        self.n_iter_ = n_rounds
+        self.estimator_weights_ = np.array([each.coefficient for each in rounds])
         self.__dict__.pop("estimator_errors_", None)
-        if errors[0] is not None:
-            self.estimator_errors_ = np.array(errors)
-        self.n_selected_ = np.array(n_selected)
-        self.latent_objective_ = np.array(latent)
+        if rounds[0].error is not None:
+            self.estimator_errors_ = np.array([each.error for each in rounds])
+        self.n_selected_ = np.array([each.n_selected for each in rounds])
+        self.latent_objective_ = np.array([each.latent for each in rounds])
         self.stop_reason_ = stop_reason
         self._model = model
         self.__dict__.pop("validation_scores_", None)
@@ -360,6 +362,7 @@ class BaseBooster(TableEstimator):
         self.__dict__.pop("_continuation", None)
         if continuation is not None:
             self._continuation = continuation
+        self._set_samples(fitting.state_after(n_rounds, model), fitting.data)
 
     @property
     def estimators_(self) -> list[Any]:
@@ -377,7 +380,7 @@ class BaseBooster(TableEstimator):
 
     def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         """Check the data to fit to; learn the features and what y is."""
-        categorical = categorical_features_of(self, self._weak_learner())
+        categorical = check_weak_learner(self)
         table = read_table(self, X, categorical, reset=True)
         weight = check_weights(sample_weight, table.n_rows)
         return Samples(table, X, self._encode(y, weight), weight)
@@ -386,6 +389,20 @@ class BaseBooster(TableEstimator):
         """New rows, refused where they are not like those fitted to."""
         check_is_fitted(self)
         return read_table(self, X, self._model.categorical_features, reset=False)
+
+    def _predict_scores(self, X: Any) -> FloatArray:
+        """Scores of new rows."""
+        table = self._read(X)
+        output = np.zeros((table.n_rows, self._n_outputs))
+        self._model.add(table, X, output, n_threads=count_threads(self.n_jobs))
+        return self._shape(output, self._time_after(-1))
+
+    def _stage_scores(self, X: Any) -> Iterator[FloatArray]:
+        """Scores of new rows after each round."""
+        table = self._read(X)
+        output = np.zeros((table.n_rows, self._n_outputs))
+        for n, _ in enumerate(self._model.stages(table, X, output)):
+            yield self._shape(output.copy(), self._time_after(n))
 
     def _learner_shares(self) -> FloatArray:
         """What each learner counts for in the importances: by its coefficient."""
@@ -396,6 +413,15 @@ class BaseBooster(TableEstimator):
     # ------------------------------------------------------- what a family supplies
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
+    _n_outputs: int = 1  # of the model
+
+    def _time_after(self, n: int) -> Any:
+        """Time after a round by its index, where scores depend on it."""
+        return None
+
+    def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
+        """Scores as users see them, from the model's outputs at a time."""
+        raise NotImplementedError
 
     def _weak_learner(self) -> Any:
         """The weak learner in use."""
@@ -451,10 +477,6 @@ class BaseBooster(TableEstimator):
     def _set_samples(self, state: Any, data: FitData) -> None:
         """Set what has become of each sample, at the final scores."""
         self.sample_pace_ = data.spread(state.paces())
-
-    def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
-        """What the learners of a round tell apart: class numbers, and classes."""
-        raise NotImplementedError
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
         """The ``State`` of samples that are fitted to, or validated on."""

@@ -15,11 +15,11 @@ from splboost._data.labels import encode_labels
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost.boosting.booster import BaseBooster
-from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.loop import ONE_CLASS
-from splboost.boosting.model import MEANS
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State, WorkingSet, check_memory, level_ties
+from splboost.boosting.steps import MEANS
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import (
@@ -69,15 +69,6 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             )
         return codes
 
-    def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
-        if self.classes_.size == 2 or self._is_joint:
-            return [(samples.codes, self.classes_)]
-        own = np.array([False, True])
-        return [
-            ((samples.codes == k).astype(np.uint8), own)
-            for k in range(self.classes_.size)
-        ]
-
     @property
     def _is_joint(self) -> bool:
         """Whether one learner serves all classes."""
@@ -99,18 +90,17 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         self.paces_ = paces_of_classes(
             self.pace,
             dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True)),
-            self._working_set.loss,
+            self._loss,
             default_plateau=self._default_plateau,
         )
 
     def _warn_of_paces(self) -> None:
         """Warn of a pace that favours samples less doubtful than undecided ones."""
-        given = [pace for pace in given_paces(self.pace) if pace is not None]
-        if not given or self.learning_rate != 1:
+        if self.pace is None or self.learning_rate != 1:
             return
-        k, loss = self.classes_.size, self._working_set.loss
+        k, loss = self.classes_.size, self._loss
         undecided = loss.doubt_at(1 / k, k)
-        for pace in given:
+        for pace in filter(None, given_paces(self.pace)):
             in_units = pace.for_loss(k, loss, self._default_plateau)
             if in_units.peak() <= undecided:
                 warn(
@@ -126,7 +116,7 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         self, data: FitData, n_rounds: int, *, some_dropped: bool
     ) -> None:
         super()._warn_of_results(data, n_rounds, some_dropped=some_dropped)
-        given = given_paces(self.pace)
+        given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
         if (
             self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
             or self.stop_reason_ == ONE_CLASS  # said already
@@ -165,10 +155,7 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             one score per class, the highest of which is predicted. What a score means
             depends on the loss (``docs/boosters.md``).
         """
-        table = self._read(X)
-        score = np.zeros((table.n_rows, self._n_outputs))
-        self._model.add(table, X, score, n_threads=count_threads(self.n_jobs))
-        return self._shape(score, self._time_after(-1))
+        return self._predict_scores(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score of each row after each round.
@@ -181,10 +168,7 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         ------
         score : array of shape (n_samples,) or (n_samples, n_classes)
         """
-        table = self._read(X)
-        score = np.zeros((table.n_rows, self._n_outputs))
-        for n, _ in enumerate(self._model.stages(table, X, score)):
-            yield self._shape(score.copy(), self._time_after(n))
+        yield from self._stage_scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted label of each row.
@@ -277,15 +261,10 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             yield accuracy_score(y, labels, sample_weight=sample_weight)
 
     @property
-    def _n_outputs(self) -> int:
+    def _n_outputs(self) -> int:  # type: ignore[override]
         return 1 if self.classes_.size == 2 else self.classes_.size
 
-    def _time_after(self, n: int) -> Any:
-        """Time after a round by its index, where scores depend on it."""
-        return None
-
     def _shape(self, output: FloatArray, time: Any = None) -> FloatArray:
-        """Scores as users see them, from the model's outputs at a time."""
         if self.classes_.size == 2:
             return output[:, 0]
         return self._per_score * level_ties(self._working_set.combine(output))

@@ -16,10 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.classifier import BaseValueBooster
-from splboost.boosting.fitting import Samples
-from splboost.boosting.model import MEANS, SHARES
+from splboost.boosting.samples import Samples
 from splboost.boosting.state import WorkingSet
-from splboost.boosting.steps import LogOdds, Means, ValueStep, effective_size
+from splboost.boosting.steps import (
+    MEANS,
+    SHARES,
+    LogOdds,
+    Means,
+    ValueStep,
+    effective_size,
+)
 from splboost.losses import MarginLoss, check_numbers
 
 __all__ = ["MarginLoss", "MarginLossBooster"]

@@ -13,12 +13,20 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from splboost._data.table import Table, names_of_categories
-from splboost.boosting.model import MEANS, SHARES, VOTES, Learner, Model, Weak, coded
+from splboost.boosting.model import Model
+from splboost.boosting.steps import (
+    MEANS,
+    NEGLIGIBLE,
+    SHARES,
+    VOTES,
+    Learner,
+    Weak,
+    coded,
+)
 
 FloatArray = NDArray[np.float64]
 
 SUM_ERROR = 0.01  # by which probabilities may miss 1
-NEGLIGIBLE = 1e-12  # of the largest weight
 
 
 @dataclass(eq=False)
@@ -200,28 +208,25 @@ def answer(
 
     A classifier that votes has a leaf for each class.
     """
-    if answers == VOTES:
-        votes = predicted_classes(estimator, X, classes)
-        return votes.astype(np.int32), np.arange(classes.size)
     if answers == SHARES:
         return None, predicted_shares(estimator, X, classes)
-    return None, predicted_numbers(estimator, X)[:, None]
-
-
-def predicted_numbers(estimator: Any, X: Any) -> FloatArray:
-    """What a regressor predicts, a finite number for each row."""
-    answer = _as_numbers(estimator, "predict", _ask(estimator, "predict", X))
-    answer = _flat(estimator, answer, _count(X), "number")
-    _check_rows(estimator, "predict", answer, np.isfinite(answer), "finite numbers")
-    return answer
+    predicted = _ask(estimator, "predict", X)
+    if answers == VOTES:
+        labels = _flat(estimator, np.asarray(predicted), X.shape[0], "label")
+        votes = _positions(estimator, "predict", labels, classes)
+        return votes.astype(np.int32), np.arange(classes.size)
+    numbers = _as_numbers(estimator, "predict", predicted)
+    numbers = _flat(estimator, numbers, X.shape[0], "number")
+    _check_rows(estimator, "predict", numbers, np.isfinite(numbers), "finite numbers")
+    return None, numbers[:, None]
 
 
 def predicted_shares(estimator: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
     """The probabilities that a classifier predicts, in the order of the classes."""
     known = _positions(estimator, "classes_", estimator.classes_, classes)
     answer = _ask(estimator, "predict_proba", X)
-    shares = np.zeros((_count(X), classes.size))
-    shares[:, known] = check_shares(estimator, answer, _count(X), known.size)
+    shares = np.zeros((X.shape[0], classes.size))
+    shares[:, known] = check_shares(estimator, answer, X.shape[0], known.size)
     return shares
 
 
@@ -241,15 +246,6 @@ def check_shares(
     wanted = "probabilities of the classes, which sum to 1"
     _check_rows(estimator, method, shares, right, wanted)
     return shares
-
-
-def predicted_classes(
-    estimator: Any, X: Any, classes: NDArray[Any]
-) -> NDArray[np.int64]:
-    """Predicted labels as class numbers."""
-    labels = np.asarray(_ask(estimator, "predict", X))
-    answer = _flat(estimator, labels, _count(X), "label")
-    return _positions(estimator, "predict", answer, classes)
 
 
 def _ask(estimator: Any, method: str, X: Any) -> Any:
@@ -321,8 +317,3 @@ def _odd_answer(estimator: Any, method: str, held: str, wanted: str) -> ValueErr
         f"{wanted}. Look at X, where constant columns or very large numbers can lead "
         "to that, or choose another estimator, for instance one of splboost.trees."
     )
-
-
-def _count(X: Any) -> int:
-    n_rows: int = X.shape[0]
-    return n_rows

@@ -1,181 +1,106 @@
-"""The data of a fit, and the fit under way."""
+"""A fit under way: what is done around its rounds, and the booster it has led to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
-from splboost._data.labels import weigh_classes
-from splboost._data.table import Table
-from splboost.boosting.loop import INTERRUPTED, History, Schedule, boost
-from splboost.boosting.model import Model
-from splboost.boosting.validation import (
-    Validation,
-    ValidationArguments,
-    hold_out,
-    read_given,
+from splboost.boosting.loop import (
+    CALLBACK,
+    INTERRUPTED,
+    NO_IMPROVEMENT,
+    History,
+    Schedule,
+    boost,
 )
+from splboost.boosting.model import Model
+from splboost.boosting.progress import Progress, RoundReport
+from splboost.boosting.samples import FitData, Samples
+from splboost.boosting.validation import EarlyStopping, Validation
 from splboost.boosting.warm_start import Continuation, Mark
-from splboost.trees.binning import bin_table
-
-FloatArray = NDArray[np.float64]
 
 NOT_FINISHED = "not finished"
 
 
-@dataclass(eq=False)
-class Samples:
-    """Checked data.
-
-    Attributes
-    ----------
-    table : Table
-    native : what the user gave, of which the samples may be some rows
-    codes : class number of each sample; of a regression its target
-    weight : weight of each sample
-    rows : the rows of ``native`` that the samples are; None for all
-    bins : the table, binned; None before that is asked for
-    """
-
-    table: Table
-    native: Any
-    codes: NDArray[Any]
-    weight: FloatArray
-    rows: NDArray[np.intp] | None = None
-    bins: Any = None
-
-    @cached_property
-    def X(self) -> Any:
-        """The samples as another library's estimator should get them."""
-        X = self.table.native(self.native)
-        if self.rows is None or X is not self.native:
-            return X
-        return _safe_indexing(X, self.rows)
-
-    def binned(self, n_threads: int = 1) -> Any:
-        """The table, binned when first asked for."""
-        if self.bins is None:
-            self.bins = bin_table(self.table, self.weight, n_threads=n_threads)
-        return self.bins
-
-    def weighing(self, weight: FloatArray) -> Samples:
-        """The same samples with other weights."""
-        return replace(self, weight=weight)
-
-    def take(self, kept: NDArray[np.bool_]) -> Samples:
-        """Some of the samples, in the same bins if there are any."""
-        if kept.all():
-            return self
-        return Samples(
-            self.table.take(kept),
-            self.X,
-            self.codes[kept],
-            self.weight[kept],
-            np.flatnonzero(kept),
-            None if self.bins is None else self.bins.take(kept),
-        )
-
-
-@dataclass(frozen=True)
-class FitData:
-    """The samples that are fitted to, and those validated on.
-
-    ``used`` marks the former among all that were given.
-    """
-
-    fitted: Samples
-    validation: Samples | None
-    used: NDArray[np.bool_]
-
-    def spread(self, values: FloatArray) -> FloatArray:
-        """Values of the samples fitted to, among all; NaN for the others."""
-        if self.used.all():
-            return values
-        of_all = np.full(self.used.size, np.nan)
-        of_all[self.used] = values
-        return of_all
-
-
-def divide(
-    booster: Any, samples: Samples, given: ValidationArguments, split_seed: int | None
-) -> FitData:
-    """Leave out rows without weight, weigh classes, and take validation data aside.
-
-    With a seed, rows are held out.
-    """
-    classes: Any = getattr(booster, "classes_", None)
-    codes, of_class = samples.codes, None
-    if getattr(booster, "class_weight", None) is not None:
-        weight, of_class = weigh_classes(
-            booster.class_weight, classes, codes, samples.weight
-        )
-        samples = samples.weighing(weight)
-    used, validation = samples.weight > 0, None
-    if split_seed is not None:
-        held = hold_out(codes, used, classes, booster.validation_fraction, split_seed)
-        used, validation = used & ~held, samples.take(held)
-    elif given.X is not None:
-        validation = Samples(*read_given(booster, samples, given, of_class))
-        validation = validation.take(validation.weight > 0)
-    return FitData(samples.take(used), validation, used)
-
-
-@dataclass(eq=False)
 class Fitting:
     """What a fit works on, and the booster that it has led to.
 
     Parameters
     ----------
-    kind : Kind or None
-        None where no later fit is to go on from this one.
+    booster : the booster that is being fitted
     data : FitData
     learners : Learners
-    make_state : callable
-        Makes the state of samples that are fitted to, or of those to validate on.
     draws : random generator of the loop
-    split_seed : int or None
+    kind : Kind, optional
+        What a later fit must share to go on from this one; None where none is to.
+    split_seed : int, optional
         Seed of the split that held validation data out.
+    stopping : EarlyStopping, optional
+
+    Attributes
+    ----------
+    history : History
+    state : State
+    validation : Validation or None
+    scores : of the validation data after each round, where there are any
     """
 
-    kind: Any
-    data: FitData
-    learners: Any
-    make_state: Callable[..., Any]
-    draws: np.random.Generator
-    split_seed: int | None = None
-    history: History = field(default_factory=History)
-    validation: Validation | None = None
-    validation_scores: list[float] | None = None  # one for each round
-    state_in_doubt: bool = False  # after an interrupt, which may have split a move
-    interrupted_at: Any = None
-    model_before: Model | None = None  # of the fits before, and how long it is
-    n_before: int = 0
+    def __init__(
+        self,
+        booster: Any,
+        data: FitData,
+        learners: Any,
+        draws: np.random.Generator,
+        *,
+        kind: Any = None,
+        split_seed: int | None = None,
+        stopping: EarlyStopping | None = None,
+    ) -> None:
+        self.booster = copy(booster)  # whose parameters may be set meanwhile
+        self.data = data
+        self.learners = learners
+        self.draws = draws
+        self.kind = kind
+        self.split_seed = split_seed
+        self.stopping = stopping
+        self.history = History()
+        self.state = booster._make_state(data.fitted)
+        self.validation: Validation | None = None
+        self.scores: list[float] | None = None
+        self._report: RoundReport | None = None
+        self._in_doubt = False  # after an interrupt, which may have split a move
+        self._keeps_marks = booster.warm_start and booster.callback is not None
+        # Rounds of which all is known, and the mark there: one assignment sets both.
+        self._complete: tuple[int, Mark | None] = 0, None
+        self._model_before: Model | None = None  # of the fits before
+        self._n_before = 0  # rounds of that
 
-    def __post_init__(self) -> None:
-        self.state = self.make_state(self.data.fitted)
+    def validate(self, scorer: Any, judge: Any = None) -> None:
+        """Follow the rounds with the validation data.
 
-    def validate(self, booster: Any, samples: Samples, scorer: Any) -> None:
-        """Follow the rounds of a booster with validation data."""
-        state = self.make_state(samples, validation=True)
-        self.validation = Validation(samples, self.learners, state, scorer, booster)
-        self.validation_scores = self.validation.history
+        ``judge`` is a booster whose paces count in the loss there, if it is another.
+        """
+        samples: Any = self.data.validation
+        judge = self.booster if judge is None else judge
+        state = judge._make_state(samples, validation=True)
+        self.validation = Validation(
+            samples, self.learners, state, scorer, self.booster
+        )
+        self.scores = self.validation.history
 
     def go_on_from(self, earlier: Continuation) -> None:
         """Take up an earlier fit."""
-        earlier.check_coding(self.learners.coding, self.data.fitted.table)
-        mark = earlier.mark
+        earlier.check_coding(self.learners.each[0].coding, self.data.fitted.table)
+        mark, n = earlier.mark, len(earlier.rounds)
         self.history = History(list(earlier.rounds), mark.n_done, mark.n_skipped)
         self.learners.state = mark.learners
         self.draws.bit_generator.state = mark.draws
-        self.model_before, self.n_before = earlier.model, len(earlier.rounds)
+        self._model_before, self._n_before = earlier.model, n
         if earlier.model is not None:
             move_to_model(self.state, earlier.model, self.data.fitted)
         self.state.mark = mark.state
@@ -183,11 +108,18 @@ class Fitting:
             samples = self.validation.samples
             move_to_model(self.validation.state, earlier.model, samples)
             self.validation.history[:] = earlier.validation_scores
+        self._complete = n, self.mark() if self._keeps_marks else None
 
-    def run(self, step: Any, schedule: Schedule, watch: Any) -> None:
-        """Boost. An interrupt is only swallowed where the watch wants its rounds."""
+    # ------------------------------------------------------------ round after round
+
+    def run(self, step: Any, schedule: Schedule) -> None:
+        """Boost. An interrupt is only swallowed where the callback wants its rounds."""
+        booster, watched = self.booster, self.validation is not None
+        if booster.verbose:
+            self._report = RoundReport(booster.n_estimators, booster.verbose)
+        watched = watched or booster.verbose or booster.callback is not None
         try:
-            with nullcontext() if watch is None else watch:
+            with nullcontext() if self._report is None else self._report:
                 boost(
                     self.learners,
                     self.state,
@@ -195,13 +127,59 @@ class Fitting:
                     schedule,
                     self.history,
                     rng=self.draws,
-                    on_round=watch,
+                    on_round=self._after_round if watched else None,
                 )
         except KeyboardInterrupt:
-            if watch is None or not watch.keeps_interrupted():
+            if not self._keeps_interrupted():
                 raise
             self.history.stop_reason = INTERRUPTED
-            self.interrupted_at = watch.mark
+
+    def _after_round(self, history: History) -> str | None:
+        """Judge the last round and report it; a reason to stop, or None."""
+        n, stopping = len(history.rounds), self.stopping
+        if self.validation is not None:
+            make = partial(self.booster_after, n)
+            score = self.validation.follow(history.rounds[-1], make)
+            if stopping is not None:
+                stopping.note(score)
+        self._complete = n, self.mark() if self._keeps_marks else None
+        callback = self.booster.callback
+        if self._report is not None or callback is not None:
+            progress = self._progress()
+            if self._report is not None:
+                self._report.show(progress)
+            if callback is not None and callback(progress):
+                return CALLBACK
+        return NO_IMPROVEMENT if stopping is not None and stopping.is_over else None
+
+    def _keeps_interrupted(self) -> bool:
+        """Whether the callback wants the rounds that were done before Ctrl-C."""
+        n, _ = self._complete
+        if self.booster.callback is None or n == 0:
+            return False
+        self._in_doubt = True
+        del self.history.rounds[n:]
+        if self.validation is not None:
+            del self.validation.history[n:]
+            if self.stopping is not None:
+                self.stopping.replay(self.validation.history)
+        return bool(self.booster.callback(self._progress(interrupted=True)))
+
+    def _progress(self, *, interrupted: bool = False) -> Progress:
+        n, mark = self._complete
+        last = self.history.rounds[n - 1]
+        return Progress(
+            n,
+            self.booster.n_estimators,
+            last.error,
+            last.n_selected,
+            last.latent,
+            None if self.scores is None else self.scores[n - 1],
+            interrupted,
+            _make=partial(self.booster_after, n, mark),
+        )
+
+    # ------------------------------------------------------------- what has come of it
 
     def mark(self) -> Mark:
         """Where the fit stands."""
@@ -214,23 +192,17 @@ class Fitting:
             self.learners.state,
         )
 
-    def cut(self, n: int) -> None:
-        """Forget the rounds after the first n."""
-        del self.history.rounds[n:]
-        if self.validation is not None:
-            del self.validation.history[n:]
-
     def model_after(self, n: int) -> Model:
         """The model of the first n rounds."""
-        before = self.model_before
-        if before is not None and n <= self.n_before:
-            return before if n == self.n_before else before.first(n)
-        model = self.learners.model(self.history.rounds[self.n_before : n])
+        before = self._model_before
+        if before is not None and n <= self._n_before:
+            return before if n == self._n_before else before.first(n)
+        model = self.learners.model(self.history.rounds[self._n_before : n])
         return model if before is None else before.joined(model)
 
     def state_after(self, n: int, model: Model) -> Any:
         """The state after n rounds, of which ``model`` is the model."""
-        if n == len(self.history.rounds) and not self.state_in_doubt:
+        if n == len(self.history.rounds) and not self._in_doubt:
             return self.state
         state = copy(self.state)
         state.rewind(n)
@@ -243,33 +215,28 @@ class Fitting:
         Without a mark, from the end.
         """
         reason = self.history.stop_reason if mark is None else NOT_FINISHED
-        mark = mark or self.interrupted_at or self.mark()
-        scores = self.validation_scores or []
+        if mark is None and self._in_doubt:
+            mark = self._complete[1]
+        mark = mark or self.mark()
         rounds = self.history.rounds[: mark.n_rounds]
         return Continuation(
             kind=self.kind,
             mark=mark,
-            rounds=[each._replace(weak=[]) for each in rounds],
+            rounds=[replace(each, weak=[]) for each in rounds],
             model=model,
-            coding=self.learners.coding,
-            validation_scores=scores[: mark.n_rounds],
+            coding=self.learners.each[0].coding,
+            validation_scores=(self.scores or [])[: mark.n_rounds],
             split_seed=self.split_seed,
             stop_reason=reason,
         )
 
-    def booster_after(self, template: Any, n: int, mark: Mark | None) -> Any:
-        """A copy of a booster, fitted in n rounds; with a mark it can be fitted on."""
-        booster = copy(template)
+    def booster_after(self, n: int, mark: Mark | None = None) -> Any:
+        """The booster, fitted in n rounds; with a mark it can be fitted on."""
+        booster = copy(self.booster)
         model = self.model_after(n)
-        scores = self.validation_scores
-        booster._set_rounds(
-            self.history.rounds[:n],
-            model,
-            NOT_FINISHED,
-            None if scores is None else scores[:n],
-            None if mark is None else self.continuation(model, mark),
-        )
-        booster._set_samples(self.state_after(n, model), self.data)
+        scores = None if self.scores is None else self.scores[:n]
+        earlier = None if mark is None else self.continuation(model, mark)
+        booster._set_rounds(self, n, model, NOT_FINISHED, scores, earlier)
         return booster
 
 

@@ -1,7 +1,7 @@
 """L2Boost, paced on request: a regression, with the state and step of its residuals.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
-values on the grid (``learners.GRID``) are as exact for targets of any size.
+values on the grid (``steps.GRID``) are as exact for targets of any size.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
 from splboost._data.labels import encode_numbers
-from splboost._tools.threads import count_threads
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.fitting import FitData, Samples
-from splboost.boosting.model import Weak
+from splboost.boosting.loop import Round
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State
-from splboost.boosting.steps import Means, Proposal, ValueStep
+from splboost.boosting.steps import Means, ValueStep, Weak
 from splboost.losses import Squared
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import ClassCurves, is_paced
@@ -145,10 +144,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         -------
         values : array of shape (n_samples,)
         """
-        table = self._read(X)
-        output = np.zeros((table.n_rows, 1))
-        self._model.add(table, X, output, n_threads=count_threads(self.n_jobs))
-        return self._shape(output)
+        return self._predict_scores(X)
 
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """Predicted value of each row after each round.
@@ -161,10 +157,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         ------
         values : array of shape (n_samples,)
         """
-        table = self._read(X)
-        output = np.zeros((table.n_rows, 1))
-        for _ in self._model.stages(table, X, output):
-            yield self._shape(output)
+        yield from self._stage_scores(X)
 
     def staged_score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -236,9 +229,6 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         if self.estimator is not None:
             return self.estimator
         return CARTRegressor(max_leaf_nodes=4)
-
-    def _problems(self, samples: Samples) -> list[tuple[Any, Any]]:
-        return [(np.zeros(samples.codes.size, dtype=np.uint8), np.zeros(1))]
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
         # Samples to validate on count as they are.
@@ -401,7 +391,8 @@ class ResidualStep(ValueStep):
         """Targets were residuals in a unit of their own."""
         return state.scale_of_target
 
-    def propose(self, *given: Any, paced: bool) -> Proposal:
+    def propose(self, *given: Any, paced: bool) -> Round:
         """The coefficient is in units of y."""
-        proposal = super().propose(*given, paced=paced)
-        return proposal._replace(coefficient=self.unit * proposal.coefficient)
+        new = super().propose(*given, paced=paced)
+        new.coefficient *= self.unit
+        return new

@@ -1,7 +1,7 @@
 """Weak learners as the loop sees them: each answers with leaves.
 
 A learner is made once per fit and class. ``learner.fit(weight, target)`` fits a tree or
-an estimator to the samples of positive weight and returns a ``Weak`` (``model``): the
+an estimator to the samples of positive weight and returns a ``Weak`` (``steps``): the
 leaf of every training sample, and an answer for each leaf, which is its vote, the
 shares of the classes there, or the mean of the target. A step turns answers into
 outputs, which are added to the scores.
@@ -28,18 +28,11 @@ from splboost._data.table import Table
 from splboost._tools.compiling import kernel
 from splboost._tools.threads import count_threads
 from splboost.boosting.c45_learner import C45Learner
-from splboost.boosting.estimator_learner import NEGLIGIBLE, EstimatorLearner
-from splboost.boosting.fitting import Samples
+from splboost.boosting.estimator_learner import EstimatorLearner
 from splboost.boosting.loop import Round
-from splboost.boosting.model import (
-    MEANS,
-    SHARES,
-    Learner,
-    Model,
-    PerClassModel,
-    TreeModel,
-    Weak,
-)
+from splboost.boosting.model import Model, PerClassModel, TreeModel
+from splboost.boosting.samples import Samples
+from splboost.boosting.steps import MEANS, SHARES, Learner, Weak
 from splboost.trees.c45.c45_estimator import C45Classifier
 from splboost.trees.ensemble import TreeEnsemble, leaves_of_grown
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
@@ -152,11 +145,6 @@ def vote_in_leaves(node, total, n_classes, votes):  # type: ignore[no-untyped-de
 # ---------------------------------------------------------- a learner for each class
 
 
-def drop_negligible(weight: FloatArray) -> FloatArray:
-    """Weights, those at 0 that are next to nothing beside the largest."""
-    return weight * (weight >= NEGLIGIBLE * weight.max(initial=0.0))
-
-
 @dataclass
 class Learners:
     """A learner for each class, or a single one for all of them.
@@ -171,7 +159,7 @@ class Learners:
     def model(self, rounds: list[Round]) -> Model:
         """What the rounds have learned."""
         taken = np.array([[weak is not None for weak in r.weak] for r in rounds])
-        counts = np.array([r.counts for r in rounds])
+        counts = np.array([float(r.has_edge) for r in rounds])
         models = [
             learner.model(
                 [r.weak[k] for r in rounds if r.weak[k] is not None],
@@ -185,20 +173,12 @@ class Learners:
             return models[0]
         return PerClassModel(models, taken)
 
-    def read(self, table: Table, X: Any) -> Any:
-        """Other rows, prepared once."""
-        return self.each[0].read(table, X)
-
     def on_rows(self, weak: list[Weak | None], rows: Any) -> list[Weak | None]:
         """A round's learners on such rows."""
         return [
             None if own is None else learner.on_rows(own, rows)
             for own, learner in zip(weak, self.each, strict=True)
         ]
-
-    @property
-    def coding(self) -> Coding | None:
-        return self.each[0].coding
 
     @property
     def state(self) -> list[Any]:
@@ -214,31 +194,36 @@ class Learners:
 def make_learners(booster: Any, samples: Samples, rng: np.random.RandomState) -> Any:
     """The learners of a round: one for all classes, or one for each."""
     estimator, answers = booster._weak_learner(), booster._answers
-    check_weak_learner(booster, estimator, answers)
-    problems = booster._problems(samples)
-    repeats = len(problems) if answers == MEANS else 1  # the target differs alone
-    del problems[: repeats - 1]
-    weight = samples.weight
-    if not is_own_tree(estimator):
+    codes, weight = samples.codes, samples.weight
+    classes: Any = getattr(booster, "classes_", np.zeros(1))
+    n_learners = 1
+    if classes.size > 2 and not booster._is_joint:
+        n_learners = classes.size
+    problems = [(codes, classes)]  # what is to be told apart
+    if n_learners > 1 and answers != MEANS:  # of means the target differs alone
+        own = np.array([False, True])
+        problems = [((codes == k).astype(np.uint8), own) for k in range(n_learners)]
+    n_threads, is_own = count_threads(booster.n_jobs), is_own_tree(estimator)
+    seed = rng.randint(2**31 - 1) if is_own else 0
+    each: list[Any]
+    if not is_own:
         X = samples.X
-        each: list[Any] = [
-            EstimatorLearner(estimator, X, codes, classes, weight, answers, rng)
-            for codes, classes in problems
+        each = [
+            EstimatorLearner(estimator, X, *problem, weight, answers, rng)
+            for problem in problems
         ]
-        return Learners(each * repeats)
-    n_threads, seed = count_threads(booster.n_jobs), rng.randint(2**31 - 1)
-    if isinstance(estimator, C45Classifier):
+    elif isinstance(estimator, C45Classifier):
         each = [
             C45Learner(
                 estimator,
                 samples.table,
-                codes,
-                classes.size,
+                own_codes,
+                own_classes.size,
                 weight,
                 answers,
                 n_threads=n_threads,
             )
-            for codes, classes in problems
+            for own_codes, own_classes in problems
         ]
     else:
         binned = samples.binned(n_threads)
@@ -246,15 +231,15 @@ def make_learners(booster: Any, samples: Samples, rng: np.random.RandomState) ->
             TreeLearner(
                 estimator,
                 binned,
-                codes,
-                classes.size,
+                own_codes,
+                own_classes.size,
                 answers,
                 n_threads=n_threads,
                 seed=seed,
             )
-            for codes, classes in problems
+            for own_codes, own_classes in problems
         ]
-    return Learners(each * repeats)
+    return Learners(each * (n_learners // len(each)))
 
 
 # ------------------------------------------------- the weak learner that users ask for
@@ -277,27 +262,19 @@ def is_binned(estimator: Any) -> bool:
     )
 
 
-def categorical_features_of(booster: Any, estimator: Any) -> Any:
-    """The user's list, given to the booster or to its weak learner."""
+def check_weak_learner(booster: Any) -> Any:
+    """Refuse what a booster cannot boost, and say why; its categorical features.
+
+    These are listed for the booster or for the weak learner.
+    """
+    estimator, answers = booster._weak_learner(), booster._answers
     own = booster.categorical_features
-    if not is_own_tree(estimator):
-        if own is not None:
-            raise ValueError(
-                f"categorical_features={own!r} is for the trees of splboost.trees; "
-                f"estimator={estimator!r} would take these columns for numbers. "
-                "Use a tree of splboost.trees, or encode them yourself."
-            )
-        return None
-    if own is not None and estimator.categorical_features is not None:
+    if not is_own_tree(estimator) and own is not None:
         raise ValueError(
-            f"categorical_features={own!r} is given to {type(booster).__name__}, and "
-            f"{estimator.categorical_features!r} to its estimator; give it once."
+            f"categorical_features={own!r} is for the trees of splboost.trees; "
+            f"estimator={estimator!r} would take these columns for numbers. "
+            "Use a tree of splboost.trees, or encode them yourself."
         )
-    return own if own is not None else estimator.categorical_features
-
-
-def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
-    """Refuse what a booster cannot boost for these answers, and say why."""
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator={name} is a class; give an object, say {name}().")
@@ -325,7 +302,7 @@ def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
             f"splboost.trees.{instead}."
         )
     if not is_own_tree(estimator):
-        return
+        return None
     estimator._validate_params()
     if getattr(estimator, "class_weight", None) is not None:
         raise ValueError(
@@ -333,6 +310,12 @@ def check_weak_learner(booster: Any, estimator: Any, answers: str) -> None:
             "weights that boosting has set; give class_weight="
             f"{estimator.class_weight!r} to {type(booster).__name__} instead."
         )
+    if own is not None and estimator.categorical_features is not None:
+        raise ValueError(
+            f"categorical_features={own!r} is given to {type(booster).__name__}, and "
+            f"{estimator.categorical_features!r} to its estimator; give it once."
+        )
+    return own if own is not None else estimator.categorical_features
 
 
 def _kinds_by_variant(booster: Any) -> str:

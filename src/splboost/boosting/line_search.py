@@ -8,9 +8,8 @@ import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.maths import clip, exp
-from splboost.boosting.model import Weak
 from splboost.boosting.state import CHUNK, MOST_MARGIN, State, add_up
-from splboost.boosting.steps import ValueStep
+from splboost.boosting.steps import ValueStep, Weak
 
 NO_SLOPE = 1e-6  # of the loss, per unit of weight, that leaves nothing to do
 SHORTEST, N_DOUBLINGS = 2.0**-6, 7
@@ -139,11 +138,8 @@ def put_together(score, codes, own, factor, right):
         side = 1 if right[i] else 0
         weight[side, cell] += factor[i]
         moment[side, cell] += factor[i] * m
-    odds, of_right, total = (
-        np.empty(2 * N_CELLS),
-        np.empty(2 * N_CELLS, np.bool_),
-        (np.empty(2 * N_CELLS)),
-    )
+    odds, total = np.empty(2 * N_CELLS), np.empty(2 * N_CELLS)
+    of_right = np.empty(2 * N_CELLS, np.bool_)
     k = 0
     for side in range(2):
         for cell in range(N_CELLS):

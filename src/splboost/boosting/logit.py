@@ -23,6 +23,7 @@ from splboost.pace import Pace
 FloatArray = NDArray[np.float64]
 TOLERANCE = 1e-10  # change of the objective, per unit of weight, that is none
 LEAST_WEIGHT = 2.0**-79
+LOSS = Logistic()
 
 
 def newton(m: Any, limit: Any) -> tuple[Any, Any]:
@@ -65,7 +66,7 @@ class SymmetricLogit(WorkingSet):
 def logit(limit: float, *, keep_gradient: bool) -> WorkingSet:
     """What a round of LogitBoost fits."""
     fit_of = newton_by_gradient if keep_gradient else newton
-    return SymmetricLogit(Logistic(), logistic, fit_of, limit=limit)
+    return SymmetricLogit(LOSS, logistic, fit_of, limit=limit)
 
 
 @documented

@@ -8,9 +8,10 @@ a step adds it to the score                      step.take
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,27 +39,32 @@ class Schedule:
     subsample: float = 1.0
 
 
-class Round(NamedTuple):
-    """Weak learners that were kept, and what became of the samples.
+@dataclass(slots=True, eq=False)
+class Round:
+    """The weak learners of a round, and what became of the samples.
 
     Attributes
     ----------
     weak : list of Weak or None, for each class or one for all
-    counts : 1, or 0 where they stand in for none
-    coefficient : how far they went, in the scale that users know
+    has_edge : whether they improve anything; if not, they stand in for none
+    coefficient : how far to go along them, in the scale that users know
     error : weighted error; None where learners do not vote, or there are several
     n_selected : samples of positive pace that they were fitted for
-    latent : summed latent loss afterwards
+    move : length of the best move along a learner that votes
     time : of potentials, afterwards
+    endings : of potentials, why each class ends
+    latent : summed latent loss afterwards
     """
 
     weak: list[Any]
-    counts: float
+    has_edge: bool
     coefficient: Any
     error: float | None
     n_selected: int
-    latent: float
+    move: float = 1.0
     time: Any = None
+    endings: Any = None
+    latent: float = math.nan
 
 
 @dataclass
@@ -128,37 +134,28 @@ def boost(
 
         # Fit f_t to the weights, and find its coefficient.
         paced = len(rounds) >= schedule.warm_rounds
-        proposal = step.propose(learners, state, rows, paced=paced)
+        new = step.propose(learners, state, rows, paced=paced)
         history.n_done += 1
-        if proposal.has_edge:
+        if new.has_edge:
             # Add alpha_t f_t to F; the losses there say how much v to believe, and
             # both give the weights of the next round.
             history.n_skipped = 0
-            step.take(state, proposal)
+            step.take(state, new)
             state.refresh(paced=len(rounds) + 1 >= schedule.warm_rounds)
         else:
             history.n_skipped += 1
             most_skipped = min(MOST_SKIPPED, schedule.n_estimators)
             if rows is not None and history.n_skipped < most_skipped:
                 continue
-            history.stop_reason = step.reason_without_edge(proposal, len(rounds))
+            history.stop_reason = step.reason_without_edge(new, len(rounds))
             if rounds:
                 break
-        # Without an edge this is the first: a model needs a learner.
-        counts = float(proposal.has_edge)
-        rounds.append(
-            Round(
-                proposal.weak,
-                counts,
-                counts * proposal.coefficient,
-                proposal.error,
-                proposal.n_selected,
-                state.latent,
-                proposal.time,
-            )
-        )
+            # A model needs a learner, which counts for nothing.
+            new.coefficient = 0.0 * new.coefficient
+        new.latent = state.latent
+        rounds.append(new)
         reason = None if on_round is None else on_round(history)
-        if not proposal.has_edge:
+        if not new.has_edge:
             break
         if reason is None:
             reason = step.ends_after(state, rounds)

@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.learners import Learners
 from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
-from splboost.boosting.model import Weak
 from splboost.boosting.potential_kernels import (
     FARTHEST,
     Course,
@@ -32,7 +30,7 @@ from splboost.boosting.potential_kernels import (
     weigh_samples,
 )
 from splboost.boosting.state import State
-from splboost.boosting.steps import Proposal, Rows, Step, Votes, weights_to_fit
+from splboost.boosting.steps import Rows, Step, Votes, Weak, weights_to_fit
 
 FloatArray = NDArray[np.float64]
 
@@ -375,8 +373,8 @@ class PotentialStep(Step):
     """Moves scores and time such that the average potential stays what it is."""
 
     def propose(
-        self, learners: Learners, state: PotentialState, rows: Rows, *, paced: bool
-    ) -> Proposal:
+        self, learners: Any, state: PotentialState, rows: Rows, *, paced: bool
+    ) -> Round:
         """Fit to the present weights, and solve for the moves."""
         potential, endings = state.potential, list(state.endings)
         n = len(learners.each)
@@ -417,7 +415,7 @@ class PotentialStep(Step):
             fitted[k], has_edge = weak, True
         if not has_edge and n == 1:
             fitted = [unused]
-        return Proposal(
+        return Round(
             fitted,
             has_edge,
             steps[0] if n == 1 else steps,
@@ -427,13 +425,13 @@ class PotentialStep(Step):
             endings=endings,
         )
 
-    def take(self, state: PotentialState, proposal: Proposal) -> None:
+    def take(self, state: PotentialState, new: Round) -> None:
         """Move scores and times."""
-        super().take(state, proposal)
-        state.endings = proposal.endings
+        super().take(state, new)
+        state.endings = new.endings
 
-    def reason_without_edge(self, proposal: Proposal, n_kept: int) -> str:
-        return STUCK if STUCK in proposal.endings else NO_EDGE
+    def reason_without_edge(self, new: Round, n_kept: int) -> str:
+        return STUCK if STUCK in new.endings else NO_EDGE
 
     def ends_after(self, state: PotentialState, rounds: list[Round]) -> str | None:
         """Whether all classes have ended; the goal is that of all."""

@@ -16,9 +16,7 @@ from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
-from splboost.boosting.model import VOTES
 from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
@@ -28,7 +26,9 @@ from splboost.boosting.potentials import (
     decays,
 )
 from splboost.boosting.progress import Progress
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import level_ties
+from splboost.boosting.steps import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
 FloatArray = NDArray[np.float64]

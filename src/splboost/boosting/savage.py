@@ -15,10 +15,18 @@ from splboost._tools.maths import clip
 from splboost.boosting.classifier import BaseValueBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.line_search import FlatStep, HalvingStep, VoteStep
-from splboost.boosting.model import MEANS, SHARES, VOTES
 from splboost.boosting.progress import Progress
 from splboost.boosting.state import WorkingSet
-from splboost.boosting.steps import LogOdds, Means, ValueStep, Votes, effective_size
+from splboost.boosting.steps import (
+    MEANS,
+    SHARES,
+    VOTES,
+    LogOdds,
+    Means,
+    ValueStep,
+    Votes,
+    effective_size,
+)
 from splboost.losses import (
     Savage,
     Savage2,

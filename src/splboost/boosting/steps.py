@@ -1,31 +1,177 @@
-"""From a round's weak learners to what they add: one step for each family of boosters.
+"""What weak learners add to the scores, and how far to go along them.
 
-A weak learner answers with leaves (``learners``). A step turns the answers into outputs
-of the leaves: votes into ±α (discrete boosting), class shares into half their log-odds
-(real), means into Newton steps; and says how far to go along them.
+A learner (``learners``) answers in every round with a :class:`Weak`, of which counts
+
+    VOTES    a class for each leaf
+    SHARES   the share of each class there
+    MEANS    the mean of the target
+
+A step turns these into outputs of the leaves: votes into ±α (discrete boosting, in
+``adaboost``), class shares into half their log-odds (real), means into Newton steps. A
+vote for class k moves F by plus or minus the move; with K classes it moves G by K - 1
+moves at k and by minus one move elsewhere. Other answers add values, which may be any
+number.
 """
 
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from splboost.boosting.learners import Learners, drop_negligible
-from splboost.boosting.loop import CONVERGED, NO_EDGE, PERFECT, Round
-from splboost.boosting.model import Weak, coded
+from splboost._data.table import Table
+from splboost._tools.compiling import kernel
+from splboost.boosting.loop import CONVERGED, NO_EDGE, Round
 from splboost.boosting.state import State
 
 FloatArray = NDArray[np.float64]
 Rows = NDArray[np.bool_] | None  # those that are fitted to; None for all
 
-LEAST_EDGE = 1e-12
-SMALLEST_ERROR = 1e-10
-SETTLED = 1e-8
+VOTES, SHARES, MEANS = "votes", "shares", "means"
+GRID = 2.0**-43  # sums of its multiples are exact
+NO_LEAF = np.empty(0, dtype=np.int32)
 NO_VALUE = 1e-12
+NEGLIGIBLE = 1e-12  # of the largest weight
+
+
+# ------------------------------------------------------------------ weak learners
+
+
+@dataclass
+class Weak:
+    """A fitted weak learner.
+
+    Attributes
+    ----------
+    fitted : tree or estimator
+    leaf : (n,) leaf of each sample, valid until the next one is fitted; None where
+        each sample is its own
+    answers : (n_leaves,) votes, or (n_leaves, ...) shares or means
+    error : share of the weight fitted to that votes get wrong
+    output : (n_leaves, n_outputs) what is added to the scores
+    link, factor : how outputs follow from answers
+    """
+
+    fitted: Any
+    leaf: NDArray[np.int32] | None
+    answers: NDArray[Any]
+    error: float = np.nan
+    output: Any = None
+    link: Any = None
+    factor: float = 1.0
+
+    def vote(self, n_classes: int, move: float) -> None:
+        """Let votes add a move, rounded to the grid so that sums are exact."""
+        self.factor = math.trunc(move / GRID) * GRID
+        self.output = self.factor * coded(self.answers, n_classes)
+
+    def set_output(self, link: Any) -> float:
+        """Make outputs of the answers; the largest."""
+        self.link = link
+        self.output = link(self.answers)
+        if self.leaf is None:
+            return float(np.abs(self.output).max())
+        return put_on_grid(self.output, 1.0)
+
+    def scale(self, factor: float) -> None:
+        """Multiply the outputs."""
+        self.factor *= factor
+        if self.leaf is None:
+            self.output = factor * self.output
+        else:
+            put_on_grid(self.output, factor)
+
+    def on_rows(self, leaf: NDArray[np.int32] | None, answers: NDArray[Any]) -> Weak:
+        """The learner on other rows, by their leaves or their own answers."""
+        other = copy(self)
+        other.leaf = leaf
+        if leaf is None and self.link is not None:
+            other.output = self.factor * self.link(answers)
+        return other
+
+    def of_samples(self) -> FloatArray:
+        """The first output of each sample."""
+        values = self.output[:, 0]
+        return values if self.leaf is None else values[self.leaf]
+
+    @property
+    def move(self) -> float:
+        """What votes add per unit of their code, as the outputs have it."""
+        unit = coded(self.answers[:1], max(2, self.output.shape[1]))[0]
+        j = int(np.abs(unit).argmin())  # where it is 1 or -1
+        return float(self.output[0, j] / unit[j])
+
+    def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
+        """Summed weight of the samples that votes get wrong."""
+        # By a sum: a product would start the threads of the linear algebra library.
+        return float((weight * (self.answers[self.leaf] != codes)).sum())
+
+    def keep(self) -> None:
+        """Make it outlive the learner's next fit."""
+        self.leaf = None if self.leaf is None else self.leaf.copy()
+
+    def forget(self) -> None:
+        """Let go of the samples, which would fill the memory."""
+        if self.leaf is None:
+            self.output = self.output[:0].copy()
+            self.answers = self.answers[:0].copy()
+        else:
+            self.leaf = NO_LEAF
+
+
+@kernel
+def put_on_grid(values, factor):  # type: ignore[no-untyped-def]
+    """Multiply values, and round them towards 0 to the grid; the largest."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
+            largest = max(largest, abs(values[i, j]))
+    return largest
+
+
+def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
+    """What votes add to the scores per unit of a move, a row for each."""
+    if n_classes == 2:
+        return np.asarray(2.0 * vote - 1.0)[:, None]
+    return np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
+
+
+class Learner:
+    """Fits weak learners to weights; made once per fit, for each class or for all.
+
+    Attributes
+    ----------
+    coding : the codes of categories, which a later fit must share; or None
+    state : what the next learner depends on besides its weights; a warm start sets it
+    """
+
+    coding: Any = None
+    state: Any = None
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether these weights leave something to fit to."""
+        return bool(weight.any())
+
+    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
+        """Fit to the samples of positive weight."""
+        raise NotImplementedError
+
+    def model(self, learners: list[Weak], counts: FloatArray) -> Any:
+        """A model of these; ``counts`` is 1, or 0 for one that stands in for none."""
+        raise NotImplementedError
+
+    def read(self, table: Table, X: Any) -> Any:
+        """Other rows, such as the validation data, prepared once."""
+        raise NotImplementedError
+
+    def on_rows(self, weak: Weak, rows: Any) -> Weak:
+        """A learner on such rows."""
+        raise NotImplementedError
 
 
 # --------------------------------------------------------- from answers to outputs
@@ -78,169 +224,27 @@ def effective_size(weight: FloatArray) -> float:
 # ------------------------------------------------------------------------------- steps
 
 
-class Proposal(NamedTuple):
-    """The fitted weak learners of a round.
-
-    Attributes
-    ----------
-    weak : list of Weak or None, for each class or one for all
-    has_edge : whether they improve anything
-    coefficient : how far to go, in the scale that users know
-    error : weighted error of a classifier that votes; None of others, or of several
-    n_selected : samples of positive pace that they were fitted for
-    move : length of the best move along it
-    time : of potentials, after the round
-    endings : of potentials, why each class ends
-    """
-
-    weak: list[Weak | None]
-    has_edge: bool
-    coefficient: Any
-    error: float | None
-    n_selected: int
-    move: float = 1.0
-    time: Any = None
-    endings: Any = None
-
-
 class Step:
     """Fits weak learners to the present weights, and moves the scores along them."""
 
-    def propose(
-        self, learners: Learners, state: Any, rows: Rows, *, paced: bool
-    ) -> Proposal:
+    def propose(self, learners: Any, state: Any, rows: Rows, *, paced: bool) -> Round:
         """Fit to the samples in ``rows``."""
         raise NotImplementedError
 
-    def take(self, state: Any, proposal: Proposal) -> None:
+    def take(self, state: Any, new: Round) -> None:
         """Move the scores."""
-        state.follow(proposal.weak, proposal.time)
-        for weak in proposal.weak:
+        state.follow(new.weak, new.time)
+        for weak in new.weak:
             if weak is not None:
                 weak.forget()
 
-    def reason_without_edge(self, proposal: Proposal, n_kept: int) -> str:
-        """Why a proposal improves nothing, after so many learners that did."""
+    def reason_without_edge(self, new: Round, n_kept: int) -> str:
+        """Why a round improves nothing, after so many that did."""
         return NO_EDGE
 
     def ends_after(self, state: Any, rounds: list[Round]) -> str | None:
         """A reason to add no more to these rounds, or None."""
         return None
-
-
-@dataclass
-class DiscreteStep(Step):
-    """AdaBoost's step: a classifier with a weighted error, and a move in closed form.
-
-    The move minimises the weighted exponential loss along the classifier's votes. With
-    K classes a move a changes the margin by (K - 1) a where the vote is right and by -a
-    where it is wrong, and
-
-        a = (log((1 - err) / err) + log(K - 1)) / K,
-
-    which for two classes is AdaBoost's alpha. SAMME's coefficient of the vote coded as
-    (1, -1/(K-1), ...) is (K - 1)^2 a.
-
-    Parameters
-    ----------
-    n_classes : int
-    floor : float
-        The error is kept at least so far away from 0 and 1.
-    learning_rate : float
-    n_alternations : int
-        How often to alternate between paces and learner within a round, at most.
-    stop_when_perfect : bool
-        Whether to end with a learner that makes no error.
-    """
-
-    n_classes: int
-    floor: float
-    learning_rate: float = 1.0
-    n_alternations: int = 0
-    stop_when_perfect: bool = True
-
-    def propose(
-        self, learners: Learners, state: State, rows: Rows, *, paced: bool
-    ) -> Proposal:
-        learner = learners.each[0]
-        proposal = self._fit(learner, state, state.weight[0], rows, state.n_selected)
-        if paced and self.n_alternations and proposal.has_edge:
-            proposal = self._alternate(learner, state, rows, proposal)
-        weak: Any = proposal.weak[0]
-        weak.vote(self.n_classes, self.learning_rate * proposal.move)
-        return proposal
-
-    def _fit(
-        self, learner: Any, state: State, weight: FloatArray, rows: Rows, n: int
-    ) -> Proposal:
-        """Fit on the drawn rows, or on all if those are too few; judge on all."""
-        drawn = weight if rows is None else weight * rows
-        if rows is None or not learner.can_fit(drawn):
-            weak = learner.fit(weight)
-            error = weak.error
-        else:
-            weak = learner.fit(drawn)
-            error = weak.missed(weight, state.codes) / float(weight.sum())
-        k = self.n_classes
-        floor = max(SMALLEST_ERROR, self.floor)
-        kept = min(max(error, floor), 1 - floor)
-        move = (math.log((1 - kept) / kept) + math.log(k - 1)) / k
-        has_edge = error < 1 - 1 / k - LEAST_EDGE
-        return Proposal([weak], has_edge, (k - 1) ** 2 * move, error, n, move)
-
-    def take(self, state: State, proposal: Proposal) -> None:
-        """Move the scores, and with them the margin that weights start from."""
-        weak: Any = proposal.weak[0]
-        state.follow([weak])
-        state.advance((self.n_classes - 1) * weak.factor)
-        weak.forget()
-
-    def ends_after(self, state: State, rounds: list[Round]) -> str | None:
-        """Whether the last learner makes no error: the next would be like it."""
-        error = rounds[-1].error
-        perfect = error is not None and error <= 0
-        return PERFECT if perfect and self.stop_when_perfect else None
-
-    def _alternate(
-        self, learner: Any, state: State, rows: Rows, proposal: Proposal
-    ) -> Proposal:
-        """Alternate between paces and learner while the scores stay where they are.
-
-        Takes the paces at the scores to which the learner would lead, and refits with
-        them; until the paces settle, or until the new learner does not do better than
-        the old one under them (trees are greedy, so it may not).
-        """
-        v = state.paces()
-        plain = state.sample_weight * state.plain_weight()
-        for _ in range(self.n_alternations):
-            proposal.weak[0].keep()  # type: ignore[union-attr]
-            new_v, loss = self._look_ahead(state, proposal)
-            settled = np.abs(new_v - v).max() < SETTLED
-            v = new_v
-            weight = plain * v
-            if settled or np.unique(state.codes[weight > 0]).size < 2:
-                break
-            new = self._fit(learner, state, weight, rows, int(np.count_nonzero(v)))
-            if not new.has_edge or self._look_ahead(state, new, v)[1] >= loss:
-                break
-            proposal = new
-        return proposal
-
-    def _look_ahead(
-        self, state: State, proposal: Proposal, v: FloatArray | None = None
-    ) -> tuple[FloatArray, float]:
-        """Paces, and the loss weighted by them, that a full step would lead to.
-
-        With ``v`` given, the loss is weighted by that instead.
-        """
-        weak: Any = proposal.weak[0]
-        weak.vote(self.n_classes, proposal.move)
-        state.follow([weak])
-        v = state.paces() if v is None else v
-        loss = float((state.sample_weight * v * state.losses()).sum())
-        weak.output = -weak.output
-        state.follow([weak])
-        return v, loss
 
 
 @dataclass
@@ -261,9 +265,7 @@ class ValueStep(Step):
     total_weight: float
     tolerance: float = 0.0
 
-    def propose(
-        self, learners: Learners, state: State, rows: Rows, *, paced: bool
-    ) -> Proposal:
+    def propose(self, learners: Any, state: State, rows: Rows, *, paced: bool) -> Round:
         n = len(learners.each)
         fitted: list[Weak | None] = [None] * n
         factors = np.zeros(n)
@@ -283,13 +285,13 @@ class ValueStep(Step):
                 fitted[k] = weak
         coefficient = factors[0] if n == 1 else factors
         has_edge = bool(factors.any())
-        return Proposal(fitted, has_edge, coefficient, None, state.n_selected)
+        return Round(fitted, has_edge, coefficient, None, state.n_selected)
 
     def factor(self, state: State, k: int, weak: Weak) -> float:
         """By how much to multiply what a learner adds to class k; 0 leaves it out."""
         return 1.0
 
-    def reason_without_edge(self, proposal: Proposal, n_kept: int) -> str:
+    def reason_without_edge(self, new: Round, n_kept: int) -> str:
         return CONVERGED if n_kept else NO_EDGE
 
     def ends_after(self, state: State, rounds: list[Round]) -> str | None:
@@ -306,7 +308,7 @@ def weights_to_fit(learner: Any, weight: FloatArray, rows: Rows) -> FloatArray |
     Where a learner cannot be fitted to these, of all rows; None if not to these either.
     """
     for own in [weight] if rows is None else [weight * rows, weight]:
-        kept = drop_negligible(own)
+        kept = own * (own >= NEGLIGIBLE * own.max(initial=0.0))
         if learner.can_fit(kept):
             return kept
     return None

@@ -10,15 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from numpy.typing import NDArray
+import numpy as np
 
 from splboost._data.table import Table
 from splboost._tools.wording import counted
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
-from splboost.boosting.validation import HELD_OUT, EarlyStopping
+from splboost.boosting.samples import HELD_OUT
+from splboost.boosting.validation import EarlyStopping
 
 REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
+SET_BACK = "set it back, or set warm_start=False to start anew."
 
 
 class Mark(NamedTuple):
@@ -40,32 +42,71 @@ class Mark(NamedTuple):
     learners: Any
 
 
-class Kind(NamedTuple):
-    """What the fits of one booster must have in common."""
+class Aspect(NamedTuple):
+    """Something that the fits of one booster must have in common.
 
-    n_features: int
-    names: tuple[str, ...] | None
-    classes: NDArray[Any] | None
-    weak_learner: type
-    validation: str | None
-    scoring: Any
-    parameters: dict[str, Any]
+    Attributes
+    ----------
+    value : what is compared
+    shown : how errors show it
+    difference : what errors say of this one and the one before
+    remedy : what to do
+    """
 
-    @classmethod
-    def of(cls, booster: Any, validation: str | None) -> Kind:
-        names = getattr(booster, "feature_names_in_", None)
-        fixed = booster._fixed_parameters()
-        if validation == HELD_OUT:
-            fixed["validation_fraction"] = booster.validation_fraction
-        return cls(
-            booster.n_features_in_,
-            None if names is None else tuple(names),
-            getattr(booster, "classes_", None),
-            type(booster._weak_learner()),
+    value: Any
+    shown: Any
+    difference: str
+    remedy: str
+
+
+def kind_of(booster: Any, validation: str | None) -> list[Aspect]:
+    """What the fits of a booster must have in common."""
+    n, names = booster.n_features_in_, getattr(booster, "feature_names_in_", None)
+    names = None if names is None else names.tolist()
+    classes = getattr(booster, "classes_", np.empty(0)).tolist()
+    learner = type(booster._weak_learner())
+    fixed = booster._fixed_parameters()
+    if validation == HELD_OUT:
+        fixed["validation_fraction"] = booster.validation_fraction
+    scoring = None if validation is None else booster.scoring
+    it_was = "but in the fit before it was"
+    return [
+        Aspect(
+            (n, names),
+            _features(n, names),
+            "X has {}, but in the fit before it had {}",
+            REMEDY,
+        ),
+        Aspect(
+            classes,
+            classes,
+            "y has the classes {}, but in the fit before it had {}",
+            REMEDY,
+        ),
+        Aspect(
+            learner,
+            learner.__name__,
+            f"estimator is a {{}}, {it_was} a {{}}",
+            SET_BACK,
+        ),
+        Aspect(
             validation,
-            None if validation is None else booster.scoring,
-            fixed,
-        )
+            validation or "absent",
+            "validation data are {}, but in the fit before they were {}",
+            "give the same X_val, y_val and n_iter_no_change, or set warm_start=False "
+            "to start anew.",
+        ),
+        Aspect(scoring, repr(scoring), f"scoring={{}}, {it_was} {{}}", SET_BACK),
+        *(
+            Aspect(
+                value,
+                repr(value),
+                f"{name}={{}}, {it_was} {{}}, on which all rounds depend",
+                SET_BACK,
+            )
+            for name, value in fixed.items()
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -74,7 +115,7 @@ class Continuation:
 
     Attributes
     ----------
-    kind : Kind
+    kind : list of Aspect
     mark : Mark
         The end of the last round.
     rounds : list of Round
@@ -87,7 +128,7 @@ class Continuation:
     stop_reason : str
     """
 
-    kind: Kind
+    kind: list[Aspect]
     mark: Mark
     rounds: list[Round]
     model: Model | None
@@ -102,45 +143,12 @@ class Continuation:
             return self
         return replace(self, rounds=[], model=None, validation_scores=[])
 
-    def check(self, kind: Kind, n_estimators: int) -> None:
+    def check(self, kind: list[Aspect], n_estimators: int) -> None:
         """Refuse data or parameters that the model so far does not fit."""
-        old = self.kind
-        if kind.n_features != old.n_features or kind.names != old.names:
-            raise ValueError(
-                f"warm_start=True: X has {_features(kind)}, but the fit before had "
-                f"{_features(old)}; {REMEDY}"
-            )
-        if _labels(kind) != _labels(old):
-            raise ValueError(
-                f"warm_start=True: y has the classes {_labels(kind)}, but in the fit "
-                f"before it had {_labels(old)}; {REMEDY}"
-            )
-        if kind.weak_learner is not old.weak_learner:
-            raise ValueError(
-                f"warm_start=True: estimator is a {kind.weak_learner.__name__}, but in "
-                f"the fit before it was a {old.weak_learner.__name__}; set it back, or "
-                "set warm_start=False to start anew."
-            )
-        if kind.validation != old.validation:
-            raise ValueError(
-                f"warm_start=True: validation data are {kind.validation or 'absent'}, "
-                f"but in the fit before they were {old.validation or 'absent'}; give "
-                "the same X_val, y_val and n_iter_no_change, or set warm_start=False "
-                "to start anew."
-            )
-        if kind.scoring != old.scoring:
-            raise ValueError(
-                f"warm_start=True: scoring={kind.scoring!r}, but in the fit before it "
-                f"was {old.scoring!r}; set it back, or set warm_start=False to start "
-                "anew."
-            )
-        for name, value in kind.parameters.items():
-            if value != old.parameters[name]:
-                raise ValueError(
-                    f"warm_start=True: {name}={value!r}, but in the fit before it was "
-                    f"{old.parameters[name]!r}, on which all rounds depend; set it "
-                    "back, or set warm_start=False to start anew."
-                )
+        for new, old in zip(kind, self.kind, strict=False):
+            if new.value != old.value:
+                difference = new.difference.format(new.shown, old.shown)
+                raise ValueError(f"warm_start=True: {difference}; {new.remedy}")
         if n_estimators < self.mark.n_done:
             raise ValueError(
                 f"warm_start=True: n_estimators={n_estimators} is less than the "
@@ -177,16 +185,12 @@ class Continuation:
         return no_edge or self.mark.n_done >= n_estimators
 
 
-def _labels(kind: Kind) -> list[Any]:
-    return [] if kind.classes is None else kind.classes.tolist()
-
-
-def _features(kind: Kind) -> str:
-    if kind.names is None:
-        return f"{counted(kind.n_features, 'feature')} without names"
-    shown = ", ".join(map(repr, kind.names[:8]))
-    more = ", …" if len(kind.names) > 8 else ""
-    return f"the {kind.n_features} features {shown}{more}"
+def _features(n: int, names: list[str] | None) -> str:
+    if names is None:
+        return f"{counted(n, 'feature')} without names"
+    shown = ", ".join(map(repr, names[:8]))
+    more = ", …" if n > 8 else ""
+    return f"the {n} features {shown}{more}"
 
 
 def _categories(coding: dict[Any, int] | None) -> str:

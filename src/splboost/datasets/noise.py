@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from splboost._data.labels import check_labels, check_target, read_target
+from splboost._data.labels import check_labels, read_target
 from splboost._data.table import Table, read_table
 
 FloatArray = NDArray[np.float64]
@@ -247,7 +247,7 @@ def corrupt_labels(
     rate = _check_rate("rate", rate)
     reader = BaseEstimator()
     table = read_table(reader, X, reset=True)
-    labels = check_target(reader, y, table.n_rows)
+    labels = read_target(y, reader, table.n_rows)
     classes, codes, rng = _classes_and_generator(labels, random_state)
     changed = np.zeros(codes.size, dtype=bool)
     wrong = codes.copy()

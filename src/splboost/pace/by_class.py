@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,16 +115,14 @@ def paces_of_classes(
         given = {label: _resolve_for(label, pace[label]) for label in priors}
     else:
         given = dict.fromkeys(priors, resolve_pace(pace))
-    k, in_units = len(priors), {id(None): None}
-    for own in given.values():
-        if own is not None and id(own) not in in_units:
-            # A copy: what the user changes later does not change a fitted model.
-            in_units[id(own)] = clone(own).for_loss(k, link, default_plateau)
-    paces = {label: in_units[id(own)] for label, own in given.items()}
-    return {
-        label: None if pace is None else pace.for_class(priors[label], k, link)
-        for label, pace in paces.items()
-    }
+    k, in_units, paces = len(priors), {}, dict(given)
+    for label, own in given.items():
+        if own is not None:
+            if id(own) not in in_units:
+                # A copy: what the user changes later does not change a fitted model.
+                in_units[id(own)] = clone(own).for_loss(k, link, default_plateau)
+            paces[label] = in_units[id(own)].for_class(priors[label], k, link)
+    return paces
 
 
 def _resolve_for(label: Any, pace: Any) -> Pace | None:
@@ -203,6 +202,11 @@ class ClassCurves:
 
     Attributes
     ----------
+    weight : callable
+        ``weight(loss, codes)``, with the class number of each loss, is the share of it
+        that counts.
+    latent : callable
+        ``latent(loss, codes)`` is the latent loss of each sample.
     is_plain : whether the weight is 1 by definition
     formula : Formula or None
         That of all classes, with an array of ages and one of shapes; None where there
@@ -223,15 +227,10 @@ class ClassCurves:
             ages = np.array([formula.age for formula in known])
             shapes = np.array([formula.shape for formula in known])
             self.formula = Formula(*known[0][:2], ages, shapes)
-        self._each = each if any(own is not each[0] for own in each) else each[:1]
-
-    def weight(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
-        """The share of each loss that counts; ``codes`` are the class numbers."""
-        return _by_class([own.weight for own in self._each], loss, codes)
-
-    def latent(self, loss: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
-        """The latent loss of each sample; ``codes`` are the class numbers."""
-        return _by_class([own.latent for own in self._each], loss, codes)
+        if all(own is each[0] for own in each):
+            del each[1:]
+        self.weight = partial(_by_class, [own.weight for own in each])
+        self.latent = partial(_by_class, [own.latent for own in each])
 
 
 def _by_class(

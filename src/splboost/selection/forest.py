@@ -25,7 +25,7 @@ from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once, warn
 from splboost._tools.wording import listed
 from splboost.boosting.booster import check_parameters
-from splboost.boosting.fitting import Samples
+from splboost.boosting.samples import Samples
 from splboost.selection.bags import check_groups
 from splboost.selection.belief import (
     Calibration,

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import kernel
-from splboost.boosting.adaboost import DISCRETE
+from splboost.boosting.adaboost import DISCRETE, DiscreteStep
 from splboost.boosting.learners import Learners, TreeLearner
 from splboost.boosting.logit import logit
 from splboost.boosting.loop import History, Schedule, boost
-from splboost.boosting.model import MEANS, VOTES
 from splboost.boosting.state import State
-from splboost.boosting.steps import DiscreteStep, Means, Step, ValueStep
+from splboost.boosting.steps import MEANS, VOTES, Means, Step, ValueStep
 from splboost.losses import Exponential
 from splboost.pace import Hard, Pace
 from splboost.pace.by_class import paces_of_classes
@@ -219,7 +218,7 @@ def _boosted(
             schedule = Schedule(n_rounds, n_warm)
             boost(learners, state, step, schedule, history, rng=draws)
         for done in history.rounds[n_before:]:
-            for k, weak in enumerate(done.weak if done.counts else []):
+            for k, weak in enumerate(done.weak if done.has_edge else []):
                 if weak is None:
                     continue
                 output = weak.output

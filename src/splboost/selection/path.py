@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -20,9 +20,10 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.fitting import FitData, Fitting, Mark, Samples
+from splboost.boosting.fitting import Fitting, Mark
 from splboost.boosting.learners import is_binned, make_learners
 from splboost.boosting.loop import History, Schedule, boost
+from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.validation import find_scorer
 from splboost.selection.arguments import (
     PLATEAUS,
@@ -330,7 +331,7 @@ def _fit_paces(
     used, others, of_class = part
     fitted, judging = samples.take(used), samples.take(others)
     if of_class is not None:  # scores know nothing of it, as those of GridSearchCV
-        fitted = fitted.weighing(fitted.weight * of_class[fitted.codes])
+        fitted = replace(fitted, weight=fitted.weight * of_class[fitted.codes])
     one_part = _OnePart(booster, FitData(fitted, judging, used), scorer, seed, stop)
     scores = np.full((len(paces), booster.n_estimators), np.nan)
     n_warm = min(booster.warm_rounds, booster.n_estimators)
@@ -349,7 +350,7 @@ def _fit_paces(
         fitting = one_part.fit(paced, paced.n_estimators, warm)
         if stop.is_set:
             break
-        history = fitting.validation_scores
+        history = fitting.scores
         if history:
             of_pace[: len(history)] = history
             of_pace[len(history) :] = history[-1]
@@ -374,32 +375,29 @@ class _OnePart:
         self, booster: Any, n_rounds: int, warm: tuple[Fitting, Mark] | None = None
     ) -> Fitting:
         """Fit a booster up to so many rounds, from the end of a warm one if given."""
-        data, learners = self._data, self._learners
-        draws = np.random.default_rng(self._draws_seed)
-        fitting = Fitting(None, data, learners, booster._make_state, draws)
+        learners, draws = self._learners, np.random.default_rng(self._draws_seed)
+        fitting = Fitting(booster, self._data, learners, draws)
         learners.state = self._start
         judge = copy(booster)
         if hasattr(booster, "paces_"):
             # What a pace leaves of a loss says how strict it is, not how good the
             # booster is.
             judge.paces_ = dict.fromkeys(booster.paces_)
-        fitting.make_state = judge._make_state
-        judging: Any = data.validation
-        fitting.validate(booster, judging, self._scorer)
+        fitting.validate(self._scorer, judge)
         validation: Any = fitting.validation
         if warm is not None:
             _go_on(fitting, *warm)
 
         def after_round(history: History) -> str | None:
             n = len(history.rounds)
-            make = partial(fitting.booster_after, booster, n, None)
+            make = partial(fitting.booster_after, n)
             validation.follow(history.rounds[-1], make)
             return STOPPED if self._stop.is_set else None
 
         boost(
             learners,
             fitting.state,
-            booster._make_step(data.fitted.weight),
+            booster._make_step(self._data.fitted.weight),
             Schedule(n_rounds, booster.warm_rounds, booster.subsample),
             fitting.history,
             rng=draws,

@@ -98,6 +98,16 @@ def test_columns_that_a_package_cannot_take_are_named(package, kind):
         PACED[package]().fit(X[:, :2], y, eval_set=[(odd, y)])
 
 
+@both
+def test_columns_may_have_numbers_for_names(package):
+    X, y, _ = data(60)
+    model = PACED[package](n_estimators=2, warm_rounds=0)
+    model.fit(pd.DataFrame(X[:, :2], columns=[7, 3]), y)
+    odd = pd.DataFrame({7: X[:, 0], 3: pd.date_range("2024", periods=60)})
+    with pytest.raises(ValueError, match="Column 3 of X has dtype datetime64"):
+        model.fit(odd, y)
+
+
 def test_other_ways_to_give_evaluation_sets_to_lightgbm():
     X, y, _ = data(60)
     odd = frame_of("polars Categorical")

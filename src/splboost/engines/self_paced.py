@@ -289,8 +289,8 @@ def check_columns(package: str, X: Any, argument: str) -> None:
     if not isinstance(frame, nw.DataFrame):
         return
     of_pandas = frame.implementation.is_pandas_like()
-    for name, dtype in frame.schema.items():
-        kind, column = "", frame[name].to_native()
+    for j, (name, dtype) in enumerate(frame.schema.items()):
+        kind, column = "", frame[:, j].to_native()
         if isinstance(dtype, nw.Categorical | nw.Enum):
             is_known = of_pandas or package == "XGBoost"
             if frame.implementation.is_pandas():

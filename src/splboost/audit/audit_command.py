@@ -21,7 +21,7 @@ from splboost._tools.compiling import notice
 from splboost._tools.interrupts import EXIT_CODE
 from splboost._tools.whole_files import check_replaceable, is_device
 from splboost._tools.wording import counted, listed
-from splboost.audit.cleaning import differs_only_in, write_cleaned
+from splboost.audit.cleaning import is_cleaned, write_cleaned
 from splboost.audit.decisions import (
     DROP,
     FLIP,
@@ -128,8 +128,9 @@ ForceAudit = Annotated[
     bool,
     Option(
         "--force",
-        help="Replace files that no audit of these labels has written, and use "
-        "--reviewed decisions on rows that have changed since.",
+        help="Replace files that no audit of these labels has written, use "
+        "--reviewed decisions on rows that have changed since, and read quoted cells "
+        "that hold what could be rows.",
     ),
 ]
 ForceApply = Annotated[
@@ -137,8 +138,8 @@ ForceApply = Annotated[
     Option(
         "--force",
         help="Find rows by id or number even if they have changed since the audit, or "
-        "decisions do not say how they were (labels must be the same), and replace "
-        "the output whatever it is.",
+        "decisions do not say how they were (labels must be the same), replace the "
+        "output whatever it is, and read quoted cells that hold what could be rows.",
     ),
 ]
 Encoding = Annotated[str, Option(help="Encoding of a CSV file: cp1252, utf-16, …")]
@@ -188,10 +189,16 @@ def audit(
     )
     with _plain_errors():
         check_options(found)
-        file = read_file(data, categorical or [], encoding)
+        file = read_file(data, categorical or [], encoding, force=force)
         decisions = read_decisions(reviewed or [])
         plan = FileAudit(
-            file, target, id_column, groups, ignore or [], decisions, force=force
+            file,
+            target,
+            id_column,
+            groups,
+            ignore or [],
+            decisions,
+            force=force,
         )
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         inputs = [data, *(reviewed or [])]
@@ -219,7 +226,7 @@ def apply(
 ) -> None:
     """Write the data with the decisions of a review; nothing else changes."""
     with _plain_errors():
-        file = read_file(data, encoding=encoding)
+        file = read_file(data, encoding=encoding, force=force)
         found = read_decisions(decisions)
         file = read_as_reviewed(file, target, found)
         name, ending = _split_name(data)
@@ -238,7 +245,7 @@ def apply(
 
         def is_own(earlier: Path) -> bool:
             there = read_file(earlier, encoding=file.encoding)
-            return differs_only_in(located, there, file, target)
+            return is_cleaned(there, file, target, located)
 
         check_replaceable(path, is_own, force=force)
         if not is_device(path):
@@ -299,7 +306,8 @@ def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) 
     kinds = [each.kind for each in located.values()]
     _say(
         f"{path}: {counted(kinds.count(FLIP), 'label')} changed, "
-        f"{counted(kinds.count(DROP), 'row')} dropped, {kinds.count(KEEP)} kept"
+        f"{counted(kinds.count(DROP), 'row')} dropped, {kinds.count(KEEP)} kept "
+        f"({counted(len(kinds), 'decision')} read)"
     )
 
 

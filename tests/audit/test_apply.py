@@ -503,7 +503,7 @@ def test_list_that_is_filled_in_while_an_audit_runs_stays(data, tmp_path, monkey
     monkeypatch.setattr(LabelAudit, "fit", fit)
     for options in ([], ["--force"]):
         said = call(data, "--target", "rich", "--quick", *options, code=2)
-        assert "suspects.csv has changed since an audit wrote it" in said
+        assert "suspects.csv may have changed since an audit wrote it: no summ" in said
         assert listed.read_text() == filled
 
 
@@ -707,6 +707,138 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
         write_whole(path / "c.txt", "x")
     assert {each.name for each in tmp_path.iterdir()} == {"a.txt", "b.txt", "link.txt"}
     assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are not bytes elsewhere")
+def test_name_of_a_file_that_is_not_utf_8(data, tmp_path):
+    data = data.rename(tmp_path / os.fsdecode(b"Z\xfcrich.csv"))
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    for _ in range(2):
+        call(data, "--target", "rich", "--quick", "--quiet", "--out", "out")
+    assert (
+        "<title>Z?rich.csv: label review<" in (tmp_path / "out/review.html").read_text()
+    )
+
+
+NAMES = "review.html", "summary.json", "suspects.csv"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("earlier", [True, False])
+def test_audit_that_was_stopped_is_done_again(data, monkeypatch, name, earlier):
+    """Between two files of the folder, whose order counts."""
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    options = "--target", "rich", "--quick"
+    if earlier:
+        call(data, *options, "--top", 3)
+    replace = os.replace
+
+    def stop(part, target):
+        if Path(target).name == name:
+            raise KeyboardInterrupt
+        replace(part, target)
+
+    for top in (4, 5):
+        with monkeypatch.context() as patch:
+            patch.setattr("os.replace", stop)
+            call(data, *options, "--top", top, code=130)
+        left = {path.name for path in data.with_name("people-audit").iterdir()}
+        assert left == set(NAMES if earlier else NAMES[: NAMES.index(name)])
+    call(data, *options, "--top", 6)
+    call(data, *options)
+
+
+@pytest.mark.parametrize("other", ["name", "labels"])
+def test_page_of_another_audit_stays(data, tmp_path, other):
+    """Also if no summary lies beside it."""
+    rows = "".join(f"x{k},{k % 7},{['no', 'yes'][k % 7 > 3]}\n" for k in range(40))
+    data.write_text(TEXT + rows)
+    source = data if other == "labels" else data.rename(tmp_path / "<others> & co.csv")
+    options = "--quick", "--out", "out", "--target"
+    call(source, *options, "rich")
+    page = tmp_path / "out/review.html"
+    for name in NAMES[1:]:
+        (tmp_path / "out" / name).unlink()
+    call(source, *options, "rich")  # its own
+    text = page.read_text()
+    for name in NAMES[1:]:
+        (tmp_path / "out" / name).unlink()
+    data.write_text((TEXT + rows).replace("rich", "wealthy"))
+    said = call(data, *options, "wealthy", code=2)
+    assert "review.html exists already, and what it holds might be lost" in said
+    assert page.read_text() == text
+    call(data, *options, "wealthy", "--force")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_of_an_audit_that_are_inputs_or_folders(data, monkeypatch, name):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    monkeypatch.setattr(LabelAudit, "fit", None)
+    folder = data.with_name("people-audit")
+    folder.mkdir()
+    (folder / name).hardlink_to(data)
+    for option in ([], ["--force"]):
+        said = call(data, "--target", "rich", *option, code=2)
+        assert f"{folder / name} is one of the inputs; give --out another fol" in said
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    said = call(data, "--target", "rich", "--force", code=2)
+    assert f"{folder / name} is a folder; give --out another folder" in said
+
+
+def test_paths_that_cannot_be_used_are_named(data, monkeypatch):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    monkeypatch.setattr(LabelAudit, "fit", None)
+    decisions, long = decide(data, {0: "drop"}), "x" * 300
+    options = "--target", "rich"
+    for said in (
+        call(data, *options, "--out", long, code=2),
+        call("apply", data, decisions, *options, "--out", long, code=2),
+        call("apply", data, long, *options, code=2),
+        call(long, *options, code=2),
+    ):
+        assert re.search(
+            r"x{300}\S* cannot be used \(File name too long\); give an", said
+        )
+    listed = data.with_name("people-audit") / "suspects.csv"
+    listed.parent.mkdir()
+    listed.write_text("mine")
+
+    def read(path, read=Path.read_bytes):
+        if path == listed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    said = call(data, *options, code=2)
+    assert f"{listed} cannot be read (Permission denied); give --out another" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere folders cannot be opened")
+def test_files_and_their_folder_are_brought_to_disk(data, monkeypatch):
+    """Each file before it takes its place, and its folder after that."""
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    done = []
+
+    def fsync(descriptor, fsync=os.fsync):
+        state = os.fstat(descriptor)
+        done.append(("brought", state.st_ino))
+        fsync(descriptor)
+
+    def replace(part, target, replace=os.replace):
+        done.append(("moved", os.stat(part).st_ino))
+        replace(part, target)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    monkeypatch.setattr("os.replace", replace)
+    folder = data.with_name("people-audit")
+    call(data, "--target", "rich", "--quick")
+    apply(data, decide(data, {0: "drop"}))
+    expected = []
+    for path in (*(folder / name for name in NAMES), Path("people-cleaned.csv")):
+        its, holder = path.stat().st_ino, path.parent.stat().st_ino
+        expected += [("brought", its), ("moved", its), ("brought", holder)]
+    assert done == expected
 
 
 def test_list_that_somebody_has_changed_is_never_replaced(data, tmp_path):

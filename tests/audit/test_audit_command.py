@@ -455,10 +455,17 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
         assert "suspects.csv has changed since an audit wrote it" in said
         assert path.read_bytes() == content
     path.write_bytes(filled_in)
-    (tmp_path / "people-audit/summary.json").unlink()
-    said = audit(data, "--force", code=2)
-    assert "suspects.csv has changed since an audit wrote it" in said
-    assert path.read_bytes() == filled_in
+    summary = tmp_path / "people-audit/summary.json"
+    text = summary.read_text()
+    for content in (text[:-9], None):
+        summary.write_text(content) if content else summary.unlink()
+        said = audit(data, "--force", code=2)
+        assert (
+            "suspects.csv may have changed since an audit wrote it: no summary.json "
+            "beside it can be read that would tell; give --out another folder, or move "
+            "it." in said
+        )
+        assert path.read_bytes() == filled_in
 
 
 def test_no_cell_is_a_formula_to_a_spreadsheet(data, tmp_path):
@@ -546,6 +553,27 @@ def test_files_that_will_not_do(tmp_path, content, said):
 )
 def test_options_that_will_not_do(data, options, said):
     assert said in audit(data, *options, code=2)
+
+
+@pytest.mark.parametrize("n_distinct", [25, 150])
+def test_measured_target_with_an_odd_cell_is_no_class(data, n_distinct):
+    rows = people()
+    for k, row in enumerate(rows):
+        row["rich"] = f"{k % n_distinct}.5"
+    rows[5]["rich"] = "n/k"
+    data.write_text(text_of(rows))
+    said = audit(data, code=2)
+    assert (
+        f"'rich' has {n_distinct - (n_distinct == 150)} different numbers, from" in said
+    )
+    assert "looks like a measurement, but for 'n/k' in row 5; an audit needs" in said
+    assert "If these are classes, give --categorical rich." in said
+    said = audit(data, "--categorical", "rich", code=2 * (n_distinct > 100))
+    assert ("needs a column of up to 100 classes" in said) == (n_distinct > 100)
+    for k in range(0, 150, 4):  # texts of which some look like numbers
+        rows[k]["rich"] = f"c{k % 8}"
+    data.write_text(text_of(rows))
+    assert "looks like a measurement" not in audit(data, code=2 * (n_distinct > 100))
 
 
 def test_quote_that_is_not_closed_in_the_data(data, tmp_path):

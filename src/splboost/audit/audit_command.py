@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 import warnings
@@ -198,6 +199,7 @@ def audit(
             groups,
             ignore or [],
             decisions,
+            categorical=categorical or [],
             force=force,
         )
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
@@ -207,8 +209,8 @@ def audit(
         _show_columns(console, plan)
         with _showing_warnings(console):
             report = plan.run(found)
-        check_outputs(folder, inputs, target, force=force)  # time has passed
-        summary = write_findings(report, data, folder)
+        earlier = check_outputs(folder, inputs, target, force=force)  # time has passed
+        summary = write_findings(report, data, folder, earlier)
         _show_findings(console, summarise(found, plan.rows), report, folder)
         if as_json:
             typer.echo(summary)
@@ -274,8 +276,12 @@ def _plain_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except (ValueError, OSError, ImportError) as error:
-        _say(f"Error: {error}")
-        is_misuse = isinstance(error, ValueError)
+        said, is_misuse = str(error), isinstance(error, ValueError)
+        if isinstance(error, OSError) and error.filename is not None:
+            why = error.strerror or type(error).__name__
+            said = f"{error.filename} cannot be used ({why}); give another path."
+            is_misuse = error.errno != errno.ENOSPC
+        _say(f"Error: {said}")
         raise typer.Exit(MISUSE if is_misuse else FAILURE) from None
 
 

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -146,6 +147,89 @@ def test_ids_that_a_spreadsheet_spells_otherwise(data):
     text = decisions.read_text().replace("007", "7").replace("1.50", "1.5")
     decisions.write_text(text.replace("TRUE", "True"))
     assert "1 label changed, 1 row dropped, 1 kept" in apply(data, decisions)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_missing_cell_that_is_spelled_otherwise_is_another(data, tmp_path, ending):
+    """What stands for nothing to an audit may be an answer to people."""
+    path = tmp_path / f"people.{ending}"
+
+    def write(allergy):
+        table = TEXT.replace("\n", ",none\n").replace(",none", ",allergy", 1)
+        table = table.replace("no,none", f"no,{allergy}")
+        if ending == "csv":
+            path.write_text(table)
+        else:
+            pd.read_csv(io.StringIO(table), keep_default_na=False).to_parquet(path)
+
+    write("none")
+    decisions = decide(path, {1: "flip"})
+    for other in ("?", "", "NA"):
+        write(other)
+        assert "not as it was audited in row 1 (bob)" in apply(path, decisions, code=2)
+    write("none")
+    assert "1 label changed" in apply(path, decisions)
+    cleaned = path.with_name(f"people-cleaned.{ending}")
+    write("none")
+    path.rename(cleaned)
+    write("?")
+    kept = decide(path, {0: "keep"})
+    assert "exists already" in apply(path, kept, code=2)  # with an edit that counts
+
+
+def test_empty_cells_are_digested_as_ever(data):
+    data.write_text("name,age,rich\nann,,yes\nbob,31,no\n")
+    assert digest_row(read_file(data), 0) == "row-ea69414a238e8d96"
+    data.write_text("name,age,rich\nann,  ,yes\nbob,?,no\n")
+    assert digest_row(read_file(data), 0) == "row-ea69414a238e8d96"
+
+
+@pytest.mark.parametrize("new", ["0", "0.0", "0.00"])
+def test_labels_as_the_file_spells_numbers(data, tmp_path, new):
+    data.write_text("name,rich\nann,1.0\nbob,0.0\ncai,1.0\n")
+    decisions = decide(data, {0: "flip"})
+    text = decisions.read_text()
+    assert ",1.0,flip,0.0," in text
+    for old in ("1", "1.0"):
+        line = text.replace(",1.0,flip,0.0,", f",{old},flip,{new},")
+        decisions.write_text(line)
+        assert "1 label changed" in apply(data, decisions)
+        cleaned = tmp_path / "people-cleaned.csv"
+        assert cleaned.read_text() == "name,rich\nann,0.0\nbob,0.0\ncai,1.0\n"
+
+
+def test_decisions_of_a_page_made_in_python(data, tmp_path):
+    frame = pd.read_csv(io.StringIO(TEXT + "x,1,no\ny,2,yes\n" * 20))
+    frame.to_csv(data, index=False)
+    audit = LabelAudit(quick=True, top=1, random_state=0)
+    audit.fit(frame[["age"]], frame["rich"]).write_page(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    found = re.search('id="report">(.*?)</script>', text, re.DOTALL)
+    suspect = json.loads(found[1])["suspects"][0]
+    line = {name: suspect[name] for name in ("row", "digest")}
+    line |= {"given": frame["rich"][suspect["row"]], "decision": "drop"}
+    decisions = tmp_path / "decisions.json"
+    decisions.write_text(json.dumps({"format": "1", "decisions": [line]}))
+    said = apply(data, decisions, code=2)
+    assert "A page of LabelAudit.write_page was made in Python, from values and" in said
+    assert "save the cleaned data on it, or use --force if rows have the same" in said
+    assert "1 row dropped" in apply(data, decisions, "--force")
+    line["id_column"], line["id"] = "name", "nobody"  # which only a file's page knows
+    decisions.write_text(json.dumps({"format": "1", "decisions": [line]}))
+    assert "write_page" not in apply(data, decisions, code=2)
+
+
+def test_format_that_a_program_has_made_a_number(data, tmp_path):
+    decisions = tmp_path / "decisions.json"
+    for version, code in ((1, 0), (1.0, 0), ("1.0", 0), (2.0, 2), (1.5, 2)):
+        names = HEAD.strip().split(",")
+        (line,) = (
+            dict(zip(names, x, strict=True)) for x in lines_of(data, {0: "drop"})
+        )
+        document = {"decisions": [line | {"format": version}]}
+        decisions.write_text(json.dumps(document))
+        said = apply(data, decisions, "--force", code=code)
+        assert ("is unknown to this version of splboost" in said) == bool(code)
 
 
 def test_another_target_is_not_the_fault_of_the_file(data):
@@ -419,22 +503,50 @@ def test_list_that_is_filled_in_while_an_audit_runs_stays(data, tmp_path, monkey
     monkeypatch.setattr(LabelAudit, "fit", fit)
     for options in ([], ["--force"]):
         said = call(data, "--target", "rich", "--quick", *options, code=2)
-        assert "suspects.csv has changed since an audit wrote it" in said
+        assert "suspects.csv may have changed since an audit wrote it: no summ" in said
         assert listed.read_text() == filled
 
 
 def test_output_of_other_decisions_is_not_replaced(data, tmp_path):
     cleaned = tmp_path / "people-cleaned.csv"
     apply(data, decide(data, {0: "drop"}))
-    apply(data, decide(data, {0: "flip", 1: "drop"}))  # another mind on the same rows
-    assert "ann,31,no" in cleaned.read_text()
-    for text in (cleaned.read_text() + "fay,36,no\n", "notes of mine\n", "\0"):
+    apply(data, decide(data, {0: "drop", 1: "flip", 3: "drop"}))  # more of them
+    done = TEXT.replace("ann,31,yes\n", "").replace("bob,32,no", "bob,32,yes")
+    done = done.replace("dee,34,no\n", "")
+    assert cleaned.read_text() == done
+    for text in (
+        TEXT,  # a copy of the data
+        done.replace("bob,32,yes", "bob,32,unknown"),  # in a row that was decided on
+        done.replace("cai,33,yes", "cai,33,no"),
+        done.replace("cai,33,yes\n", ""),
+        done.replace("eve,35", "eve,?"),
+        done + "fay,36,no\n",
+        "notes of mine\n",
+        "\0",
+    ):
         cleaned.write_text(text)
-        said = apply(data, decide(data, {0: "drop", 1: "keep"}), code=2)
+        decisions = decide(data, {0: "drop", 1: "flip", 3: "drop", 4: "keep"})
+        said = apply(data, decisions, code=2)
         assert "exists already, and what it holds might be lost" in said
         assert cleaned.read_text() == text
-    apply(data, decide(data, {0: "drop"}), "--force")
-    assert cleaned.read_text() == TEXT.replace("ann,31,yes\n", "")
+    assert "1 kept (4 decisions read)" in apply(data, decisions, "--force")
+    assert cleaned.read_text() == done
+    said = apply(data, decide(data, {0: "flip"}), code=2)  # another mind on the row
+    assert "exists already" in said and cleaned.read_text() == done
+    kept = decide(data, {0: "keep"})
+    cleaned.write_text(TEXT)
+    apply(data, kept)  # for nothing would be lost
+
+
+def test_parquet_of_other_decisions_is_not_replaced(data, tmp_path):
+    frame = pd.read_csv(data)
+    path, out = tmp_path / "people.parquet", tmp_path / "people-cleaned.parquet"
+    frame.to_parquet(path)
+    apply(path, decide(path, {0: "drop", 1: "keep"}))
+    apply(path, decide(path, {0: "drop", 1: "flip"}))
+    assert pd.read_parquet(out)["rich"].tolist() == ["yes", "yes", "no", "yes"]
+    frame.to_parquet(out)
+    assert "exists already" in apply(path, decide(path, {0: "drop"}), code=2)
 
 
 @pytest.mark.parametrize(
@@ -595,6 +707,138 @@ def test_what_stays_of_a_file_that_is_replaced(tmp_path):
         write_whole(path / "c.txt", "x")
     assert {each.name for each in tmp_path.iterdir()} == {"a.txt", "b.txt", "link.txt"}
     assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are not bytes elsewhere")
+def test_name_of_a_file_that_is_not_utf_8(data, tmp_path):
+    data = data.rename(tmp_path / os.fsdecode(b"Z\xfcrich.csv"))
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    for _ in range(2):
+        call(data, "--target", "rich", "--quick", "--quiet", "--out", "out")
+    assert (
+        "<title>Z?rich.csv: label review<" in (tmp_path / "out/review.html").read_text()
+    )
+
+
+NAMES = "review.html", "summary.json", "suspects.csv"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("earlier", [True, False])
+def test_audit_that_was_stopped_is_done_again(data, monkeypatch, name, earlier):
+    """Between two files of the folder, whose order counts."""
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    options = "--target", "rich", "--quick"
+    if earlier:
+        call(data, *options, "--top", 3)
+    replace = os.replace
+
+    def stop(part, target):
+        if Path(target).name == name:
+            raise KeyboardInterrupt
+        replace(part, target)
+
+    for top in (4, 5):
+        with monkeypatch.context() as patch:
+            patch.setattr("os.replace", stop)
+            call(data, *options, "--top", top, code=130)
+        left = {path.name for path in data.with_name("people-audit").iterdir()}
+        assert left == set(NAMES if earlier else NAMES[: NAMES.index(name)])
+    call(data, *options, "--top", 6)
+    call(data, *options)
+
+
+@pytest.mark.parametrize("other", ["name", "labels"])
+def test_page_of_another_audit_stays(data, tmp_path, other):
+    """Also if no summary lies beside it."""
+    rows = "".join(f"x{k},{k % 7},{['no', 'yes'][k % 7 > 3]}\n" for k in range(40))
+    data.write_text(TEXT + rows)
+    source = data if other == "labels" else data.rename(tmp_path / "<others> & co.csv")
+    options = "--quick", "--out", "out", "--target"
+    call(source, *options, "rich")
+    page = tmp_path / "out/review.html"
+    for name in NAMES[1:]:
+        (tmp_path / "out" / name).unlink()
+    call(source, *options, "rich")  # its own
+    text = page.read_text()
+    for name in NAMES[1:]:
+        (tmp_path / "out" / name).unlink()
+    data.write_text((TEXT + rows).replace("rich", "wealthy"))
+    said = call(data, *options, "wealthy", code=2)
+    assert "review.html exists already, and what it holds might be lost" in said
+    assert page.read_text() == text
+    call(data, *options, "wealthy", "--force")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_of_an_audit_that_are_inputs_or_folders(data, monkeypatch, name):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    monkeypatch.setattr(LabelAudit, "fit", None)
+    folder = data.with_name("people-audit")
+    folder.mkdir()
+    (folder / name).hardlink_to(data)
+    for option in ([], ["--force"]):
+        said = call(data, "--target", "rich", *option, code=2)
+        assert f"{folder / name} is one of the inputs; give --out another fol" in said
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    said = call(data, "--target", "rich", "--force", code=2)
+    assert f"{folder / name} is a folder; give --out another folder" in said
+
+
+def test_paths_that_cannot_be_used_are_named(data, monkeypatch):
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    monkeypatch.setattr(LabelAudit, "fit", None)
+    decisions, long = decide(data, {0: "drop"}), "x" * 300
+    options = "--target", "rich"
+    for said in (
+        call(data, *options, "--out", long, code=2),
+        call("apply", data, decisions, *options, "--out", long, code=2),
+        call("apply", data, long, *options, code=2),
+        call(long, *options, code=2),
+    ):
+        assert re.search(
+            r"x{300}\S* cannot be used \(File name too long\); give an", said
+        )
+    listed = data.with_name("people-audit") / "suspects.csv"
+    listed.parent.mkdir()
+    listed.write_text("mine")
+
+    def read(path, read=Path.read_bytes):
+        if path == listed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    said = call(data, *options, code=2)
+    assert f"{listed} cannot be read (Permission denied); give --out another" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere folders cannot be opened")
+def test_files_and_their_folder_are_brought_to_disk(data, monkeypatch):
+    """Each file before it takes its place, and its folder after that."""
+    data.write_text(TEXT + "x,1,no\ny,2,yes\n" * 20)
+    done = []
+
+    def fsync(descriptor, fsync=os.fsync):
+        state = os.fstat(descriptor)
+        done.append(("brought", state.st_ino))
+        fsync(descriptor)
+
+    def replace(part, target, replace=os.replace):
+        done.append(("moved", os.stat(part).st_ino))
+        replace(part, target)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    monkeypatch.setattr("os.replace", replace)
+    folder = data.with_name("people-audit")
+    call(data, "--target", "rich", "--quick")
+    apply(data, decide(data, {0: "drop"}))
+    expected = []
+    for path in (*(folder / name for name in NAMES), Path("people-cleaned.csv")):
+        its, holder = path.stat().st_ino, path.parent.stat().st_ino
+        expected += [("brought", its), ("moved", its), ("brought", holder)]
+    assert done == expected
 
 
 def test_list_that_somebody_has_changed_is_never_replaced(data, tmp_path):

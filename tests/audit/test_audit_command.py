@@ -324,9 +324,9 @@ def test_labels_of_any_kind_and_back(tmp_path, spelling, classes):
 # ------------------------------------------------------------------------ review rounds
 
 
-def decide(data, suspects, kinds):
+def decide(data, suspects, kinds, force=False):
     """Decisions on the first suspects, as the page saves them."""
-    file = read_file(data)
+    file = read_file(data, force=force)
     lines = [
         f"{each['row']},,{each['given']},{kind},"
         f"{each['new_label'] if kind in ('flip', 'Flip') else ''},,"
@@ -455,10 +455,17 @@ def test_suspects_filled_in_by_hand_can_be_applied(data, tmp_path):
         assert "suspects.csv has changed since an audit wrote it" in said
         assert path.read_bytes() == content
     path.write_bytes(filled_in)
-    (tmp_path / "people-audit/summary.json").unlink()
-    said = audit(data, "--force", code=2)
-    assert "suspects.csv has changed since an audit wrote it" in said
-    assert path.read_bytes() == filled_in
+    summary = tmp_path / "people-audit/summary.json"
+    text = summary.read_text()
+    for content in (text[:-9], None):
+        summary.write_text(content) if content else summary.unlink()
+        said = audit(data, "--force", code=2)
+        assert (
+            "suspects.csv may have changed since an audit wrote it: no summary.json "
+            "beside it can be read that would tell; give --out another folder, or move "
+            "it." in said
+        )
+        assert path.read_bytes() == filled_in
 
 
 def test_no_cell_is_a_formula_to_a_spreadsheet(data, tmp_path):
@@ -546,6 +553,49 @@ def test_files_that_will_not_do(tmp_path, content, said):
 )
 def test_options_that_will_not_do(data, options, said):
     assert said in audit(data, *options, code=2)
+
+
+@pytest.mark.parametrize("n_distinct", [25, 150])
+def test_measured_target_with_an_odd_cell_is_no_class(data, n_distinct):
+    rows = people()
+    for k, row in enumerate(rows):
+        row["rich"] = f"{k % n_distinct}.5"
+    rows[5]["rich"] = "n/k"
+    data.write_text(text_of(rows))
+    said = audit(data, code=2)
+    assert (
+        f"'rich' has {n_distinct - (n_distinct == 150)} different numbers, from" in said
+    )
+    assert "looks like a measurement, but for 'n/k' in row 5; an audit needs" in said
+    assert "If these are classes, give --categorical rich." in said
+    said = audit(data, "--categorical", "rich", code=2 * (n_distinct > 100))
+    assert ("needs a column of up to 100 classes" in said) == (n_distinct > 100)
+    for k in range(0, 150, 4):  # texts of which some look like numbers
+        rows[k]["rich"] = f"c{k % 8}"
+    data.write_text(text_of(rows))
+    assert "looks like a measurement" not in audit(data, code=2 * (n_distinct > 100))
+
+
+def test_quote_that_is_not_closed_in_the_data(data, tmp_path):
+    text = text_of(people())
+    lines = text.splitlines(keepends=True)
+    lines[6], lines[10] = f'"{lines[6]}', f'"{lines[10]}'
+    data.write_text("".join(lines))
+    decisions = decide(data, [{"row": 0, "given": people()[0]["rich"]}], ["drop"], True)
+    for done in (
+        run("audit", data, "--target", "rich", "--quick"),
+        run("audit", "apply", data, decisions, "--target", "rich"),
+    ):
+        assert done.exit_code == 2
+        assert (
+            "people.csv: a cell in quotes goes from line 7 to line 11, and holds what "
+            "could be rows. Close the quote; or if the cell has these lines, use --for"
+        ) in done.output
+    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "decisions.csv"}
+    audit(data, "--force")
+    call("apply", data, decisions, "--target", "rich", "--force")
+    cleaned = (tmp_path / "people-cleaned.csv").read_text()
+    assert cleaned == "".join([lines[0], *lines[2:]])
 
 
 @pytest.mark.parametrize("out", ["people.csv", "people.csv/x/y", "people-audit"])
@@ -784,6 +834,13 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path):
 
     said = audit(data, "--reviewed", tmp_path / "people.decisions.csv", "--id", "name")
     assert "149 labels, of which" in said
+    assert "The page holds the suspects' rows: give it only to those who may" in said
+    context = browser.new_context()
+    page = Visit(context, folder / "review.html")
+    assert "holds rows of the data: give it only to those who may see" in page.text(
+        "#private"
+    )
+    context.close()
     again = {each["row"] for each in table_in(folder / "suspects.csv")}
     assert not again & {each["row"] for each in suspects[:5]}
 

@@ -237,9 +237,25 @@ def test_decisions_of_several_files(decide):
         ('{"decisions": [{"row": 1.5, "decision": "drop"}]}', "row 1.5 is not a whole"),
         (
             '{"decisions": [{"decision": ""}, {"row": true, "decision": "drop"}]}',
-            "decision 2: row True is not a whole",
+            "decision 2: row True is not a text or a number",
         ),
         ('{"decisions": [{"decision": "drop"}]}', "row None is not a whole number"),
+        *(
+            (
+                json.dumps({"decisions": [{"row": 1, "decision": kind}]}),
+                f"decision {kind}",
+            )
+            for kind in (False, 0)
+        ),
+        ('{"decisions": [{"decision": []}]}', r"1: decision \[\] is not a text; write"),
+        (
+            '{"decisions": [{"row": 1, "decision": "flip", "new_label": ["yes"]}]}',
+            r"new_label \['yes'\] is not a text or a number; write one, or save",
+        ),
+        ('{"format": true, "decisions": [{"decision": ""}]}', "format True is not a"),
+        ("sep=,\n" + HEAD, r"a line for Excel \(sep=\); delete that line"),
+        (b"PK\x03\x04\x14\x00", r"is an Excel workbook .* save the sheet as CSV UTF-8"),
+        (b"PAR1\x15\x04\x80", "is not UTF-8 text .*; save it as CSV in UTF-8"),
         ("row,id,given,décision\n".encode("cp1252"), r"\(line 1\); save it as CSV in"),
         (HEAD + "\n1,,no,drop\n", "line 3 has 4 fields for 5 columns. Correct that"),
         (

@@ -233,3 +233,45 @@ def test_what_is_not_there(write, tmp_path):
 def test_labels_in_one_spelling(write, cells, labels):
     file = write("label\n" + "\n".join(cells) + "\n")
     assert labels_of(file, "label") == labels
+
+
+ROWS = [f"p{k},{k},x{k},yes" for k in range(9)]
+
+
+def swallowed(first, last, end="\n"):
+    """Rows with a quote too many in each of two."""
+    lines = ["id,age,home,rich", *ROWS]
+    lines[first[0]] = lines[first[0]].replace(first[1], f'"{first[1]}')
+    lines[last[0]] = lines[last[0]].replace(last[1], f'{last[1]}"')
+    return end.join([*lines, ""])
+
+
+@pytest.mark.parametrize(
+    "text, lines",
+    [
+        (swallowed((4, "yes"), (7, "yes")), "line 5 to line 8"),
+        (swallowed((4, "yes"), (5, "yes"), "\r\n"), "line 5 to line 6"),
+        (swallowed((4, "p3"), (5, "p4"), "\r"), "line 5 to line 6"),
+        (swallowed((4, "x3"), (5, "x4")), "line 5 to line 6"),
+        (swallowed((4, "x3"), (9, "x8")).replace("p2", '"p\n2"'), "line 6 to line 11"),
+        (swallowed((4, "yes"), (7, "yes")).replace(",", ";"), "line 5 to line 8"),
+        (swallowed((4, "yes"), (7, "yes")).replace("p5", "\n p5"), "line 5 to line 9"),
+    ],
+)
+def test_cells_that_have_taken_in_rows(tmp_path, text, lines):
+    path = tmp_path / "data.csv"
+    path.write_text(text, newline="")
+    with pytest.raises(FileError, match=rf"data\.csv: a cell in quotes .*{lines}, and"):
+        read_file(path)
+    assert read_file(path, force=True).n_rows < 9
+
+
+def test_cells_of_several_lines_that_hold_no_rows(write):
+    notes = ['"a,\nb"', '"a,b,c,d,e\n\n,"', '"\n"', '"a\nb, c\n"', "d"]
+    for place in range(4):
+        lines = [ROWS[k].split(",") for k in range(5)]
+        for line, note in zip(lines, notes, strict=True):
+            line[place] = note
+        text = "\n".join(",".join(line) for line in lines)
+        assert write(f"id,age,home,rich\n{text}\n").n_rows == 5
+    assert write('a,b\n1,"x\n2,y"\n').n_rows == 1  # two columns tell nothing

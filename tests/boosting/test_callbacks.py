@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
 import numpy as np
@@ -449,6 +450,27 @@ def test_a_fit_leaves_the_handler_of_ctrl_c(handler, inside):
         signal.signal(signal.SIGINT, before)
     assert found[0] is handler
     assert after is (handler if inside is None else inside)
+
+
+def test_fits_in_threads_leave_the_handler_of_ctrl_c():
+    X, y = data()
+    found = []
+
+    def fit(learner):
+        def callback(progress):
+            found.append(signal.getsignal(signal.SIGINT))
+
+        SPLBoostClassifier(learner, n_estimators=3, callback=callback).fit(X, y)
+
+    before = signal.signal(signal.SIGINT, own_handler)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            learners = CARTClassifier(max_depth=1), C45Classifier(max_depth=1)
+            assert list(pool.map(fit, learners)) == [None, None]
+        after = signal.getsignal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found == [own_handler] * 6 and after is own_handler
 
 
 # -- verbose --------------------------------------------------------------------------

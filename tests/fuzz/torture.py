@@ -1,8 +1,9 @@
 """Kills everything that writes a file at every write, and fills the disk up instead.
 
-Afterwards each file is the earlier one or the new one, byte for byte. Writers run in
-children forked from a process that has everything imported, with ``torture.c``
-preloaded. Run by ``make torture``, or ``python -m fuzz.torture NAME ...`` in ``tests``.
+Afterwards each file is the earlier one or the new one, byte for byte, and the same can
+be done again. Writers run in children forked from a process that has everything
+imported, with ``torture.c`` preloaded. Run by ``make torture``, or ``python -m
+fuzz.torture NAME ...`` in ``tests``.
 """
 
 import argparse
@@ -161,6 +162,9 @@ class Rack:
         elif not killed and not self.is_store:
             new = all(found.get(name) == self.after[name] for name in self.outputs)
             assert new, "says nothing, and has not written all"
+        if struck:
+            ending, said, _ = run(self.writer.write, self.place)
+            assert ending == "done", f"is not done again: {said}"
         return struck
 
     def _check_rest(self, name, content, killed, said):

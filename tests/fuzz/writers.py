@@ -46,7 +46,9 @@ def _prepare_decisions(ending, folder, version):
     if version == 0:
         save(data, make_rows())
         audit(data, folder / "audit", "--top", 12)
-    kinds = ["flip", "drop", "keep"] if version == 0 else ["flip"] * 5 + ["drop"] * 5
+    kinds = ["flip", "drop", "keep"]
+    if version == 1:  # more decisions, by which the earlier output is replaced
+        kinds += ["flip"] * 4 + ["drop"] * 4
     decisions.write_text(text_of(decide(folder / "audit" / "suspects.csv", kinds)))
 
 

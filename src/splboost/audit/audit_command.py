@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 import warnings
@@ -21,7 +22,7 @@ from splboost._tools.compiling import notice
 from splboost._tools.interrupts import EXIT_CODE
 from splboost._tools.whole_files import check_replaceable, is_device
 from splboost._tools.wording import counted, listed
-from splboost.audit.cleaning import differs_only_in, write_cleaned
+from splboost.audit.cleaning import is_cleaned, write_cleaned
 from splboost.audit.decisions import (
     DROP,
     FLIP,
@@ -128,8 +129,9 @@ ForceAudit = Annotated[
     bool,
     Option(
         "--force",
-        help="Replace files that no audit of these labels has written, and use "
-        "--reviewed decisions on rows that have changed since.",
+        help="Replace files that no audit of these labels has written, use "
+        "--reviewed decisions on rows that have changed since, and read quoted cells "
+        "that hold what could be rows.",
     ),
 ]
 ForceApply = Annotated[
@@ -137,8 +139,8 @@ ForceApply = Annotated[
     Option(
         "--force",
         help="Find rows by id or number even if they have changed since the audit, or "
-        "decisions do not say how they were (labels must be the same), and replace "
-        "the output whatever it is.",
+        "decisions do not say how they were (labels must be the same), replace the "
+        "output whatever it is, and read quoted cells that hold what could be rows.",
     ),
 ]
 Encoding = Annotated[str, Option(help="Encoding of a CSV file: cp1252, utf-16, …")]
@@ -188,10 +190,17 @@ def audit(
     )
     with _plain_errors():
         check_options(found)
-        file = read_file(data, categorical or [], encoding)
+        file = read_file(data, categorical or [], encoding, force=force)
         decisions = read_decisions(reviewed or [])
         plan = FileAudit(
-            file, target, id_column, groups, ignore or [], decisions, force=force
+            file,
+            target,
+            id_column,
+            groups,
+            ignore or [],
+            decisions,
+            categorical=categorical or [],
+            force=force,
         )
         folder = out or data.with_name(f"{_split_name(data)[0]}-audit")
         inputs = [data, *(reviewed or [])]
@@ -200,8 +209,8 @@ def audit(
         _show_columns(console, plan)
         with _showing_warnings(console):
             report = plan.run(found)
-        check_outputs(folder, inputs, target, force=force)  # time has passed
-        summary = write_findings(report, data, folder)
+        earlier = check_outputs(folder, inputs, target, force=force)  # time has passed
+        summary = write_findings(report, data, folder, earlier)
         _show_findings(console, summarise(found, plan.rows), report, folder)
         if as_json:
             typer.echo(summary)
@@ -219,7 +228,7 @@ def apply(
 ) -> None:
     """Write the data with the decisions of a review; nothing else changes."""
     with _plain_errors():
-        file = read_file(data, encoding=encoding)
+        file = read_file(data, encoding=encoding, force=force)
         found = read_decisions(decisions)
         file = read_as_reviewed(file, target, found)
         name, ending = _split_name(data)
@@ -238,7 +247,7 @@ def apply(
 
         def is_own(earlier: Path) -> bool:
             there = read_file(earlier, encoding=file.encoding)
-            return differs_only_in(located, there, file, target)
+            return is_cleaned(there, file, target, located)
 
         check_replaceable(path, is_own, force=force)
         if not is_device(path):
@@ -267,8 +276,12 @@ def _plain_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except (ValueError, OSError, ImportError) as error:
-        _say(f"Error: {error}")
-        is_misuse = isinstance(error, ValueError)
+        said, is_misuse = str(error), isinstance(error, ValueError)
+        if isinstance(error, OSError) and error.filename is not None:
+            why = error.strerror or type(error).__name__
+            said = f"{error.filename} cannot be used ({why}); give another path."
+            is_misuse = error.errno != errno.ENOSPC
+        _say(f"Error: {said}")
         raise typer.Exit(MISUSE if is_misuse else FAILURE) from None
 
 
@@ -299,7 +312,8 @@ def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) 
     kinds = [each.kind for each in located.values()]
     _say(
         f"{path}: {counted(kinds.count(FLIP), 'label')} changed, "
-        f"{counted(kinds.count(DROP), 'row')} dropped, {kinds.count(KEEP)} kept"
+        f"{counted(kinds.count(DROP), 'row')} dropped, {kinds.count(KEEP)} kept "
+        f"({counted(len(kinds), 'decision')} read)"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -48,14 +48,7 @@ def write_cleaned(
             f"{file.path} is {kind}, and is written as {kind}; give --out an ending "
             f"that fits, unlike that of {path}."
         )
-    labels, cells = labels_of(file, target), file.columns[target].cells
-    # As the first row that has a label spells it
-    spelling = dict(zip(labels[::-1], cells[::-1], strict=True)) | {None: None}
-    changes = {
-        row: spelling[each.label]
-        for row, each in decisions.items()
-        if each.kind != KEEP
-    }
+    changes = find_changes(file, target, decisions)
     if text is None:
         with replacing(path, file.path) as part:
             change_parquet(file, part, target, changes)
@@ -66,33 +59,55 @@ def write_cleaned(
     write_whole(path, gzip.compress(content) if is_packed else content, file.path)
 
 
-def differs_only_in(
-    rows: Iterable[int], cleaned: TableFile, file: TableFile, target: str
-) -> bool:
-    """Whether a cleaned file differs from its source in some rows alone.
+def find_changes(
+    file: TableFile, target: str, decisions: Mapping[int, Decision]
+) -> dict[int, str | None]:
+    """By row that changes: its new label, spelled as in the file; None to drop it."""
+    labels, cells = labels_of(file, target), file.columns[target].cells
+    # As the first row that has a label spells it
+    spelling = dict(zip(labels[::-1], cells[::-1], strict=True)) | {None: None}
+    return {
+        row: spelling[each.label]
+        for row, each in decisions.items()
+        if each.kind != KEEP
+    }
 
-    These may have other labels, or be left out. So nothing is lost if the cleaned file
-    is made anew from decisions on these rows.
+
+def is_cleaned(
+    there: TableFile, file: TableFile, target: str, decisions: Mapping[int, Decision]
+) -> bool:
+    """Whether a file is another with some of these decisions applied, and no more.
+
+    So nothing is lost if it is written anew from all of them. A mere copy is none,
+    unless no decision changes anything.
     """
-    if list(cleaned.columns) != list(file.columns):
+    if list(there.columns) != list(file.columns):
         return False
-    decided, names = set(rows), [*(file.columns.keys() - {target}), target]
+    names = [*(file.columns.keys() - {target}), target]
     after, before = (
-        list(zip(*(table.columns[name].cells for name in names), strict=True))
-        for table in (cleaned, file)
+        [
+            tuple(table.columns[name].text(row) for name in names)
+            for row in range(table.n_rows)
+        ]
+        for table in (there, file)
     )
-    # Numbers of rows of the cleaned file that the rows of the source so far may be in
-    ends = {0}
+    changes = find_changes(file, target, decisions)
+    # How many rows of the cleaned file the rows of the source so far may be, and
+    # whether one of them is changed
+    ends = {(0, not changes)}
     for row, cells in enumerate(before):
-        if row in decided:
-            ends |= {
-                at + 1
-                for at in ends
-                if at < len(after) and after[at][:-1] == cells[:-1]
-            }
-        else:
-            ends = {at + 1 for at in ends if after[at : at + 1] == [cells]}
-    return len(after) in ends
+        found = {
+            (at + 1, is_changed)
+            for at, is_changed in ends
+            if after[at : at + 1] == [cells]
+        }
+        if row in changes and (label := changes[row]) is None:
+            found |= {(at, True) for at, _ in ends}
+        elif row in changes:
+            changed = [(*cells[:-1], label)]
+            found |= {(at + 1, True) for at, _ in ends if after[at : at + 1] == changed}
+        ends = found
+    return (len(after), True) in ends
 
 
 # ---------------------------------------------------------------------------------- CSV

@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,10 +21,10 @@ from splboost.audit.table_files import (
     CATEGORY,
     MARK,
     NUMBER,
-    Column,
     FileError,
     TableFile,
     labels_of,
+    number_of,
     read_text,
     spell_number,
     split_csv,
@@ -76,6 +75,8 @@ class Decision:
 def digest_row(file: TableFile, row: int) -> str:
     """A short text that differs where a name or a cell of the row does.
 
+    Also where a missing cell is spelled otherwise: ``none`` may have been an answer.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -85,7 +86,7 @@ def digest_row(file: TableFile, row: int) -> str:
     >>> digest_row(file, 0)
     'row-a9da9ccaf21b2de9'
     """
-    cells = sorted((name, column.cells[row]) for name, column in file.columns.items())
+    cells = sorted((name, column.text(row)) for name, column in file.columns.items())
     text = json.dumps(cells).encode("ascii")
     return f"row-{hashlib.sha256(text).hexdigest()[:16]}"
 
@@ -130,7 +131,7 @@ def read_decisions(paths: Iterable[str | Path]) -> list[Decision]:
         is_json = text.lstrip().startswith("{") or path.suffix.lower() == ".json"
         for where, line in (_read_json if is_json else _read_csv_lines)(path, text):
             # Spreadsheets like capitals.
-            kind = str(line.get("decision") or "").strip().lower()
+            kind = (line.get("decision") or "").strip().lower()
             if not kind:
                 continue
             each = _decision(where, line, kind)
@@ -168,7 +169,22 @@ def _read_json(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         )
     shared = {name: document.get(name) for name in ("id_column", "format")}
     for number, line in enumerate(lines, start=1):
-        yield f"{path}, decision {number}", {**shared, **line}
+        where, fields = f"{path}, decision {number}", {**shared, **line}
+        for name in FIELDS:
+            _check_type(where, name, fields.get(name))
+        yield where, fields
+
+
+def _check_type(where: str, name: str, value: Any) -> None:
+    """Refuse what JSON has besides texts and numbers, as ``false`` or a list."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(value, str) or value is None or (is_number and name != "decision"):
+        return
+    kind = "a text" if name == "decision" else "a text or a number"
+    raise FileError(
+        f"{where}: {name} {value!r} is not {kind}; write one, or save the decisions "
+        "again."
+    )
 
 
 def _read_csv_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -214,7 +230,7 @@ def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
             "or nothing."
         )
     try:
-        row = int(re.sub(r"\.0+$", "", str(line["row"])))  # spreadsheets write 7.0
+        row = int(_without_point(str(line["row"])))
     except (KeyError, ValueError):
         raise FileError(
             f"{where}: row {line.get('row')!r} is not a whole number; give the number "
@@ -231,7 +247,7 @@ def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
     )
     if version is None:
         digest = None
-    elif version != FORMAT:
+    elif _without_point(version) != FORMAT:
         raise FileError(
             f"{where}: format {version!r} is unknown to this version of splboost, "
             f"which reads {FORMAT!r}; use the version that wrote the file."
@@ -242,6 +258,11 @@ def _decision(where: str, line: Mapping[str, Any], kind: str) -> Decision:
         )
     new = str(label) if kind == FLIP else None
     return Decision(row, given or "", kind, new, name, id_column, digest)
+
+
+def _without_point(number: str) -> str:
+    """A whole number as it was before a spreadsheet made 7.0 of it."""
+    return re.sub(r"\.0+$", "", number)
 
 
 # ------------------------------------------------------------------------- finding rows
@@ -261,7 +282,7 @@ def read_as_reviewed(
     cells = {cell.strip() for cell in column.cells if cell is not None}
     named = {text for each in decisions for text in (each.given, each.label)}
     if named & (cells - set(labels_of(file, target))):
-        texts = Column(CATEGORY, column.cells)
+        texts = replace(column, kind=CATEGORY)
         return replace(file, columns={**file.columns, target: texts})
     return file
 
@@ -360,8 +381,7 @@ def _has_id(file: TableFile, row: int, decision: Decision) -> bool:
     if decision.id_column not in file.columns:
         return False
     cell = file.columns[decision.id_column].cells[row] or ""
-    pairs = (decision.id, cell), (cell, decision.id)
-    return any(_spelled(text, [other], file.separator) for text, other in pairs)
+    return _spelled(decision.id, [cell], file.separator) is not None
 
 
 def _describe_changed(
@@ -375,12 +395,19 @@ def _describe_changed(
     hint = ""
     if len(changed) == n_decisions > 1:
         hint = " No decision fits: has a column been changed?"
+    python = ""
+    if len(changed) == n_decisions and not any(each.id_column for each in changed):
+        python = (
+            " A page of LabelAudit.write_page was made in Python, from values and not "
+            "from this file: if it is the decisions' own, save the cleaned data on it, "
+            "or use --force if rows have the same numbers here and there."
+        )
     return (
         f"{file.path} is not as it was audited in {listed(changed)}: a cell has "
         "changed, the row has moved or is gone, or the decision has the id of another "
         f"row.{hint} Nothing is changed; give the file that was audited and the "
         "decisions as they were saved, audit this file, or use --force to find rows by "
-        "id or number and compare labels alone."
+        f"id or number and compare labels alone.{python}"
     )
 
 
@@ -389,9 +416,18 @@ def _spelled(text: str, known: Sequence[str], separator: str) -> str | None:
     if text in known:
         return text
     for decimal in (separator, ";"):  # with which a comma may be a decimal point
-        with suppress(ValueError, ArithmeticError):
-            number = spell_number(text, decimal)
-            if number in known:
-                return number
+        if number_of(text, decimal) is None:
+            continue
+        number = spell_number(text, decimal)
+        if number in known:
+            return number
+        alike = [
+            label
+            for label in known
+            if number_of(label, decimal) is not None
+            and spell_number(label, decimal) == number
+        ]
+        if len(alike) == 1:
+            return alike[0]
     alike = [label for label in known if label.casefold() == text.strip().casefold()]
     return alike[0] if len(alike) == 1 else None

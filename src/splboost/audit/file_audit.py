@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from splboost.audit.decisions import (
     locate_decisions,
 )
 from splboost.audit.label_audit import LabelAudit
-from splboost.audit.page import GENERATOR, brief, make_page, make_report
+from splboost.audit.page import GENERATOR, brief, make_page, make_report, mark_subject
 from splboost.audit.table_files import (
     MOST_NAMED,
     NUMBER,
@@ -52,6 +51,7 @@ MOST_ODD = 0.1  # share of cells that may be odd in a column of numbers
 MOST_NUMBERS = 20  # different numbers that may be classes; more are measurements
 SUSPECTS, PAGE, SUMMARY = "suspects.csv", "review.html", "summary.json"
 LIST_DIGEST = "suspects_sha256"  # in the summary
+EARLIER_DIGEST = "earlier_suspects_sha256"
 EVIDENCE = "chance_wrong", "label_quality", "because"
 SUMMARISED = (
     *("name", "target", "version", "classes", "n_rows", "n_labels", "n_unlabelled"),
@@ -71,6 +71,7 @@ class FileAudit:
     groups : name of the column that says what rows belong to, or None
     ignore : columns to leave out, or several of them with commas between
     decisions : those so far
+    categorical : columns of categories, likewise
     force : for decisions, as `locate_decisions` takes it
 
     Attributes
@@ -90,6 +91,7 @@ class FileAudit:
         ignore: Sequence[str],
         decisions: list[Decision],
         *,
+        categorical: Sequence[str] = (),
         force: bool = False,
     ) -> None:
         self.file = file
@@ -97,7 +99,7 @@ class FileAudit:
         self.id_column = id_column
         self.groups = groups
         self._labels = labels_of(file, target)
-        _check_labels(file, target, self._labels)
+        _check_labels(file, target, self._labels, categorical)
         self.left_out = self._leave_out(ignore)
         self.features = [name for name in file.columns if name not in self.left_out]
         if not self.features:
@@ -196,10 +198,14 @@ def _find_fault(file: TableFile, column: Column) -> str | None:
     return None
 
 
-def _check_labels(file: TableFile, target: str, labels: Sequence[str | None]) -> None:
+def _check_labels(
+    file: TableFile,
+    target: str,
+    labels: Sequence[str | None],
+    categorical: Sequence[str],
+) -> None:
     known = [label for label in labels if label is not None]
     distinct = sorted(set(known))
-    start = f"{file.path}: {target!r} has {len(distinct)} different"
     if len(known) < FEWEST_ROWS:
         some = "" if len(known) == file.n_rows else f" with a label in {target!r}"
         raise FileError(
@@ -211,17 +217,32 @@ def _check_labels(file: TableFile, target: str, labels: Sequence[str | None]) ->
             f"{file.path}: all labels in {target!r} are {distinct[0]!r}; an audit "
             "needs two classes."
         )
-    if file.columns[target].kind == NUMBER and len(distinct) > MOST_NUMBERS:
-        numbers = sorted(map(float, distinct))
+    numbers, odd = _split_numbers(file, labels)
+    is_named = target in split_names(categorical, file.columns)
+    is_measured = not is_named and (file.columns[target].kind == NUMBER or odd)
+    if is_measured and len(numbers) > MOST_NUMBERS:
+        but = f", but for {brief(odd[1])!r} in row {odd[0]}" if odd else ""
         raise FileError(
-            f"{start} numbers, from {numbers[0]:g} to {numbers[-1]:g}, and looks like "
-            "a measurement; an audit needs classes. If these are classes, give "
-            f"--categorical {target}."
+            f"{file.path}: {target!r} has {len(numbers)} different numbers, from "
+            f"{numbers[0]:g} to {numbers[-1]:g}, and looks like a measurement{but}; an "
+            f"audit needs classes. If these are classes, give --categorical {target}."
         )
     if len(distinct) > MOST_CLASSES:
         raise FileError(
-            f"{start} values; an audit needs a column of up to {MOST_CLASSES} classes."
+            f"{file.path}: {target!r} has {len(distinct)} different values; an audit "
+            f"needs a column of up to {MOST_CLASSES} classes."
         )
+
+
+def _split_numbers(
+    file: TableFile, labels: Sequence[str | None]
+) -> tuple[list[float], tuple[int, str] | None]:
+    """Numbers among the labels, and the first row that has none, if these are few."""
+    known = [(row, label) for row, label in enumerate(labels) if label is not None]
+    number = {label: number_of(label, file.separator) for _, label in known}
+    odd = [(row, label) for row, label in known if number[label] is None]
+    numbers = sorted(each for each in number.values() if each is not None)
+    return numbers, odd[0] if 0 < len(odd) <= MOST_ODD * len(known) else None
 
 
 # --------------------------------------------------------------------------- the folder
@@ -241,12 +262,12 @@ def check_folder(folder: Path) -> None:
 
 def check_outputs(
     folder: Path, inputs: Sequence[Path], target: str, *, force: bool = False
-) -> None:
-    """Refuse to write over what must not be lost.
+) -> str | None:
+    """Refuse to write over what must not be lost; the digest of the list that may be.
 
-    That is, always, a list of suspects that has changed since an audit wrote it, and a
-    file that is read; and, without ``force``, the audit of other labels, and files that
-    no audit has written.
+    That is, always, a list of suspects that has changed since an audit wrote it, or
+    may have, and a file that is read; and, without ``force``, the audit of other
+    labels, and files that no audit of these has written.
 
     Parameters
     ----------
@@ -256,26 +277,43 @@ def check_outputs(
     """
     remedy = "give --out another folder, or move it."
     summary = _read_summary(folder / SUMMARY)
-    suspects, list_digest = folder / SUSPECTS, summary.get(LIST_DIGEST)
-    if (
-        suspects.is_file()
-        and _sha256(suspects.read_bytes()) != list_digest
-        and (list_digest is not None or _is_list(suspects))
-    ):
-        raise FileError(f"{suspects} has changed since an audit wrote it; {remedy}")
-    for name, is_own in (
-        (SUMMARY, lambda _: "n_suspects" in summary),
-        (SUSPECTS, _is_list),
-        (PAGE, partial(has_mark, mark=GENERATOR)),
-    ):
-        path = folder / name
-        if path.exists() and any(path.samefile(each) for each in inputs):
-            raise FileError(f"{path} is one of the inputs; {remedy}")
-        check_replaceable(path, is_own, force=force)
+    suspects, list_digest = folder / SUSPECTS, None
+    # Where an audit was killed, the list may be that of the audit before
+    audits = [summary.get(name) for name in (LIST_DIGEST, EARLIER_DIGEST)]
+    if suspects.is_file():
+        list_digest = _sha256(_read_bytes(suspects, remedy))
+        if audits[0] is None and _is_list(suspects):
+            raise FileError(
+                f"{suspects} may have changed since an audit wrote it: no {SUMMARY} "
+                f"beside it can be read that would tell; {remedy}"
+            )
+        if audits[0] is not None and list_digest not in audits:
+            raise FileError(f"{suspects} has changed since an audit wrote it; {remedy}")
     audited = summary.get("target"), summary.get("data")
     if summary and not force and audited != (target, _relative(inputs[0], folder)):
         labels, file = audited
         raise FileError(f"{folder} has the audit of {labels!r} in {file}; {remedy}")
+    marks = GENERATOR, mark_subject(inputs[0].name, target)
+    for name, is_own in (
+        (SUMMARY, lambda _: "n_suspects" in summary),
+        (SUSPECTS, _is_list),
+        (PAGE, lambda path: all(has_mark(path, mark) for mark in marks)),
+    ):
+        path = folder / name
+        if path.is_dir():
+            raise FileError(f"{path} is a folder; {remedy}")
+        if path.exists() and any(path.samefile(each) for each in inputs):
+            raise FileError(f"{path} is one of the inputs; {remedy}")
+        check_replaceable(path, is_own, force=force)
+    return list_digest
+
+
+def _read_bytes(path: Path, remedy: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        why = error.strerror or error
+        raise FileError(f"{path} cannot be read ({why}); {remedy}") from None
 
 
 def _read_summary(path: Path) -> dict[str, Any]:
@@ -298,11 +336,16 @@ def _is_list(path: Path) -> bool:
     return first is not None and set(NEEDED) <= set(first.fields)
 
 
-def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
-    """Write all that was found in a file, and return the summary."""
+def write_findings(
+    report: dict[str, Any], data: Path, folder: Path, earlier: str | None
+) -> str:
+    """Write all that was found in a file, and return the summary.
+
+    The list comes last: until it is there, the summary says that the ``earlier`` one,
+    of this digest, may be replaced.
+    """
     write_whole(folder / PAGE, make_page(report), data)
     suspects = _list_suspects(report)
-    write_whole(folder / SUSPECTS, suspects, data)
     found = {
         "data": _relative(data, folder),
         **{name: report[name] for name in SUMMARISED},
@@ -310,9 +353,11 @@ def write_findings(report: dict[str, Any], data: Path, folder: Path) -> str:
         "page": str(folder / PAGE),
         "suspects": str(folder / SUSPECTS),
         LIST_DIGEST: _sha256(suspects),  # so that changes to the list are seen
+        EARLIER_DIGEST: earlier,
     }
     summary = json.dumps(found, indent=1)
     write_whole(folder / SUMMARY, summary + "\n", data)
+    write_whole(folder / SUSPECTS, suspects, data)
     return summary
 
 

@@ -44,6 +44,7 @@ SCRIPTS = (
 # UTF-8 cannot write
 UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 N_BINS = 40  # of the histogram
+MOST_SUBJECT = 1000  # characters
 MOST_EXPLAINED = 1000  # suspects
 MOST_SOURCE = 20_000_000  # characters of a file that the page carries along
 
@@ -266,12 +267,24 @@ def make_page(report: dict[str, Any]) -> str:
     )
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         generator=GENERATOR,
+        subject=mark_subject(report["name"], report["target"]),
         policy="; ".join(policy),
-        title=html.escape(f"{report['name']}: label review"),
+        title=_as_html(f"{report['name']}: label review"),
         style=style,
         script=script,
         report=UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text_of_data),
     )
+
+
+def mark_subject(name: str, target: str) -> str:
+    """What is near the start of the page of an audit of these labels in this file."""
+    subject = _as_html(brief(f"{target} in {name}", MOST_SUBJECT))
+    return f'<meta name="description" content="{subject}">'
+
+
+def _as_html(text: str) -> str:
+    """Also of names of files that are not UTF-8."""
+    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _sha256(text: str) -> str:

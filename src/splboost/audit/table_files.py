@@ -10,7 +10,7 @@ import math
 import re
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from difflib import get_close_matches
 from itertools import chain
@@ -34,6 +34,8 @@ SEPARATORS = ",", ";", "\t", "|"
 MARK = "\ufeff"  # some programs start a text with it
 EXCEL_HINT = re.compile(MARK + '?"?sep=.')
 LONGEST_FIELD = 2**31 - 1
+LINE_END = re.compile(r"\r\n|\r|\n")
+FEWEST_COLUMNS = 3  # by which rows can be told from other lines
 LONGEST_START = 20  # bytes by which a format is known
 PARQUET_START = b"PAR1\x15"
 UNPACK = "unpack it, or compress it by gzip"
@@ -70,10 +72,17 @@ class Column:
     ----------
     kind : "number", "category" or "text", which is of no use to an audit
     cells : texts as in the file; None where they are missing
+    spelled : the same where missing cells are spelled somehow, as ``NA`` or ``?``; None
+        if it is the cells themselves
     """
 
     kind: str
     cells: list[str | None]
+    spelled: list[str | None] | None = None
+
+    def text(self, row: int) -> str | None:
+        """What stands in the file; None if nothing does."""
+        return (self.spelled or self.cells)[row]
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,11 @@ class TableFile:
 
 
 def read_file(
-    path: str | Path, categorical: Sequence[str] = (), encoding: str = UTF_8
+    path: str | Path,
+    categorical: Sequence[str] = (),
+    encoding: str = UTF_8,
+    *,
+    force: bool = False,
 ) -> TableFile:
     """Read a CSV (also ``.gz``) or Parquet file, and see what its columns are.
 
@@ -124,16 +137,17 @@ def read_file(
     categorical : names of columns that are categories whatever they look like, or
         several of them with commas between
     encoding : of the text of a CSV
+    force : read a CSV even if a cell seems to have taken in rows by a stray quote
     """
     path = Path(path)
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise FileError(f"{path} {state}; give the path of a CSV or Parquet file.")
     is_parquet = path.suffix.lower() in PARQUET
-    file = _read_parquet(path) if is_parquet else _read_csv(path, encoding)
+    file = _read_parquet(path) if is_parquet else _read_csv(path, encoding, force)
     for name in split_names(categorical, file.columns):
         column = file.column(name, "--categorical")
-        file.columns[name] = Column(CATEGORY, column.cells)
+        file.columns[name] = replace(column, kind=CATEGORY)
     return file
 
 
@@ -181,9 +195,9 @@ def read_text(path: Path, encoding: str | None = None) -> tuple[str, str]:
         if content.startswith(GZIP):
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"{path} cannot be read ({error}); is it complete?") from None
-    if encoding is not None:
-        _refuse_other_formats(path, content)
+        why = getattr(error, "strerror", None) or error
+        raise FileError(f"{path} cannot be read ({why}); is it complete?") from None
+    _refuse_other_formats(path, content, but=b"" if encoding else PARQUET_START)
     try:
         name = codecs.lookup(encoding or UTF_8).name
         "a".encode(name)  # which fails for base64, an encoding of bytes
@@ -291,6 +305,10 @@ def split_csv(
     Blank lines are left out. The error ends with ``remedy``; ``strict`` is as for
     `read_records`.
     """
+    if EXCEL_HINT.match(text):
+        raise FileError(
+            f"{path} starts with a line for Excel (sep=); delete that line."
+        )
     separator = find_separator(text)
     found = read_records(text, separator, strict=strict)
     try:
@@ -318,15 +336,13 @@ def split_csv(
     return separator, names, records[1:]
 
 
-def _read_csv(path: Path, encoding: str) -> TableFile:
+def _read_csv(path: Path, encoding: str, force: bool) -> TableFile:
     text, encoding = read_text(path, encoding)
-    if EXCEL_HINT.match(text):
-        raise FileError(
-            f"{path} starts with a line for Excel (sep=); delete that line."
-        )
     separator, names, records = split_csv(
         path, text, "put fields that hold separators or quotes in quotes."
     )
+    if not force:
+        _refuse_swallowed_rows(path, separator, len(names), records)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise FileError(
@@ -340,6 +356,37 @@ def _read_csv(path: Path, encoding: str) -> TableFile:
     return TableFile(path, columns, len(rows), text, separator, encoding)
 
 
+def _refuse_swallowed_rows(
+    path: Path, separator: str, n_columns: int, records: Iterable[Record]
+) -> None:
+    """Refuse cells that seem to have taken in rows, because of a stray quote.
+
+    All lines of such a cell have the separators of a row, the first and the last
+    together with the other cells.
+    """
+    if n_columns < FEWEST_COLUMNS:
+        return
+    for record in records:
+        if '"' not in record.text:
+            continue
+        first = last = record.line
+        for at, field in enumerate(record.fields):
+            start, *lines = LINE_END.split(field)
+            first, last = last, last + len(lines)
+            if not lines:
+                continue
+            *between, end = lines
+            found = [line.count(separator) for line in between if line.strip()]
+            found += [at + start.count(separator)]
+            found += [end.count(separator) + n_columns - 1 - at]
+            if set(found) == {n_columns - 1}:
+                raise FileError(
+                    f"{path}: a cell in quotes goes from line {first} to line {last}, "
+                    "and holds what could be rows. Close the quote; or if the cell "
+                    "has these lines, use --force."
+                )
+
+
 def as_column(cells: list[str], separator: str = ",") -> Column:
     """A column of a CSV, with its kind."""
     missing = {cell for cell in set(cells) if cell.strip().lower() in MISSING}
@@ -348,7 +395,9 @@ def as_column(cells: list[str], separator: str = ",") -> Column:
     kind = kind_of_texts(len(known), len(found) - found.count(None))
     if all(number_of(cell, separator) is not None for cell in known):
         kind = NUMBER
-    return Column(kind, found)
+    if not any(map(str.strip, missing)):
+        return Column(kind, found)
+    return Column(kind, found, [cell if cell.strip() else None for cell in cells])
 
 
 def kind_of_texts(n_distinct: int, n_known: int) -> str:

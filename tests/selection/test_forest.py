@@ -688,16 +688,19 @@ def test_frames_with_categories_and_missing_values(noisy):
     assert_array_equal(clf.predict(other), clf.predict(frame))
 
 
-def test_rows_of_weight_zero_do_not_exist(noisy):
+@pytest.mark.parametrize("most, least", [(1, 0), (1e10, 5e-324)])
+def test_rows_of_weight_zero_do_not_exist(noisy, most, least):
+    """Nor do those of which nothing is left beside the others."""
     X, _, y_noisy, _ = noisy
-    weight = np.ones(500)
-    weight[::5] = 0
+    weight = np.full(500, float(most))
+    weight[::5] = least
     clf = SPLForestClassifier(n_bags=3, random_state=0)
     weighted = clone(clf).fit(X, y_noisy, weight)
-    without = clone(clf).fit(X[weight > 0], y_noisy[weight > 0])
+    there = weight == most
+    without = clone(clf).fit(X[there], y_noisy[there])
     assert_array_equal(weighted.predict_proba(X), without.predict_proba(X))
     assert np.isnan(weighted.label_quality_[::5]).all()
-    assert_array_equal(weighted.label_quality_[weight > 0], without.label_quality_)
+    assert_array_equal(weighted.label_quality_[there], without.label_quality_)
 
 
 def test_a_weight_of_five_counts_as_five_copies_on_average():

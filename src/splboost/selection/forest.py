@@ -87,19 +87,21 @@ class BaggedForest(ClassifierMixin, TableEstimator):
         self.classes_, codes = encode_labels(self, y, own_weight)
         class_weight = getattr(self, "class_weight", None)
         weight, of_class = weigh_classes(class_weight, self.classes_, codes, own_weight)
-        used = weight > 0
+        # Of the lightest nothing may be left beside the others.
+        used = np.minimum(weight / weight.max(), own_weight / own_weight.max()) > 0
+        # In rows, as the unit of weights says nothing
+        weight, own_weight = (w / w[used].mean() for w in (weight, own_weight))
         trusted = check_trusted(trusted, table.n_rows)
         if groups is not None:
             groups = check_groups(groups, table.n_rows)[used]
             groups = np.unique(groups, return_inverse=True)[1]
-        weight = weight / weight[used].mean()  # in rows; their unit says nothing
         samples = Samples(table, X, codes, weight).take(used)
         return TrainingRows(
             samples.binned(n_threads),
             samples.codes,
             self.classes_.size,
             samples.weight,
-            own_weight[used] / own_weight[used].mean(),
+            own_weight[used],
             of_class,
             groups,
             trusted[used],

@@ -108,6 +108,20 @@ def test_columns_may_have_numbers_for_names(package):
         model.fit(odd, y)
 
 
+@pytest.mark.parametrize("kind", OF_LIGHTGBM_ALONE)
+def test_categories_that_xgboost_is_not_told_of_are_named(kind):
+    X, y, _ = data(60)
+    odd = frame_of(kind)
+    message = (
+        r"Column 'odd' of X has dtype .* cannot take\. Set enable_categorical=True"
+    )
+    with pytest.raises(ValueError, match=message):
+        PACED["xgboost"]().fit(odd, y)
+    with pytest.raises(ValueError, match=message):
+        PACED["xgboost"](n_estimators=2, warm_rounds=0).fit(X[:, :2], y).predict(odd)
+    PACED["xgboost"](n_estimators=2, warm_rounds=0, enable_categorical=True).fit(odd, y)
+
+
 def test_other_ways_to_give_evaluation_sets_to_lightgbm():
     X, y, _ = data(60)
     odd = frame_of("polars Categorical")

@@ -103,7 +103,8 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         """
         data = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._check_settings()
-        check_columns("XGBoost", getattr(X, "_meta", X), "X")
+        columns = getattr(X, "_meta", X)
+        check_columns("XGBoost", columns, "X", categories=self.enable_categorical)
         with keeping_advice() as kept:  # another thread does the fit
             fitted = self._client_sync(self._fit_async, **data)
         for advice in kept:

@@ -248,12 +248,14 @@ def without_ours(params: dict[str, Any]) -> dict[str, Any]:
 # ------------------------------------- data that the packages cannot take, or crash on
 
 
-def check_training(package: str, X: Any, y: Any, weight: Any, eval_set: Any) -> Any:
+def check_training(
+    package: str, X: Any, y: Any, weight: Any, eval_set: Any, *, categories: bool = True
+) -> Any:
     """Refuse what "XGBoost" or "LightGBM" cannot be fitted to, or evaluated on.
 
     Returns the weights as floats, or None.
     """
-    check_columns(package, X, "X")
+    check_columns(package, X, "X", categories=categories)
     n = _num_samples(X)
     if n == 0:
         raise ValueError(
@@ -263,7 +265,8 @@ def check_training(package: str, X: Any, y: Any, weight: Any, eval_set: Any) -> 
     check_consistent_length(X, y)
     for k, pair in enumerate([eval_set] if isinstance(eval_set, tuple) else eval_set):
         if isinstance(pair, tuple | list) and len(pair) == 2:  # else the package speaks
-            check_columns(package, pair[0], f"X of eval_set[{k}]")
+            argument = f"X of eval_set[{k}]"
+            check_columns(package, pair[0], argument, categories=categories)
             check_consistent_length(*pair)
     if weight is None or hasattr(weight, "__cuda_array_interface__"):
         return weight
@@ -281,8 +284,13 @@ def check_total(total: float) -> None:
         )
 
 
-def check_columns(package: str, X: Any, argument: str) -> None:
-    """Refuse data with a column that a package cannot take."""
+def check_columns(
+    package: str, X: Any, argument: str, *, categories: bool = True
+) -> None:
+    """Refuse data with a column that a package cannot take.
+
+    XGBoost takes ``categories`` only with ``enable_categorical=True``.
+    """
     frame = as_frame(X, argument)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{argument} is a lazy frame; call .collect() on it first.")
@@ -290,12 +298,14 @@ def check_columns(package: str, X: Any, argument: str) -> None:
         return
     of_pandas = frame.implementation.is_pandas_like()
     for j, (name, dtype) in enumerate(frame.schema.items()):
-        kind, column = "", frame[:, j].to_native()
+        kind, remedy, column = "", "Convert it", frame[:, j].to_native()
         if isinstance(dtype, nw.Categorical | nw.Enum):
             is_known = of_pandas or package == "XGBoost"
             if frame.implementation.is_pandas():
                 kind = f" of {column.cat.categories.inferred_type} values"
                 is_known = column.cat.categories.inferred_type in CATEGORIES[package]
+            if is_known and not categories:
+                is_known, remedy = False, "Set enable_categorical=True, or convert it"
         elif dtype.is_numeric():
             is_known = not dtype.is_decimal() and dtype not in WIDE
         else:  # sparse columns of pandas are of an unknown type
@@ -304,7 +314,7 @@ def check_columns(package: str, X: Any, argument: str) -> None:
             raise ValueError(
                 f"Column {name!r} of {argument} has dtype "
                 f"{getattr(column, 'dtype', None) or column.type}{kind}, which "
-                f"{package} cannot take. Convert it to floats (dates to days "
+                f"{package} cannot take. {remedy} to floats (dates to days "
                 "since one of them, say) or to a category of pandas with texts, as by "
                 f'.astype(str).astype("category"), or drop it.'
             )
@@ -315,7 +325,8 @@ def checking_columns(package: str, method: Callable[..., Any]) -> Callable[..., 
 
     @wraps(method)
     def checked(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        check_columns(package, X, "X")
+        categories = getattr(self, "enable_categorical", True)
+        check_columns(package, X, "X", categories=categories)
         return method(self, X, *args, **kwargs)
 
     return checked

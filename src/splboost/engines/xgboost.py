@@ -180,7 +180,12 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
         arguments["sample_weight"] = check_training(
-            "XGBoost", X, y, sample_weight, eval_set or ()
+            "XGBoost",
+            X,
+            y,
+            sample_weight,
+            eval_set or (),
+            categories=self.enable_categorical,
         )
         with self._borrowed(*BORROWED) as borrowed:
             fit = self._fit_now = PacedFit(self, borrowed["objective"], xgb_model)

@@ -25,7 +25,6 @@ from xgboost.callback import TrainingCallback
 from splboost._tools.user_warnings import keeping_advice, warn
 from splboost.engines.objective import PacedRounds
 from splboost.engines.self_paced import (
-    check_columns,
     check_total,
     documented,
 )
@@ -103,8 +102,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         """
         data = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._check_settings()
-        columns = getattr(X, "_meta", X)
-        check_columns("XGBoost", columns, "X", categories=self.enable_categorical)
+        self._check_columns(getattr(X, "_meta", X), "X")
         with keeping_advice() as kept:  # another thread does the fit
             fitted = self._client_sync(self._fit_async, **data)
         for advice in kept:

@@ -23,7 +23,6 @@ from splboost.engines.lightgbm_corrections import (
 from splboost.engines.objective import PacedRounds, probability
 from splboost.engines.self_paced import (
     SelfPacedMixin,
-    check_training,
     checking_columns,
     documented,
     without_ours,
@@ -87,7 +86,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     (True, True)
     """
 
-    _default_rate = 0.1
+    _package, _default_rate = "LightGBM", 0.1
     _fit_now: PacedFit | None = None
     _Booster: Any
 
@@ -155,9 +154,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             several = isinstance(eval_X, tuple)
             pairs = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
             eval_set = list(pairs)
-        arguments["sample_weight"] = check_training(
-            "LightGBM", X, y, sample_weight, eval_set or ()
-        )
+        weight = self._check_training(X, y, sample_weight, eval_set)
+        arguments["sample_weight"] = weight
         with self._borrowed():
             fit = self._fit_now = PacedFit(self, init_model, init_score, eval_metric)
             super().fit(
@@ -172,8 +170,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             self._keep_record(fit.rounds, fit.n_kept, *fit.rounds.close(fit.scores))
         return self
 
-    predict = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict)
-    predict_proba = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict_proba)
+    predict = checking_columns(lightgbm.LGBMClassifier.predict)
+    predict_proba = checking_columns(lightgbm.LGBMClassifier.predict_proba)
 
     def to_plain(self) -> lightgbm.LGBMClassifier:
         """The fitted model as a plain ``LGBMClassifier``.
@@ -244,33 +242,18 @@ class PacedFit:
 
     LightGBM lets the scores of an objective that it does not know start at 0. So the
     start score is added here, and put into the finished model.
-
-    Parameters
-    ----------
-    estimator : SPLLGBMClassifier
-    init_model : a model to go on from, or None
-    init_score : scores to start from, or None
-    eval_metric : metrics that the user asks ``fit`` for
-
-    Attributes
-    ----------
-    n_done : rounds of that model
-    eval_metric : metrics of the evaluation sets
-    rounds : what the fit has done
-    scores : in the end the final ones
-    n_kept : rounds of this fit that are in the model
     """
 
     rounds: PacedRounds
-    n_kept: int
+    n_kept: int  # rounds of this fit that are in the model
 
     def __init__(
         self, estimator: Any, init_model: Any, init_score: Any, eval_metric: Any
     ) -> None:
         self.n_done = count_rounds(init_model)
         self._adds_start = not self.n_done and init_score is None
-        self._start: NDArray[np.float64] | None = None
-        self.scores: Any = None
+        self._start: Any = None  # what to add to scores, for each class
+        self.scores: Any = None  # in the end the final ones
         self._estimator = estimator
         self._init_score = init_score
         self._params = estimator.get_params()
@@ -325,7 +308,7 @@ class PacedFit:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         if self._start is None:
             self._begin(np.asarray(data.get_label()), data.get_weight())
-        return self.rounds.step(self._with_start(scores))
+        return self.rounds.step(scores + self._start)
 
     def _keep_last(self, env: Any) -> None:
         """A callback, which takes the scores of the last round.
@@ -335,7 +318,7 @@ class PacedFit:
         """
 
         def take(scores: NDArray[np.float64], data: Any) -> tuple[str, float, bool]:
-            self.scores = self._with_start(scores)
+            self.scores = scores + self._start
             return "", 0.0, False
 
         kinds = {kind for _, kind in _named(self._params, "boosting")}
@@ -394,13 +377,8 @@ class PacedFit:
         positive = float(self._params.get("scale_pos_weight", 1.0))
         return None if positive == 1 else np.array([1.0, positive])
 
-    def _with_start(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """The scores that the finished model will give."""
-        start: Any = self._start
-        return scores + (start if scores.ndim > 1 else start[0])
-
     def _probability(self, scores: NDArray[Any]) -> NDArray[Any]:
-        return probability(self._with_start(np.asarray(scores)))
+        return probability(np.asarray(scores) + self._start)
 
     def _evaluate(
         self, y_true: NDArray[Any], y_pred: NDArray[Any], weight: Any

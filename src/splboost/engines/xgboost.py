@@ -15,7 +15,6 @@ from splboost._tools.wording import counted
 from splboost.engines.objective import PacedRounds, probability
 from splboost.engines.self_paced import (
     SelfPacedMixin,
-    check_training,
     checking_columns,
     documented,
     without_ours,
@@ -31,7 +30,7 @@ LEAST_SHARE = 1e-6  # of a class that is not there
 class SelfPacedXGB(SelfPacedMixin):
     """A classifier of XGBoost with a pace, to be named before XGBoost's own."""
 
-    _default_rate = 0.3
+    _package, _default_rate = "XGBoost", 0.3
     objective: Any
     base_score: Any
     scale_pos_weight: Any
@@ -81,13 +80,11 @@ class SelfPacedXGB(SelfPacedMixin):
         model, metric, *rest = super()._configure_fit(  # type: ignore[misc]
             model, params, feature_weights
         )
-        if metric is None:
-            return model, metric, *rest
 
         def of_scores(scores: NDArray[Any], data: Any) -> Any:
             return metric(probability(np.asarray(scores)), data)
 
-        return model, of_scores, *rest
+        return model, metric and of_scores, *rest
 
     def _set_up(self, objective: Any, borrowed: dict[str, Any], n_done: int) -> None:
         """Set the parameters that the fit borrows; the objective is a callback, too."""
@@ -179,14 +176,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         """
         arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
-        arguments["sample_weight"] = check_training(
-            "XGBoost",
-            X,
-            y,
-            sample_weight,
-            eval_set or (),
-            categories=self.enable_categorical,
-        )
+        weight = self._check_training(X, y, sample_weight, eval_set)
+        arguments["sample_weight"] = weight
         with self._borrowed(*BORROWED) as borrowed:
             fit = self._fit_now = PacedFit(self, borrowed["objective"], xgb_model)
             self._set_up(fit, borrowed, fit.n_done)
@@ -196,8 +187,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
             self._keep_record(fit.rounds, fit.n_kept, *fit.closing)
         return self
 
-    predict = checking_columns("XGBoost", xgboost.XGBClassifier.predict)
-    predict_proba = checking_columns("XGBoost", xgboost.XGBClassifier.predict_proba)
+    predict = checking_columns(xgboost.XGBClassifier.predict)
+    predict_proba = checking_columns(xgboost.XGBClassifier.predict_proba)
 
     def to_plain(self) -> xgboost.XGBClassifier:
         """The fitted model as a plain ``XGBClassifier``.
@@ -232,33 +223,18 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
 
 
 class PacedFit(TrainingCallback):
-    """One fit: its objective, and a callback when it ends.
+    """One fit: its objective, and a callback when it ends."""
 
-    Parameters
-    ----------
-    estimator : SPLXGBClassifier
-    objective : the objective that the user has named
-    xgb_model : a model to go on from, or None
-
-    Attributes
-    ----------
-    n_done : rounds of that model
-    params : those that XGBoost trains with
-    data : those that it trains on
-    rounds, n_kept : what the fit has done, and how many rounds are in the model
-    closing : by ``PacedRounds.close``
-    """
-
-    params: dict[str, Any]
-    data: Any = None
+    params: dict[str, Any]  # which XGBoost trains with
+    data: Any = None  # on which it trains
     rounds: PacedRounds
-    n_kept: int
-    closing: Any
+    n_kept: int  # rounds of this fit that are in the model
+    closing: Any  # by ``PacedRounds.close``
 
     def __init__(self, estimator: Any, objective: Any, xgb_model: Any) -> None:
         super().__init__()
         self.n_done = count_rounds(xgb_model)
-        self.objective = objective
+        self.objective = objective  # that the user has named
         self._goes_on = xgb_model is not None
         self._estimator = estimator
 

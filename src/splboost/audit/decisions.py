@@ -76,15 +76,6 @@ def digest_row(file: TableFile, row: int) -> str:
     """A short text that differs where a name or a cell of the row does.
 
     Also where a missing cell is spelled otherwise: ``none`` may have been an answer.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from splboost.audit.table_files import Column, TableFile
-    >>> ages = Column("number", ["40", "7"])
-    >>> file = TableFile(Path("people.csv"), {"age": ages}, 2)
-    >>> digest_row(file, 0)
-    'row-a9da9ccaf21b2de9'
     """
     cells = sorted((name, column.text(row)) for name, column in file.columns.items())
     text = json.dumps(cells).encode("ascii")

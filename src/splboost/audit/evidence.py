@@ -118,13 +118,7 @@ def read_probabilities(
     classes: NDArray[Any],
     codes: NDArray[np.integer],
 ) -> FloatArray:
-    """Probabilities that the user gave, calibrated; columns of a frame by their names.
-
-    Parameters
-    ----------
-    pred_probs : array-like or frame
-    classes, codes : the labels
-    """
+    """Probabilities that the user gave, calibrated; frames go by names of columns."""
     given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
         raise ValueError(

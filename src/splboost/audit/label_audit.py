@@ -43,7 +43,7 @@ from splboost.audit.issues import (
     summarise,
 )
 from splboost.audit.page import make_report, write_page
-from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take_rows
+from splboost.audit.reasons import Explainer, Explanation, fit_to_undoubted, take_rows
 from splboost.audit.table_files import as_file
 from splboost.boosting.booster import check_parameters
 from splboost.selection.bags import check_groups
@@ -393,18 +393,16 @@ class LabelAudit(BaseEstimator):
             labels = self.classes_[codes]
             self._explainer = fit_to_undoubted(self.estimator_, X, labels, doubted)
         equal = np.ones(table.n_features)
-        return explain(
-            asked.tolist(),
+        explainer = Explainer(
             table,
             X,
             codes,
             np.nan_to_num(self.belief_).argmax(axis=1) == codes,
             self._explainer if n_reasons else None,
             getattr(self.estimator_, "feature_importances_", equal),
-            names=getattr(self, "feature_names_in_", range(table.n_features)),
-            n_reasons=n_reasons,
-            n_similar=n_similar,
+            getattr(self, "feature_names_in_", range(table.n_features)),
         )
+        return explainer.explain(asked.tolist(), n_reasons, n_similar)
 
     def write_page(
         self,

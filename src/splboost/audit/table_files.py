@@ -131,13 +131,8 @@ def read_file(
 ) -> TableFile:
     """Read a CSV (also ``.gz``) or Parquet file, and see what its columns are.
 
-    Parameters
-    ----------
-    path : path
-    categorical : names of columns that are categories whatever they look like, or
-        several of them with commas between
-    encoding : of the text of a CSV
-    force : read a CSV even if a cell seems to have taken in rows by a stray quote
+    Columns that ``categorical`` names (several with commas between) are categories
+    whatever they look like. With ``force`` a cell of a CSV may hold what could be rows.
     """
     path = Path(path)
     if not path.is_file():
@@ -401,13 +396,7 @@ def as_column(cells: list[str], separator: str = ",") -> Column:
 
 
 def kind_of_texts(n_distinct: int, n_known: int) -> str:
-    """Whether texts are categories, or tell rows apart and not kinds of them.
-
-    Parameters
-    ----------
-    n_distinct : number of different texts in a column
-    n_known : number of cells that are not missing
-    """
+    """Whether texts are categories, or tell rows apart and not kinds of them."""
     many = n_distinct > max(MANY_VALUES * n_known, 1)
     return TEXT if many or n_distinct > MOST_CATEGORIES else CATEGORY
 

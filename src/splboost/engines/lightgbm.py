@@ -113,9 +113,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             subsample_freq=subsample_freq,
             **kwargs,
         )
-        self.p_min = p_min
-        self.pace = pace
-        self.warm_rounds = warm_rounds
+        self.p_min, self.pace, self.warm_rounds = p_min, pace, warm_rounds
 
     def fit(
         self,
@@ -189,9 +187,9 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         super()._check_settings()
         params = self.get_params()
         for name, least in _named(params, "min_sum_hessian_in_leaf"):
-            number = isinstance(least, Real)
-            if not number or not least > 0:
-                raise (ValueError if number else TypeError)(
+            is_number = isinstance(least, Real)
+            if not is_number or not least > 0:
+                raise (ValueError if is_number else TypeError)(
                     f"{name} must be a number above 0 for a self-paced LightGBM, got "
                     f"{name}={least!r}: a leaf of rows that no longer count would "
                     "crash it. The default is 0.001."
@@ -362,20 +360,15 @@ class PacedFit:
         share = np.clip(mass / mass.sum(), LEAST_SHARE, 1 - LEAST_SHARE)
         self._start = np.log(share) if k > 2 else np.log(share[1:2] / share[0])
         self._start *= self._adds_start
-        factors = None if k > 2 else self._weigh_classes(mass=np.bincount(codes))
-        if factors is not None:
+        n = np.bincount(codes, minlength=2)
+        factors = np.array([1.0, float(self._params.get("scale_pos_weight", 1.0))])
+        if n.all() and any(value for _, value in _named(self._params, "is_unbalance")):
+            factors = n.max() / n
+        if k <= 2 and (factors != 1).any():
             weight = factors[codes] * (1.0 if weight is None else weight)
         mass = np.bincount(codes, weight, minlength=k)
         rounds = self._estimator._make_rounds(self._labels, mass, self.n_done)
         self.rounds = rounds.start(y, weight)
-
-    def _weigh_classes(self, mass: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Factors of the two classes by ``is_unbalance`` or ``scale_pos_weight``."""
-        unbalanced = any(value for _, value in _named(self._params, "is_unbalance"))
-        if unbalanced and mass.all() and mass.size == 2:
-            return mass.max() / mass
-        positive = float(self._params.get("scale_pos_weight", 1.0))
-        return None if positive == 1 else np.array([1.0, positive])
 
     def _probability(self, scores: NDArray[Any]) -> NDArray[Any]:
         return probability(np.asarray(scores) + self._start)

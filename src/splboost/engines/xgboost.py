@@ -31,6 +31,7 @@ class SelfPacedXGB(SelfPacedMixin):
     """A classifier of XGBoost with a pace, to be named before XGBoost's own."""
 
     _package, _default_rate = "XGBoost", 0.3
+    _fit_now: PacedFit | None = None  # on one machine
     objective: Any
     base_score: Any
     scale_pos_weight: Any
@@ -57,9 +58,7 @@ class SelfPacedXGB(SelfPacedMixin):
             subsample=subsample,
             **kwargs,
         )
-        self.p_min = p_min
-        self.pace = pace
-        self.warm_rounds = warm_rounds
+        self.p_min, self.pace, self.warm_rounds = p_min, pace, warm_rounds
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters that XGBoost is to see; classes it counts by itself."""
@@ -73,10 +72,16 @@ class SelfPacedXGB(SelfPacedMixin):
             self._check_objective(self.objective, OBJECTIVES)
 
     def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
-        """What the parent's ``fit`` asks for first; a metric is to see probabilities.
+        """What the parent's ``fit`` asks for before it trains with these parameters.
 
-        XGBoost gives it scores where the objective is one that it does not know.
+        A metric is to see probabilities: XGBoost gives it scores where the objective is
+        one that it does not know.
         """
+        fit = self._fit_now
+        if fit is not None:
+            if fit.objective == "multi:softmax" and params.get("num_class"):
+                params["objective"] = "multi:softmax"
+            fit.params = params
         model, metric, *rest = super()._configure_fit(  # type: ignore[misc]
             model, params, feature_weights
         )
@@ -84,7 +89,7 @@ class SelfPacedXGB(SelfPacedMixin):
         def of_scores(scores: NDArray[Any], data: Any) -> Any:
             return metric(probability(np.asarray(scores)), data)
 
-        return model, metric and of_scores, *rest
+        return model, None if metric is None else of_scores, *rest
 
     def _set_up(self, objective: Any, borrowed: dict[str, Any], n_done: int) -> None:
         """Set the parameters that the fit borrows; the objective is a callback, too."""
@@ -144,8 +149,6 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
     (True, True)
     """
 
-    _fit_now: PacedFit | None = None
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
@@ -204,15 +207,6 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         'XGBClassifier'
         """
         return self._as_parent(xgboost.XGBClassifier)
-
-    def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
-        """The parent trains with these parameters."""
-        fit = self._fit_now
-        if fit is not None:
-            if fit.objective == "multi:softmax" and params.get("num_class"):
-                params["objective"] = "multi:softmax"
-            fit.params = params
-        return super()._configure_fit(model, params, feature_weights)
 
     def _create_dmatrix(self, ref: Any, **kwargs: Any) -> Any:
         """What the parent makes of data, first of those for training."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import os
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -259,7 +259,7 @@ def check_outputs(
     # Where an audit was killed, the list may be that of the audit before
     audits = [summary.get(name) for name in (LIST_DIGEST, EARLIER_DIGEST)]
     if suspects.is_file():
-        list_digest = _sha256(_read_bytes(suspects, remedy))
+        list_digest = sha256(_read_bytes(suspects, remedy)).hexdigest()
         if audits[0] is None and _is_list(suspects):
             raise FileError(
                 f"{suspects} may have changed since an audit wrote it: no {SUMMARY} "
@@ -330,7 +330,7 @@ def write_findings(
         "n_suspects": len(report["suspects"]),
         "page": str(folder / PAGE),
         "suspects": str(folder / SUSPECTS),
-        LIST_DIGEST: _sha256(suspects),  # so that changes to the list are seen
+        LIST_DIGEST: sha256(suspects).hexdigest(),  # so that changes are seen
         EARLIER_DIGEST: earlier,
     }
     summary = json.dumps(found, indent=1)
@@ -359,10 +359,6 @@ def _list_suspects(report: dict[str, Any]) -> bytes:
 def first_reason(suspect: dict[str, Any]) -> str:
     """The strongest reason to doubt a label, in words; or nothing."""
     return suspect["reasons"][0]["text"] if suspect["reasons"] else ""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _relative(data: Path, folder: Path) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -466,14 +465,13 @@ class SelfPacedObjective:
         )
         return rounds.start(y, weight)
 
-    def _params(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}
 
-    def __reduce__(self) -> Any:  # without the fits that it has seen
-        return partial(type(self), **self._params()), ()
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _of_data=WeakKeyDictionary(), _of_labels={})
 
     def __repr__(self) -> str:
-        listed = ", ".join(
-            f"{name}={value!r}" for name, value in self._params().items()
-        )
+        state = self.__getstate__().items()
+        listed = ", ".join(f"{name}={value!r}" for name, value in state)
         return f"{type(self).__name__}({listed})"

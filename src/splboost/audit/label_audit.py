@@ -375,7 +375,7 @@ class LabelAudit(TableEstimator):
                 f"rows={reprlib.repr(rows)} must be numbers of rows, from 0 to "
                 f"{codes.size - 1}."
             )
-        if table is None:
+        if table is None or asked.size == 0:
             return [Explanation(row, None, []) for row in asked.tolist()]
         if n_reasons and self._explainer is None and self.estimator_ is not None:
             doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)

@@ -138,7 +138,7 @@ class SelfPacedMixin:
                 )
 
     def _check_objective(self, objective: Any, allowed: Sequence[str]) -> None:
-        if callable(objective) or objective not in allowed:
+        if objective not in allowed:
             raise ValueError(
                 f"{type(self).__name__} has a logistic or softmax loss; leave "
                 f"objective as it is, or give one of {', '.join(map(repr, allowed))}, "

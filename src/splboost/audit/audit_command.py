@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import re
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from splboost._tools.compiling import notice
-from splboost._tools.interrupts import EXIT_CODE
 from splboost._tools.whole_files import check_replaceable, is_device
 from splboost._tools.wording import counted, listed
 from splboost.audit.cleaning import is_cleaned, write_cleaned
@@ -270,9 +268,6 @@ def _plain_errors() -> Iterator[None]:
     """Print a sentence for what a user can mend."""
     try:
         yield
-    except KeyboardInterrupt:
-        _say("Stopped.")
-        raise typer.Exit(EXIT_CODE) from None
     except BrokenPipeError:
         raise
     except (ValueError, OSError, ImportError) as error:
@@ -281,12 +276,8 @@ def _plain_errors() -> Iterator[None]:
             why = error.strerror or type(error).__name__
             said = f"{error.filename} cannot be used ({why}); give another path."
             is_misuse = error.errno != errno.ENOSPC
-        _say(f"Error: {said}")
+        typer.echo(f"Error: {said}", err=True)
         raise typer.Exit(MISUSE if is_misuse else FAILURE) from None
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 # ----------------------------------------------------------------------------- terminal
@@ -294,27 +285,25 @@ def _say(line: str) -> None:
 
 def _show_changes(file: TableFile, located: Mapping[int, Decision], path: Path) -> None:
     """What ``apply`` has done."""
-    changed = {
-        row: each
-        for row, each in located.items()
-        if digest_row(file, row) != each.digest
-    }
-    moved = [
-        f"{each} is now row {row}"
-        for row, each in located.items()
-        if row != each.row and row not in changed
-    ]
+    changed, moved = [], []
+    for row, each in located.items():
+        if digest_row(file, row) != each.digest:
+            changed.append(each)
+        elif row != each.row:
+            moved.append(f"{each} is now row {row}")
+    lines = []
     if changed:
-        rows = listed([*changed.values()])
-        _say(f"--force: found by id or row number, perhaps changed since: {rows}.")
+        found = "found by id or row number, perhaps changed since"
+        lines.append(f"--force: {found}: {listed(changed)}.")
     if moved:
-        _say(f"Rows that have moved were found by their id: {listed(moved)}.")
+        lines.append(f"Rows that have moved were found by their id: {listed(moved)}.")
     kinds = [each.kind for each in located.values()]
-    _say(
+    lines.append(
         f"{path}: {counted(kinds.count(FLIP), 'label')} changed, "
         f"{counted(kinds.count(DROP), 'row')} dropped, {kinds.count(KEEP)} kept "
         f"({counted(len(kinds), 'decision')} read)"
     )
+    typer.echo("\n".join(lines), err=True)
 
 
 def _show_columns(console: Console, plan: FileAudit) -> None:

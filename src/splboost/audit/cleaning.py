@@ -27,23 +27,14 @@ NOT_CSV = ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".html", ".zip", ".xz", ".b
 def write_cleaned(
     file: TableFile, target: str, decisions: Mapping[int, Decision], path: Path
 ) -> None:
-    """Write a file again with decisions applied.
+    """Write a file again with decisions by row, as `locate_decisions` finds them.
 
     Labels are spelled as the file spells them. A CSV is compressed if its new name ends
     in ``.gz``.
-
-    Parameters
-    ----------
-    file : TableFile
-    target : name of the column of labels
-    decisions : by row, as `splboost.audit.decisions.locate_decisions` finds them
-    path : where to write
     """
-    text, ending, kind = file.text, path.suffix.lower(), "CSV"
-    fits = ending not in (*PARQUET, *NOT_CSV)
-    if text is None:
-        fits, kind = ending in PARQUET, "Parquet"
-    if not fits:
+    text, ending = file.text, path.suffix.lower()
+    kind = "Parquet" if text is None else "CSV"
+    if ending in NOT_CSV or (ending in PARQUET) != (text is None):
         raise FileError(
             f"{file.path} is {kind}, and is written as {kind}; give --out an ending "
             f"that fits, unlike that of {path}."
@@ -55,8 +46,7 @@ def write_cleaned(
         return
     position = list(file.columns).index(target)
     content = change_csv(text, file.separator, position, changes).encode(file.encoding)
-    is_packed = path.suffix.lower() == ".gz"
-    write_whole(path, gzip.compress(content) if is_packed else content, file.path)
+    write_whole(path, gzip.compress(content) if ending == ".gz" else content, file.path)
 
 
 def find_changes(
@@ -92,22 +82,16 @@ def is_cleaned(
         for table in (there, file)
     )
     changes = find_changes(file, target, decisions)
-    # How many rows of the cleaned file the rows of the source so far may be, and
-    # whether one of them is changed
-    ends = {(0, not changes)}
+    if after == before:
+        return not changes
+    ends = {0}  # how many rows of the cleaned file the rows of the source so far may be
     for row, cells in enumerate(before):
-        found = {
-            (at + 1, is_changed)
-            for at, is_changed in ends
-            if after[at : at + 1] == [cells]
-        }
-        if row in changes and (label := changes[row]) is None:
-            found |= {(at, True) for at, _ in ends}
-        elif row in changes:
-            changed = [(*cells[:-1], label)]
-            found |= {(at + 1, True) for at, _ in ends if after[at : at + 1] == changed}
-        ends = found
-    return (len(after), True) in ends
+        label = changes.get(row, cells[-1])
+        options = [cells] if label is None else [cells, (*cells[:-1], label)]
+        kept = {at + 1 for at in ends if at < len(after) and after[at] in options}
+        is_dropped = row in changes and label is None
+        ends = kept | ends if is_dropped else kept
+    return len(after) in ends
 
 
 # ---------------------------------------------------------------------------------- CSV
@@ -116,16 +100,9 @@ def is_cleaned(
 def change_csv(
     text: str, separator: str, position: int, changes: Mapping[int, str | None]
 ) -> str:
-    """A CSV with other values in one column, and without some rows.
+    """A CSV with a header, with other values in the column of this position.
 
-    Parameters
-    ----------
-    text : str
-        With a header.
-    separator : str
-    position : int
-        Of the column.
-    changes : by row, from 0: the new value, or None to leave the row out
+    ``changes`` has the new value of each row that changes, or None to leave it out.
     """
     parts, row = [], -2  # the header comes first
     for record in read_records(text, separator):
@@ -155,16 +132,7 @@ def _replace_field(record: str, separator: str, position: int, value: str) -> st
 def change_parquet(
     file: TableFile, path: Path, target: str, changes: Mapping[int, str | None]
 ) -> None:
-    """Write a Parquet file again, with other labels and without some rows.
-
-    Parameters
-    ----------
-    file : TableFile
-    path : where to
-    target : name of the column of labels
-    changes : by row: the text of the new label, which another row has, or None to
-        leave the row out
-    """
+    """Write a Parquet file again, with changes that `find_changes` gives."""
     table, labels = file.table, file.columns[target].cells
     row_of = {label: row for row, label in enumerate(labels)}
     kept = np.array([changes.get(row, "") is not None for row in range(len(labels))])

@@ -47,26 +47,15 @@ DIGEST = re.compile(r"row-[0-9a-f]{16}")
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided on one row.
+    """What was decided on one row."""
 
-    Attributes
-    ----------
-    row : its number among the data rows of the audit, from 0
-    given : its label in the data
-    kind : "keep", "flip" or "drop"
-    label : the new one of a flip; else None
-    id : what people call the row, or None
-    id_column : name of the column that has the id, or None
-    digest : of the row as it was audited; None in a file that has none
-    """
-
-    row: int
-    given: str
-    kind: str
-    label: str | None = None
-    id: str | None = None
-    id_column: str | None = None
-    digest: str | None = None
+    row: int  # its number among the data rows of the audit, from 0
+    given: str  # its label in the data
+    kind: str  # one of DECISIONS
+    label: str | None = None  # the new one of a flip
+    id: str | None = None  # what people call the row
+    id_column: str | None = None  # name of the column that has the id
+    digest: str | None = None  # of the row as it was audited; None in a file without
 
     def __str__(self) -> str:
         return f"row {self.row}" + (f" ({self.id})" if self.id else "")
@@ -76,15 +65,6 @@ def digest_row(file: TableFile, row: int) -> str:
     """A short text that differs where a name or a cell of the row does.
 
     Also where a missing cell is spelled otherwise: ``none`` may have been an answer.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from splboost.audit.table_files import Column, TableFile
-    >>> ages = Column("number", ["40", "7"])
-    >>> file = TableFile(Path("people.csv"), {"age": ages}, 2)
-    >>> digest_row(file, 0)
-    'row-a9da9ccaf21b2de9'
     """
     cells = sorted((name, column.text(row)) for name, column in file.columns.items())
     text = json.dumps(cells).encode("ascii")

@@ -118,13 +118,7 @@ def read_probabilities(
     classes: NDArray[Any],
     codes: NDArray[np.integer],
 ) -> FloatArray:
-    """Probabilities that the user gave, calibrated; columns of a frame by their names.
-
-    Parameters
-    ----------
-    pred_probs : array-like or frame
-    classes, codes : the labels
-    """
+    """Probabilities that the user gave, calibrated; frames go by names of columns."""
     given = np.asarray(_in_order(pred_probs, classes), dtype=np.float64)
     if given.shape != (codes.size, classes.size):
         raise ValueError(
@@ -290,19 +284,8 @@ def judge_labels(
 ) -> tuple[FloatArray, Any]:
     """Probabilities of the labels: out of bag by a forest, else out of fold.
 
-    Parameters
-    ----------
-    judge : classifier
-    X, y : all rows
-    codes : class of each row's label
-    groups : by row; rows of one group do not judge each other
-    trusted : by row, whether a label is known to be right; or None
-    seed, n_jobs : of the folds
-
-    Returns
-    -------
-    probability : (n_rows, n_classes); NaN for rows that every model has seen
-    model : fitted to all rows
+    They are NaN for rows that every model has seen. Rows of one group do not judge each
+    other. Also the model, fitted to all rows.
     """
     if isinstance(judge, QuickForest):
         quick = clone(judge).fit(X, y, groups=groups)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import os
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -63,16 +63,7 @@ SUMMARISED = (
 class FileAudit:
     """Which columns and rows of a file to audit, or an error if there are none.
 
-    Parameters
-    ----------
-    file : TableFile
-    target : name of the column of labels
-    id_column : name of the column that people know rows by, or None
-    groups : name of the column that says what rows belong to, or None
-    ignore : columns to leave out, or several of them with commas between
-    decisions : those so far
-    categorical : columns of categories, likewise
-    force : for decisions, as `locate_decisions` takes it
+    Parameters are those of the command line, and the decisions so far.
 
     Attributes
     ----------
@@ -94,10 +85,8 @@ class FileAudit:
         categorical: Sequence[str] = (),
         force: bool = False,
     ) -> None:
-        self.file = file
-        self.target = target
-        self.id_column = id_column
-        self.groups = groups
+        self.file, self.target = file, target
+        self.id_column, self.groups = id_column, groups
         self._labels = labels_of(file, target)
         _check_labels(file, target, self._labels, categorical)
         self.left_out = self._leave_out(ignore)
@@ -217,11 +206,16 @@ def _check_labels(
             f"{file.path}: all labels in {target!r} are {distinct[0]!r}; an audit "
             "needs two classes."
         )
-    numbers, odd = _split_numbers(file, labels)
+    number = {label: number_of(label, file.separator) for label in distinct}
+    numbers = sorted(each for each in number.values() if each is not None)
+    odd = [label for label in known if number[label] is None]
     is_named = target in split_names(categorical, file.columns)
-    is_measured = not is_named and (file.columns[target].kind == NUMBER or odd)
+    but_few = 0 < len(odd) <= MOST_ODD * len(known)
+    is_measured = not is_named and (file.columns[target].kind == NUMBER or but_few)
     if is_measured and len(numbers) > MOST_NUMBERS:
-        but = f", but for {brief(odd[1])!r} in row {odd[0]}" if odd else ""
+        but = ""
+        if but_few:
+            but = f", but for {brief(odd[0])!r} in row {labels.index(odd[0])}"
         raise FileError(
             f"{file.path}: {target!r} has {len(numbers)} different numbers, from "
             f"{numbers[0]:g} to {numbers[-1]:g}, and looks like a measurement{but}; an "
@@ -232,17 +226,6 @@ def _check_labels(
             f"{file.path}: {target!r} has {len(distinct)} different values; an audit "
             f"needs a column of up to {MOST_CLASSES} classes."
         )
-
-
-def _split_numbers(
-    file: TableFile, labels: Sequence[str | None]
-) -> tuple[list[float], tuple[int, str] | None]:
-    """Numbers among the labels, and the first row that has none, if these are few."""
-    known = [(row, label) for row, label in enumerate(labels) if label is not None]
-    number = {label: number_of(label, file.separator) for _, label in known}
-    odd = [(row, label) for row, label in known if number[label] is None]
-    numbers = sorted(each for each in number.values() if each is not None)
-    return numbers, odd[0] if 0 < len(odd) <= MOST_ODD * len(known) else None
 
 
 # --------------------------------------------------------------------------- the folder
@@ -267,13 +250,8 @@ def check_outputs(
 
     That is, always, a list of suspects that has changed since an audit wrote it, or
     may have, and a file that is read; and, without ``force``, the audit of other
-    labels, and files that no audit of these has written.
-
-    Parameters
-    ----------
-    folder : of the findings
-    inputs : the files that are read, the data first
-    target : name of the column of labels
+    labels, and files that no audit of these has written. Of the ``inputs`` the data are
+    the first.
     """
     remedy = "give --out another folder, or move it."
     summary = _read_summary(folder / SUMMARY)
@@ -281,7 +259,7 @@ def check_outputs(
     # Where an audit was killed, the list may be that of the audit before
     audits = [summary.get(name) for name in (LIST_DIGEST, EARLIER_DIGEST)]
     if suspects.is_file():
-        list_digest = _sha256(_read_bytes(suspects, remedy))
+        list_digest = sha256(_read_bytes(suspects, remedy)).hexdigest()
         if audits[0] is None and _is_list(suspects):
             raise FileError(
                 f"{suspects} may have changed since an audit wrote it: no {SUMMARY} "
@@ -352,7 +330,7 @@ def write_findings(
         "n_suspects": len(report["suspects"]),
         "page": str(folder / PAGE),
         "suspects": str(folder / SUSPECTS),
-        LIST_DIGEST: _sha256(suspects),  # so that changes to the list are seen
+        LIST_DIGEST: sha256(suspects).hexdigest(),  # so that changes are seen
         EARLIER_DIGEST: earlier,
     }
     summary = json.dumps(found, indent=1)
@@ -381,10 +359,6 @@ def _list_suspects(report: dict[str, Any]) -> bytes:
 def first_reason(suspect: dict[str, Any]) -> str:
     """The strongest reason to doubt a label, in words; or nothing."""
     return suspect["reasons"][0]["text"] if suspect["reasons"] else ""
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _relative(data: Path, folder: Path) -> str:

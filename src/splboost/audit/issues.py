@@ -213,15 +213,9 @@ def find_issues(
     """How likely labels are wrong, and which of them are suspect.
 
     That is ``issues_``, ``transitions_``, ``noise_rate_``, ``noise_rate_std_`` and
-    ``expected_precision_`` of ``LabelAudit``.
-
-    Parameters
-    ----------
-    classes, codes : the labels
-    belief : probabilities of the labels, by models that have not seen the row; or NaN
-    before : class of each label before a review; -1 if it is gone
-    trusted : whether a label is known to be right
-    top, precision : how many of the others are suspect, as for ``LabelAudit``
+    ``expected_precision_`` of ``LabelAudit``. ``belief`` has the probabilities of the
+    labels, by models that have not seen the row, or NaN; ``before`` the class of each
+    label before a review, -1 if it is gone.
     """
     every, is_judged = np.arange(codes.size), ~np.isnan(belief).any(axis=1)
     asked, quality = is_judged & ~trusted, belief[every, codes]

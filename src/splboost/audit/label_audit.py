@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -21,7 +20,7 @@ from splboost._data.labels import (
     encode_labels,
     read_target,
 )
-from splboost._data.table import Table, read_table
+from splboost._data.table import Table, TableEstimator, read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import keeping_advice
 from splboost._tools.wording import counted
@@ -43,7 +42,7 @@ from splboost.audit.issues import (
     summarise,
 )
 from splboost.audit.page import make_report, write_page
-from splboost.audit.reasons import Explanation, explain, fit_to_undoubted, take_rows
+from splboost.audit.reasons import Explainer, Explanation, fit_to_undoubted, take_rows
 from splboost.audit.table_files import as_file
 from splboost.boosting.booster import check_parameters
 from splboost.selection.bags import check_groups
@@ -51,7 +50,7 @@ from splboost.selection.forest import SPLForestClassifier
 from splboost.selection.quick_forest import QuickForest
 
 
-class LabelAudit(BaseEstimator):
+class LabelAudit(TableEstimator):
     """Ranks labels by how likely they are wrong, and says why.
 
     Every label is judged by models that have not seen it: by default the out-of-bag
@@ -135,9 +134,8 @@ class LabelAudit(BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    _data: tuple[
-        Table | None, Any, NDArray[np.integer]
-    ]  # table, rows for models, codes
+    # The table, rows as models take them, and the classes of the labels
+    _data: tuple[Table | None, Any, NDArray[np.integer]]
 
     def __init__(
         self,
@@ -151,19 +149,10 @@ class LabelAudit(BaseEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.precision = precision
-        self.top = top
-        self.quick = quick
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._set_parameters(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
@@ -386,25 +375,23 @@ class LabelAudit(BaseEstimator):
                 f"rows={reprlib.repr(rows)} must be numbers of rows, from 0 to "
                 f"{codes.size - 1}."
             )
-        if table is None:
+        if table is None or asked.size == 0:
             return [Explanation(row, None, []) for row in asked.tolist()]
         if n_reasons and self._explainer is None and self.estimator_ is not None:
             doubted = is_issue | (wrong > MORE_LIKELY_THAN_NOT)
             labels = self.classes_[codes]
             self._explainer = fit_to_undoubted(self.estimator_, X, labels, doubted)
         equal = np.ones(table.n_features)
-        return explain(
-            asked.tolist(),
+        explainer = Explainer(
             table,
             X,
             codes,
             np.nan_to_num(self.belief_).argmax(axis=1) == codes,
             self._explainer if n_reasons else None,
             getattr(self.estimator_, "feature_importances_", equal),
-            names=getattr(self, "feature_names_in_", range(table.n_features)),
-            n_reasons=n_reasons,
-            n_similar=n_similar,
+            getattr(self, "feature_names_in_", range(table.n_features)),
         )
+        return explainer.explain(asked.tolist(), n_reasons, n_similar)
 
     def write_page(
         self,
@@ -517,16 +504,8 @@ def find_label_issues(
     >>> bool(flipped[issues["is_label_issue"]].mean() > 0.5)  # most of them are wrong
     True
     """
-    audit = LabelAudit(
-        estimator,
-        precision=precision,
-        top=top,
-        quick=quick,
-        categorical_features=categorical_features,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        verbose=verbose,
-    )
+    given = locals()
+    audit = LabelAudit(**{name: given[name] for name in LabelAudit().get_params()})
     audit.fit(
         X, y, pred_probs=pred_probs, groups=groups, trusted=trusted, original=original
     )

@@ -226,11 +226,6 @@ def write_page(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     Decisions stay in the reviewer's browser, under a key made of the name, the number
     of rows and a digest of the report. The page exports them, and the data with the
     decisions applied. An earlier page is replaced; a missing folder is made.
-
-    Parameters
-    ----------
-    report : dict, as `make_report` makes it
-    path : where to write the page
     """
     file = Path(path)
     if file.is_dir():

@@ -76,14 +76,8 @@ def fit_to_undoubted(
 
     In place of a forest a quick one is fitted, to some of the rows where there are
     many. A class whose labels are all doubted keeps them, so that the model knows it.
-    Where too few rows are left to fit a model to, it is the judge, which has seen all
-    labels.
-
-    Parameters
-    ----------
-    judge : the classifier by which labels were judged
-    X, y : all rows
-    doubted : by row, whether its label is
+    Where too few rows are left to fit a model to, it is the judge, by which labels were
+    judged and which has seen all of them.
     """
     rows = undoubted = np.flatnonzero(~doubted)
     model = judge
@@ -102,70 +96,61 @@ def fit_to_undoubted(
     return clone(model).fit(take_rows(X, rows), y[rows])
 
 
-def explain(
-    rows: Sequence[int],
-    table: Table,
-    X: Any,
-    codes: NDArray[np.integer],
-    believed: NDArray[np.bool_],
-    model: Any,
-    importance: Any,
-    *,
-    names: Sequence[int | str],
-    n_reasons: int,
-    n_similar: int,
-) -> list[Explanation]:
-    """Explain some rows.
+class Explainer:
+    """Finds rows similar to others, and why the labels of these are doubted.
 
     Parameters
     ----------
-    rows : their numbers
     table, X : all rows
     codes : class of each row's label
     believed : whether the label is believed
     model : has ``predict_proba``, and has not seen doubted labels; or None
-    importance : of the features, for which rows are similar
+    importance : of the features, which count as much for the similarity of rows
     names : of the features
-    n_reasons, n_similar : at most so many for a row
-    """
-    view = _View(table, importance)
-    is_class = [codes == k for k in range(int(codes.max()) + 1)]
-    same, other = (
-        [_thin_out(np.flatnonzero(mask & believed), MOST_COMPARED) for mask in masks]
-        for masks in (is_class, [~mask for mask in is_class])
-    )
-    found = []
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
-        reasons: dict[int, list[Reason]] = {}
-        if model is not None:
-            near = {
-                row: view.nearest(row, same[codes[row]], N_BELIEVED) for row in block
-            }
-            reasons = _find_reasons(near, view, X, codes, model, names)
-        for row in block:
-            similar = view.nearest(row, other[codes[row]], n_similar).tolist()
-            strongest = None if model is None else reasons.get(row, [])[:n_reasons]
-            found.append(Explanation(int(row), strongest, similar))
-    return found
-
-
-class _View:
-    """Cells of a table, and how similar rows are.
-
-    Features count as much for the similarity as for the model.
     """
 
-    def __init__(self, table: Table, importance: Any) -> None:
+    def __init__(
+        self,
+        table: Table,
+        X: Any,
+        codes: NDArray[np.integer],
+        believed: NDArray[np.bool_],
+        model: Any,
+        importance: Any,
+        names: Sequence[int | str],
+    ) -> None:
+        self._X, self._codes, self._model, self._names = X, codes, model, names
         self._binned = bin_table(table, np.ones(table.n_rows))
         importance = np.asarray(importance, dtype=np.float64)
         total = importance.sum()
         even = np.full(importance.size, 1 / importance.size)
         self._importance = importance / total if total > 0 else even
         self._is_categorical = table.is_categorical
-        self.cells = cache(table.cells)
+        self._cells = cache(table.cells)
+        is_class = [codes == k for k in range(int(codes.max()) + 1)]
+        self._same, self._other = (
+            [_thin_out(np.flatnonzero(mask & believed), MOST_COMPARED) for mask in each]
+            for each in (is_class, [~mask for mask in is_class])
+        )
 
-    def differences(self, row: int, others: NDArray[np.intp]) -> FloatArray:
+    def explain(
+        self, rows: Sequence[int], n_reasons: int, n_similar: int
+    ) -> list[Explanation]:
+        """Explain some rows, with at most so many reasons and similar rows for each."""
+        found = []
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            reasons = {} if self._model is None else self._find_reasons(block)
+            for row in block:
+                others = self._other[self._codes[row]]
+                similar = self._nearest(row, others, n_similar).tolist()
+                strongest = None
+                if self._model is not None:
+                    strongest = reasons.get(row, [])[:n_reasons]
+                found.append(Explanation(row, strongest, similar))
+        return found
+
+    def _differences(self, row: int, others: NDArray[np.intp]) -> FloatArray:
         """(n_features, n_others), from 0 to the importance of the feature."""
         codes, n_bins = self._binned.codes, self._binned.n_bins[:, None]
         own, their = codes[:, [row]].astype(float), codes[:, others].astype(float)
@@ -174,80 +159,79 @@ class _View:
         unlike = (self._is_categorical[:, None] & (own != their)) | one_missing
         return self._importance[:, None] * np.where(unlike, 1.0, apart)
 
-    def nearest(self, row: int, among: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    def _nearest(self, row: int, among: NDArray[np.intp], n: int) -> NDArray[np.intp]:
         """The rows most similar to this one, the nearest first; not itself."""
         among = among[among != row]
-        distance = self.differences(row, among).sum(axis=0)
+        distance = self._differences(row, among).sum(axis=0)
         return among[np.argsort(distance, kind="stable")[:n]]
 
-    def usual(self, j: int, rows: NDArray[np.intp]) -> Any:
+    def _usual(self, j: int, rows: NDArray[np.intp]) -> Any:
         """The most frequent category of some rows, or the middle number."""
-        cells = self.cells(j)[rows].tolist()
+        cells = self._cells(j)[rows].tolist()
         if self._is_categorical[j]:
             return max(cells, key=cells.count)
         cells.sort(key=lambda cell: np.inf if cell is None else cell)
         return cells[(len(cells) - 1) // 2]
 
+    def _plan_paths(
+        self, row: int, starts: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Paths to a row; every second one takes the steps of the last in reverse.
 
-def _plan_paths(
-    row: int, starts: NDArray[np.intp], view: _View
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Paths to a row; every second one takes the steps of the one before in reverse.
+        Returns
+        -------
+        features : those that change alone, one in each step but one; the rest change in
+            step 0
+        orders : (n_paths, n_steps) in which steps are taken
+        origins : (n_paths, n_steps + 1, n_features) the row that each cell comes from,
+            at the start and after each step
+        """
+        apart = self._differences(row, starts).mean(axis=1)
+        ranked = np.argsort(-apart, kind="stable")
+        n_asked = min(N_ASKED, np.count_nonzero(apart))
+        steps = [ranked[n_asked:], *ranked[:n_asked, None]]
+        rng = np.random.default_rng(
+            row
+        )  # so that it does not matter what else is asked
+        orders = np.empty((starts.size, len(steps)), dtype=np.intp)
+        origins = np.empty((starts.size, len(steps) + 1, apart.size), dtype=np.intp)
+        for k, start in enumerate(starts):
+            orders[k] = orders[k - 1, ::-1] if k % 2 else rng.permutation(len(steps))
+            origins[k] = start
+            for n_done, step in enumerate(orders[k], start=1):
+                origins[k, n_done:, steps[step]] = row
+        return ranked[:n_asked], orders, origins
 
-    Returns
-    -------
-    features : those that change alone, one in each step but one; the rest change in
-        step 0
-    orders : (n_paths, n_steps) in which steps are taken
-    origins : (n_paths, n_steps + 1, n_features) the row that each cell comes from, at
-        the start and after each step
-    """
-    apart = view.differences(row, starts).mean(axis=1)
-    ranked = np.argsort(-apart, kind="stable")
-    n_asked = min(N_ASKED, np.count_nonzero(apart))
-    steps = [ranked[n_asked:], *ranked[:n_asked, None]]
-    rng = np.random.default_rng(row)  # so that it does not matter what else is asked
-    orders = np.empty((starts.size, len(steps)), dtype=np.intp)
-    origins = np.empty((starts.size, len(steps) + 1, apart.size), dtype=np.intp)
-    for k, start in enumerate(starts):
-        orders[k] = orders[k - 1, ::-1] if k % 2 else rng.permutation(len(steps))
-        origins[k] = start
-        for n_done, step in enumerate(orders[k], start=1):
-            origins[k, n_done:, steps[step]] = row
-    return ranked[:n_asked], orders, origins
-
-
-def _find_reasons(
-    near: dict[int, NDArray[np.intp]],
-    view: _View,
-    X: Any,
-    codes: NDArray[np.integer],
-    model: Any,
-    names: Sequence[int | str],
-) -> dict[int, list[Reason]]:
-    """Reasons by row, the strongest first, on paths from the rows near it, if any."""
-    plans = {
-        row: _plan_paths(row, rows, view) for row, rows in near.items() if rows.size
-    }
-    if not plans:
-        return {}
-    origins = np.concatenate([steps for *_, paths in plans.values() for steps in paths])
-    belief = model.predict_proba(_gather(X, origins))
-    found, done = {}, 0
-    for row, (features, orders, origins) in plans.items():
-        n_paths, n_points = origins.shape[:2]
-        path = slice(done, done + n_paths * n_points)
-        done = path.stop
-        falls = -np.diff(belief[path, codes[row]].reshape(n_paths, n_points))
-        by_step = np.take_along_axis(falls, np.argsort(orders), axis=1)
-        taken = by_step.mean(axis=0)[1:].tolist()
-        reasons = [
-            Reason(names[j], view.cells(j)[row], view.usual(j, near[row]), mean)
-            for j, mean in zip(features.tolist(), taken, strict=True)
-            if mean >= LEAST_SHARE
-        ]
-        found[row] = sorted(reasons, key=lambda reason: -reason.taken)
-    return found
+    def _find_reasons(self, rows: Sequence[int]) -> dict[int, list[Reason]]:
+        """Reasons by row, the strongest first, where there are rows to start from."""
+        codes, names = self._codes, self._names
+        starts = {
+            row: self._nearest(row, self._same[codes[row]], N_BELIEVED) for row in rows
+        }
+        plans = {
+            row: self._plan_paths(row, near)
+            for row, near in starts.items()
+            if near.size
+        }
+        if not plans:
+            return {}
+        origins = np.concatenate([step for *_, path in plans.values() for step in path])
+        belief = self._model.predict_proba(_gather(self._X, origins))
+        found, done = {}, 0
+        for row, (features, orders, origins) in plans.items():
+            n_paths, n_points = origins.shape[:2]
+            path = slice(done, done + n_paths * n_points)
+            done = path.stop
+            falls = -np.diff(belief[path, codes[row]].reshape(n_paths, n_points))
+            by_step = np.take_along_axis(falls, np.argsort(orders), axis=1)
+            taken = by_step.mean(axis=0)[1:].tolist()
+            reasons = [
+                Reason(names[j], self._cells(j)[row], self._usual(j, starts[row]), mean)
+                for j, mean in zip(features.tolist(), taken, strict=True)
+                if mean >= LEAST_SHARE
+            ]
+            found[row] = sorted(reasons, key=lambda reason: -reason.taken)
+        return found
 
 
 def _thin_out(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:

@@ -66,18 +66,11 @@ class FileError(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a file.
+    """A column of a file."""
 
-    Attributes
-    ----------
-    kind : "number", "category" or "text", which is of no use to an audit
-    cells : texts as in the file; None where they are missing
-    spelled : the same where missing cells are spelled somehow, as ``NA`` or ``?``; None
-        if it is the cells themselves
-    """
-
-    kind: str
-    cells: list[str | None]
+    kind: str  # NUMBER, CATEGORY, or TEXT, which is of no use to an audit
+    cells: list[str | None]  # texts as in the file; None where they are missing
+    # The same, with missing ones that are spelled somehow, as NA or ?, if there are any
     spelled: list[str | None] | None = None
 
     def text(self, row: int) -> str | None:
@@ -87,26 +80,15 @@ class Column:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file that has been read.
-
-    Attributes
-    ----------
-    path : Path
-    columns : dict of Column, by name
-    n_rows : int
-    text : of a CSV, unpacked; None of a Parquet file
-    separator : of a CSV
-    encoding : by which the text of a CSV becomes the bytes of the file again
-    table : of a Parquet file, as the library that has read it gives it
-    """
+    """A file that has been read."""
 
     path: Path
     columns: dict[str, Column]
     n_rows: int
-    text: str | None = None
+    text: str | None = None  # of a CSV, unpacked; None of a Parquet file
     separator: str = ","
-    encoding: str = UTF_8
-    table: Any = None
+    encoding: str = UTF_8  # by which the text becomes the bytes of the file again
+    table: Any = None  # of Parquet, as the library that has read it gives it
 
     def column(self, name: str, option: str) -> Column:
         """A column by its name, which an option of the command has given."""
@@ -131,13 +113,8 @@ def read_file(
 ) -> TableFile:
     """Read a CSV (also ``.gz``) or Parquet file, and see what its columns are.
 
-    Parameters
-    ----------
-    path : path
-    categorical : names of columns that are categories whatever they look like, or
-        several of them with commas between
-    encoding : of the text of a CSV
-    force : read a CSV even if a cell seems to have taken in rows by a stray quote
+    Columns that ``categorical`` names (several with commas between) are categories
+    whatever they look like. With ``force`` a cell of a CSV may hold what could be rows.
     """
     path = Path(path)
     if not path.is_file():
@@ -248,18 +225,11 @@ def _refuse_other_formats(path: Path, content: bytes, but: bytes = b"") -> None:
 
 
 class Record(NamedTuple):
-    """A record of a CSV.
+    """A record of a CSV."""
 
-    Attributes
-    ----------
-    text : as it stands in the file, with its line end
-    fields : their values; none of a blank line
-    line : number of the line in which it starts, from 1
-    """
-
-    text: str
-    fields: list[str]
-    line: int
+    text: str  # as it stands in the file, with its line end
+    fields: list[str]  # their values; none of a blank line
+    line: int  # number of the line in which it starts, from 1
 
 
 def read_records(
@@ -401,13 +371,7 @@ def as_column(cells: list[str], separator: str = ",") -> Column:
 
 
 def kind_of_texts(n_distinct: int, n_known: int) -> str:
-    """Whether texts are categories, or tell rows apart and not kinds of them.
-
-    Parameters
-    ----------
-    n_distinct : number of different texts in a column
-    n_known : number of cells that are not missing
-    """
+    """Whether texts are categories, or tell rows apart and not kinds of them."""
     many = n_distinct > max(MANY_VALUES * n_known, 1)
     return TEXT if many or n_distinct > MOST_CATEGORIES else CATEGORY
 

@@ -91,9 +91,8 @@ class _MarginDisplay:
         paces : sequence or dict of Pace or str, default=None
             Each makes a latent loss of the exponential one.
         margins : array-like, default=None
-            Margins to draw; None is -3 to 2.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -122,9 +121,8 @@ class _MarginDisplay:
             Times to draw of a booster whose loss changes with time, as shares of the
             whole time.
         margins : array-like, default=None
-            Margins to draw; None is -3 to 2.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -149,9 +147,10 @@ class _MarginDisplay:
         estimators : sequence or dict of boosted classifiers, fitted or not
             The keys of a dict are the labels.
         times : sequence of float, default=(0, 0.5, 0.9)
+            As in :meth:`from_estimator`.
         margins : array-like, default=None
         ax : matplotlib Axes, default=None
-            As in :meth:`from_estimator`.
+            As in :meth:`plot`.
 
         Returns
         -------
@@ -331,13 +330,9 @@ def curves_of_losses(losses: Any, paces: Any) -> list[MarginCurve]:
 def curves_of_estimators(
     estimators: Any, times: Sequence[float] = TIMES, *, with_plain: bool = False
 ) -> list[MarginCurve]:
-    """Curves of boosters, fitted or not.
+    """Curves of boosters, fitted or not, as `from_estimators` takes them.
 
-    Parameters
-    ----------
-    estimators : sequence or dict of boosters
-    times : of a booster whose loss changes, as shares of the time that it has
-    with_plain : whether to put the same booster without a pace before each that has one
+    ``with_plain`` puts the same booster without a pace before each that has one.
     """
     curves: list[MarginCurve] = []
     for label, estimator in _named(estimators, _estimator_label):

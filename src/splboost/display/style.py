@@ -56,16 +56,10 @@ def tint(colour: str, strength: float) -> tuple[float, float, float]:
 def make_grid(
     ax: Any, size: tuple[float, float], heights: Sequence[float], n_cols: int
 ) -> tuple[Any, Any]:
-    """Axes and, in place of them, a grid for panels.
+    """Axes and, in place of them, a grid for panels, with rows of these heights.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        Axes to hide and to divide, whose figure gets a constrained layout unless it has
-        a layout already. None makes a figure.
-    size : of a new figure, in inches
-    heights : of the rows of the grid, relative to each other
-    n_cols : int
+    The figure of given axes gets a constrained layout unless it has a layout already;
+    without axes a figure of this size, in inches, is made.
     """
     if ax is None:
         _, ax = import_pyplot().subplots(figsize=size, layout="constrained")

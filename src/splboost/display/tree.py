@@ -135,24 +135,14 @@ def _check_tree(tree: Any) -> None:
 
 @dataclass
 class _Box:
-    """A node of the picture; lengths are points.
-
-    Attributes
-    ----------
-    lines : its text
-    answer : what leads here
-    level : number of questions above it
-    x : its centre
-    fill : colour of a leaf; None where the node asks
-    is_cut : whether there are further questions below, which are not drawn
-    """
+    """A node of the picture."""
 
     lines: list[str]
-    answer: str
-    level: int
-    is_cut: bool = False
-    x: float = 0.0
-    fill: tuple[float, float, float] | None = None
+    answer: str  # which leads here
+    level: int  # number of questions above it
+    is_cut: bool = False  # whether questions below it are not drawn
+    x: float = 0.0  # of its centre, in points
+    fill: tuple[float, float, float] | None = None  # of a leaf
     children: list[_Box] = field(default_factory=list)
 
 
@@ -258,10 +248,8 @@ def _draw(ax: Any, box: _Box, tops: Any, scale: float) -> None:
     ax.text(x, top - PADDING, text, va="top", bbox=frame, zorder=3, **style)
     frame = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
     for child in box.children:
-        line = (
-            [x, x, child.x, child.x],
-            [top - PADDING, below + BAR, below + BAR, below],
-        )
-        ax.plot(*line, color=FAINT, linewidth=scale, zorder=1)
+        bar, xs = below + BAR, [x, x, child.x, child.x]
+        ys = [top - PADDING, bar, bar, below]
+        ax.plot(xs, ys, color=FAINT, linewidth=scale, zorder=1)
         place = child.x, below + BAR / 2
         ax.text(*place, child.answer, va="center", bbox=frame, zorder=2, **style)

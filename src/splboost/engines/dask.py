@@ -25,7 +25,6 @@ from xgboost.callback import TrainingCallback
 from splboost._tools.user_warnings import keeping_advice, warn
 from splboost.engines.objective import PacedRounds
 from splboost.engines.self_paced import (
-    check_columns,
     check_total,
     documented,
 )
@@ -103,8 +102,7 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         """
         data = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._check_settings()
-        columns = getattr(X, "_meta", X)
-        check_columns("XGBoost", columns, "X", categories=self.enable_categorical)
+        self._check_columns(getattr(X, "_meta", X), "X")
         with keeping_advice() as kept:  # another thread does the fit
             fitted = self._client_sync(self._fit_async, **data)
         for advice in kept:
@@ -134,10 +132,12 @@ class DaskSPLXGBClassifier(SelfPacedXGB, xgboost_dask.DaskXGBClassifier):
         self._set_up(WorkerRounds(rounds, positive), borrowed, n_done)
         await super()._fit_async(**data)
         borrowed["objective"] = objective
-        before, selected = take_report(self._Booster)
-        called = before or self._Booster.num_boosted_rounds() == n_done
+        total = json.loads(self._Booster.attr(ATTRIBUTE) or "[]")
+        self._Booster.set_attr(**{ATTRIBUTE: None})
+        called = total or self._Booster.num_boosted_rounds() == n_done
         assert called, "this XGBoost has not called the objective"
-        rounds.latent, rounds.n_selected = before, selected
+        rounds.latent = total[: len(total) // 2]
+        rounds.n_selected = [int(n) for n in total[len(total) // 2 :]]
         n = self._get_iteration_range(None)[1] or self._Booster.num_boosted_rounds()
         closing = await self._close(data, rounds, positive)
         self._keep_record(rounds, n - n_done, *closing)
@@ -184,14 +184,7 @@ class WorkerRounds(TrainingCallback):
     """The objective of a fit on the rows of one worker, and a report of its rounds.
 
     Reports are summed up over all workers, and travel with the booster, as an attribute
-    of it.
-
-    Parameters
-    ----------
-    rounds : PacedRounds
-        Not started.
-    positive : float
-        Factor of the weights of the second class.
+    of it. ``positive`` is a factor of the weights of the second class.
     """
 
     def __init__(self, rounds: PacedRounds, positive: float) -> None:
@@ -218,14 +211,6 @@ class WorkerRounds(TrainingCallback):
         )
         model.set_attr(**{ATTRIBUTE: json.dumps(total.tolist())})
         return model
-
-
-def take_report(booster: Any) -> tuple[list[float], list[int]]:
-    """Latent loss before each round and number of samples, taken from a booster."""
-    total = json.loads(booster.attr(ATTRIBUTE) or "[]")
-    booster.set_attr(**{ATTRIBUTE: None})
-    half = len(total) // 2
-    return total[:half], [int(n) for n in total[half:]]
 
 
 def weigh_labels(y: Any, weight: Any) -> dict[float, float]:

@@ -23,7 +23,6 @@ from splboost.engines.lightgbm_corrections import (
 from splboost.engines.objective import PacedRounds, probability
 from splboost.engines.self_paced import (
     SelfPacedMixin,
-    check_training,
     checking_columns,
     documented,
     without_ours,
@@ -87,7 +86,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
     (True, True)
     """
 
-    _default_rate = 0.1
+    _package, _default_rate = "LightGBM", 0.1
     _fit_now: PacedFit | None = None
     _Booster: Any
 
@@ -114,9 +113,7 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             subsample_freq=subsample_freq,
             **kwargs,
         )
-        self.p_min = p_min
-        self.pace = pace
-        self.warm_rounds = warm_rounds
+        self.p_min, self.pace, self.warm_rounds = p_min, pace, warm_rounds
 
     def fit(
         self,
@@ -155,9 +152,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             several = isinstance(eval_X, tuple)
             pairs = zip(eval_X, eval_y, strict=False) if several else [(eval_X, eval_y)]
             eval_set = list(pairs)
-        arguments["sample_weight"] = check_training(
-            "LightGBM", X, y, sample_weight, eval_set or ()
-        )
+        weight = self._check_training(X, y, sample_weight, eval_set)
+        arguments["sample_weight"] = weight
         with self._borrowed():
             fit = self._fit_now = PacedFit(self, init_model, init_score, eval_metric)
             super().fit(
@@ -172,8 +168,8 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
             self._keep_record(fit.rounds, fit.n_kept, *fit.rounds.close(fit.scores))
         return self
 
-    predict = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict)
-    predict_proba = checking_columns("LightGBM", lightgbm.LGBMClassifier.predict_proba)
+    predict = checking_columns(lightgbm.LGBMClassifier.predict)
+    predict_proba = checking_columns(lightgbm.LGBMClassifier.predict_proba)
 
     def to_plain(self) -> lightgbm.LGBMClassifier:
         """The fitted model as a plain ``LGBMClassifier``.
@@ -191,9 +187,9 @@ class SPLLGBMClassifier(SelfPacedMixin, lightgbm.LGBMClassifier):
         super()._check_settings()
         params = self.get_params()
         for name, least in _named(params, "min_sum_hessian_in_leaf"):
-            number = isinstance(least, Real)
-            if not number or not least > 0:
-                raise (ValueError if number else TypeError)(
+            is_number = isinstance(least, Real)
+            if not is_number or not least > 0:
+                raise (ValueError if is_number else TypeError)(
                     f"{name} must be a number above 0 for a self-paced LightGBM, got "
                     f"{name}={least!r}: a leaf of rows that no longer count would "
                     "crash it. The default is 0.001."
@@ -244,33 +240,18 @@ class PacedFit:
 
     LightGBM lets the scores of an objective that it does not know start at 0. So the
     start score is added here, and put into the finished model.
-
-    Parameters
-    ----------
-    estimator : SPLLGBMClassifier
-    init_model : a model to go on from, or None
-    init_score : scores to start from, or None
-    eval_metric : metrics that the user asks ``fit`` for
-
-    Attributes
-    ----------
-    n_done : rounds of that model
-    eval_metric : metrics of the evaluation sets
-    rounds : what the fit has done
-    scores : in the end the final ones
-    n_kept : rounds of this fit that are in the model
     """
 
     rounds: PacedRounds
-    n_kept: int
+    n_kept: int  # rounds of this fit that are in the model
 
     def __init__(
         self, estimator: Any, init_model: Any, init_score: Any, eval_metric: Any
     ) -> None:
         self.n_done = count_rounds(init_model)
         self._adds_start = not self.n_done and init_score is None
-        self._start: NDArray[np.float64] | None = None
-        self.scores: Any = None
+        self._start: Any = None  # what to add to scores, for each class
+        self.scores: Any = None  # in the end the final ones
         self._estimator = estimator
         self._init_score = init_score
         self._params = estimator.get_params()
@@ -325,7 +306,7 @@ class PacedFit:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         if self._start is None:
             self._begin(np.asarray(data.get_label()), data.get_weight())
-        return self.rounds.step(self._with_start(scores))
+        return self.rounds.step(scores + self._start)
 
     def _keep_last(self, env: Any) -> None:
         """A callback, which takes the scores of the last round.
@@ -335,7 +316,7 @@ class PacedFit:
         """
 
         def take(scores: NDArray[np.float64], data: Any) -> tuple[str, float, bool]:
-            self.scores = self._with_start(scores)
+            self.scores = scores + self._start
             return "", 0.0, False
 
         kinds = {kind for _, kind in _named(self._params, "boosting")}
@@ -379,28 +360,18 @@ class PacedFit:
         share = np.clip(mass / mass.sum(), LEAST_SHARE, 1 - LEAST_SHARE)
         self._start = np.log(share) if k > 2 else np.log(share[1:2] / share[0])
         self._start *= self._adds_start
-        factors = None if k > 2 else self._weigh_classes(mass=np.bincount(codes))
-        if factors is not None:
+        n = np.bincount(codes, minlength=2)
+        factors = np.array([1.0, float(self._params.get("scale_pos_weight", 1.0))])
+        if n.all() and any(value for _, value in _named(self._params, "is_unbalance")):
+            factors = n.max() / n
+        if k <= 2 and (factors != 1).any():
             weight = factors[codes] * (1.0 if weight is None else weight)
         mass = np.bincount(codes, weight, minlength=k)
         rounds = self._estimator._make_rounds(self._labels, mass, self.n_done)
         self.rounds = rounds.start(y, weight)
 
-    def _weigh_classes(self, mass: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Factors of the two classes by ``is_unbalance`` or ``scale_pos_weight``."""
-        unbalanced = any(value for _, value in _named(self._params, "is_unbalance"))
-        if unbalanced and mass.all() and mass.size == 2:
-            return mass.max() / mass
-        positive = float(self._params.get("scale_pos_weight", 1.0))
-        return None if positive == 1 else np.array([1.0, positive])
-
-    def _with_start(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """The scores that the finished model will give."""
-        start: Any = self._start
-        return scores + (start if scores.ndim > 1 else start[0])
-
     def _probability(self, scores: NDArray[Any]) -> NDArray[Any]:
-        return probability(self._with_start(np.asarray(scores)))
+        return probability(np.asarray(scores) + self._start)
 
     def _evaluate(
         self, y_true: NDArray[Any], y_pred: NDArray[Any], weight: Any

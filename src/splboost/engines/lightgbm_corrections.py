@@ -33,7 +33,7 @@ def _log_loss(y: NDArray[Any], p: NDArray[Any], weight: Any) -> float:
     return np.average(-np.log(np.maximum(_of_labels(y, p), LEAST)), weights=weight)
 
 
-def _error(y: NDArray[Any], p: NDArray[Any], weight: Any, top_k: int = 1) -> float:
+def _error(y: NDArray[Any], p: NDArray[Any], weight: Any, top_k: int) -> float:
     if p.ndim == 1:
         return np.average((p > 0.5) != (y > 0), weights=weight)
     not_below = (p >= _of_labels(y, p)[:, None]).sum(axis=1)
@@ -60,18 +60,16 @@ def find_metrics(
 ) -> dict[str, Callable[..., float]]:
     """Metrics of LightGBM by their names there, which differ by the number of classes.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names and aliases, of which some stand for none.
-    n_classes : int
-    top_k : int
-        A label is an error of more classes if as many are at least as probable.
+    Of the given names and aliases some stand for none. With more than two classes a
+    label is an error if more than ``top_k`` of them are at least as probable.
     """
     prefix = "multi_" if n_classes > 2 else "binary_"
-    known = {prefix + "logloss": _log_loss, prefix + "error": _error}
+    known: dict[str, Callable[..., float]] = {
+        prefix + "logloss": _log_loss,
+        prefix + "error": partial(_error, top_k=top_k),
+    }
     known |= RANKINGS if n_classes <= 2 else {}
-    metrics: dict[str, Callable[..., float]] = {}
+    metrics = {}
     for given in names:
         kind = re.sub("^(binary|multi)_", "", given.lower())
         name = kind if kind in RANKINGS else prefix + ALIASES.get(kind, kind)
@@ -83,10 +81,8 @@ def find_metrics(
                 f"give for {n_classes} classes: {', '.join(known)}. Pass a "
                 "function of y_true, y_pred and weight as eval_metric instead."
             )
-        if name == "multi_error" and top_k > 1:
-            metrics[f"{name}@{top_k}"] = partial(_error, top_k=top_k)
-        else:
-            metrics[name] = known[name]
+        suffix = f"@{top_k}" if name == "multi_error" and top_k > 1 else ""
+        metrics[name + suffix] = known[name]
     return metrics
 
 
@@ -108,11 +104,8 @@ VALUES = "leaf_value", "internal_value", "leaf_const"
 def complete_model(text: str, objective: str, start: Sequence[float]) -> str:
     """The text of a model with what it lacks.
 
-    Parameters
-    ----------
-    text : of a model
-    objective : as it stands in a header, such as "binary sigmoid:1"
-    start : start score to add to each tree of the first round
+    That is its objective, such as "binary sigmoid:1", in the header, and the start
+    scores in the trees of the first round.
     """
     header, *trees = re.split(r"^(?=Tree=\d+$)", text, flags=re.M)
     for number, bias in enumerate(start[: len(trees)]):

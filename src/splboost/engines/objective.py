@@ -217,15 +217,8 @@ def find_paces(
 ) -> dict[Any, Pace | None]:
     """The regulariser of each class, in units of the loss.
 
-    Parameters
-    ----------
-    pace : str, Pace, dict or None
-        For all classes, or a dict from each label to one.
-    p_min : float or None
-        Probability below which a label has weight 0; 0 is off. None is the default,
-        unless the pace has an age or plateau.
-    shares : mapping from each label to the share of its class
-    loss : {"logistic", "exponential", "softmax"}
+    ``pace``, ``p_min`` and ``loss`` are those of `SelfPacedObjective`; ``shares`` has
+    the share of each class by its label.
 
     Examples
     --------
@@ -359,18 +352,11 @@ class SelfPacedObjective:
         check_scalar(warm_rounds, "warm_rounds", Integral, min_val=0)
         if start_round is not None:
             check_scalar(start_round, "start_round", Integral, min_val=0)
-        self.loss = loss
-        self.pace = pace
-        self.p_min = p_min
-        self.warm_rounds = warm_rounds
-        self.start_round = start_round
-        self.start_score = start_score
-        self.priors = priors
-        self._forget()
-
-    def _forget(self) -> None:
-        """Know of no fit: of none on a training set, and of none on labels alone."""
-        # Rounds, a mark of the scores before the first, and whether the last were equal
+        self.loss, self.pace, self.p_min = loss, pace, p_min
+        self.warm_rounds, self.start_round = warm_rounds, start_round
+        self.start_score, self.priors = start_score, priors
+        # Of each fit, by its training set or by labels alone: the rounds, a mark of the
+        # scores before the first, and whether the last were equal
         self._of_data: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self._of_labels: dict[Any, Any] = {}
 
@@ -479,14 +465,11 @@ class SelfPacedObjective:
         )
         return rounds.start(y, weight)
 
-    # -------------------------------------------------------------- as a Python object
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
+        vars(self).update(state, _of_data=WeakKeyDictionary(), _of_labels={})
 
     def __repr__(self) -> str:
         state = self.__getstate__().items()

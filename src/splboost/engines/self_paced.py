@@ -97,6 +97,7 @@ class SelfPacedMixin:
     up from the first base that has one.
     """
 
+    _package: ClassVar[str]
     _default_rate: ClassVar[float]  # learning rate of the package
     p_min: float | None
     pace: Pace | str | dict[Any, Any] | None
@@ -137,7 +138,7 @@ class SelfPacedMixin:
                 )
 
     def _check_objective(self, objective: Any, allowed: Sequence[str]) -> None:
-        if callable(objective) or objective not in allowed:
+        if objective not in allowed:
             raise ValueError(
                 f"{type(self).__name__} has a logistic or softmax loss; leave "
                 f"objective as it is, or give one of {', '.join(map(repr, allowed))}, "
@@ -216,6 +217,67 @@ class SelfPacedMixin:
             if message is not None:
                 warn(message.replace("a larger age or plateau", "a smaller p_min"))
 
+    # --------------------------------- data that the packages cannot take, or crash on
+
+    def _check_training(self, X: Any, y: Any, weight: Any, eval_set: Any) -> Any:
+        """Refuse what the package cannot be fitted to, or evaluated on.
+
+        Returns the weights as floats, or None.
+        """
+        self._check_columns(X, "X")
+        n = _num_samples(X)
+        if n == 0:
+            raise ValueError(
+                f"X has no rows, got X of shape {np.shape(X)}; give at least one "
+                "sample of each class."
+            )
+        check_consistent_length(X, y)
+        pairs = [eval_set] if isinstance(eval_set, tuple) else eval_set or ()
+        for k, pair in enumerate(pairs):
+            if isinstance(pair, tuple | list) and len(pair) == 2:
+                self._check_columns(pair[0], f"X of eval_set[{k}]")
+                check_consistent_length(*pair)  # of anything else the package speaks
+        if weight is None or hasattr(weight, "__cuda_array_interface__"):
+            return weight
+        weight = check_weights(weight, n)
+        check_total(float(weight.sum()))
+        return weight
+
+    def _check_columns(self, X: Any, argument: str) -> None:
+        """Refuse data with a column that the package cannot take."""
+        frame, package = as_frame(X, argument), self._package
+        if isinstance(frame, nw.LazyFrame):
+            raise TypeError(f"{argument} is a lazy frame; call .collect() on it first.")
+        if not isinstance(frame, nw.DataFrame):
+            return
+        of_pandas = frame.implementation.is_pandas_like()
+        for j, (name, dtype) in enumerate(frame.schema.items()):
+            kind, remedy, column = "", "Convert it", frame[:, j].to_native()
+            if isinstance(dtype, nw.Categorical | nw.Enum):
+                is_known = of_pandas or package == "XGBoost"
+                if frame.implementation.is_pandas():
+                    kind = f" of {column.cat.categories.inferred_type} values"
+                    is_known = (
+                        column.cat.categories.inferred_type in CATEGORIES[package]
+                    )
+                if is_known and not getattr(self, "enable_categorical", True):
+                    is_known, remedy = (
+                        False,
+                        "Set enable_categorical=True, or convert it",
+                    )
+            elif dtype.is_numeric():
+                is_known = not dtype.is_decimal() and dtype not in WIDE
+            else:  # sparse columns of pandas are of an unknown type
+                is_known = dtype == nw.Boolean or (of_pandas and dtype == nw.Unknown)
+            if not is_known:
+                raise ValueError(
+                    f"Column {name!r} of {argument} has dtype "
+                    f"{getattr(column, 'dtype', None) or column.type}{kind}, which "
+                    f"{package} cannot take. {remedy} to floats (dates to days since "
+                    "one of them, say) or to a category of pandas with texts, as by "
+                    '.astype(str).astype("category"), or drop it.'
+                )
+
     @contextmanager
     def _borrowed(self, *names: str) -> Iterator[dict[str, Any]]:
         """Parameters that a fit may change; they are put back when it ends.
@@ -245,36 +307,6 @@ def without_ours(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# ------------------------------------- data that the packages cannot take, or crash on
-
-
-def check_training(
-    package: str, X: Any, y: Any, weight: Any, eval_set: Any, *, categories: bool = True
-) -> Any:
-    """Refuse what "XGBoost" or "LightGBM" cannot be fitted to, or evaluated on.
-
-    Returns the weights as floats, or None.
-    """
-    check_columns(package, X, "X", categories=categories)
-    n = _num_samples(X)
-    if n == 0:
-        raise ValueError(
-            f"X has no rows, got X of shape {np.shape(X)}; give at least one sample of "
-            "each class."
-        )
-    check_consistent_length(X, y)
-    for k, pair in enumerate([eval_set] if isinstance(eval_set, tuple) else eval_set):
-        if isinstance(pair, tuple | list) and len(pair) == 2:  # else the package speaks
-            argument = f"X of eval_set[{k}]"
-            check_columns(package, pair[0], argument, categories=categories)
-            check_consistent_length(*pair)
-    if weight is None or hasattr(weight, "__cuda_array_interface__"):
-        return weight
-    weight = check_weights(weight, n)
-    check_total(float(weight.sum()))
-    return weight
-
-
 def check_total(total: float) -> None:
     """Refuse weights of which nothing is left in the packages."""
     if not float(FLOAT32.tiny) <= total <= float(FLOAT32.max):
@@ -284,49 +316,12 @@ def check_total(total: float) -> None:
         )
 
 
-def check_columns(
-    package: str, X: Any, argument: str, *, categories: bool = True
-) -> None:
-    """Refuse data with a column that a package cannot take.
-
-    XGBoost takes ``categories`` only with ``enable_categorical=True``.
-    """
-    frame = as_frame(X, argument)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(f"{argument} is a lazy frame; call .collect() on it first.")
-    if not isinstance(frame, nw.DataFrame):
-        return
-    of_pandas = frame.implementation.is_pandas_like()
-    for j, (name, dtype) in enumerate(frame.schema.items()):
-        kind, remedy, column = "", "Convert it", frame[:, j].to_native()
-        if isinstance(dtype, nw.Categorical | nw.Enum):
-            is_known = of_pandas or package == "XGBoost"
-            if frame.implementation.is_pandas():
-                kind = f" of {column.cat.categories.inferred_type} values"
-                is_known = column.cat.categories.inferred_type in CATEGORIES[package]
-            if is_known and not categories:
-                is_known, remedy = False, "Set enable_categorical=True, or convert it"
-        elif dtype.is_numeric():
-            is_known = not dtype.is_decimal() and dtype not in WIDE
-        else:  # sparse columns of pandas are of an unknown type
-            is_known = dtype == nw.Boolean or (of_pandas and dtype == nw.Unknown)
-        if not is_known:
-            raise ValueError(
-                f"Column {name!r} of {argument} has dtype "
-                f"{getattr(column, 'dtype', None) or column.type}{kind}, which "
-                f"{package} cannot take. {remedy} to floats (dates to days "
-                "since one of them, say) or to a category of pandas with texts, as by "
-                f'.astype(str).astype("category"), or drop it.'
-            )
-
-
-def checking_columns(package: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a package's class that refuses such data first."""
+def checking_columns(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a package's class that first refuses what the package cannot take."""
 
     @wraps(method)
     def checked(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        categories = getattr(self, "enable_categorical", True)
-        check_columns(package, X, "X", categories=categories)
+        self._check_columns(X, "X")
         return method(self, X, *args, **kwargs)
 
     return checked

@@ -15,7 +15,6 @@ from splboost._tools.wording import counted
 from splboost.engines.objective import PacedRounds, probability
 from splboost.engines.self_paced import (
     SelfPacedMixin,
-    check_training,
     checking_columns,
     documented,
     without_ours,
@@ -31,7 +30,8 @@ LEAST_SHARE = 1e-6  # of a class that is not there
 class SelfPacedXGB(SelfPacedMixin):
     """A classifier of XGBoost with a pace, to be named before XGBoost's own."""
 
-    _default_rate = 0.3
+    _package, _default_rate = "XGBoost", 0.3
+    _fit_now: PacedFit | None = None  # on one machine
     objective: Any
     base_score: Any
     scale_pos_weight: Any
@@ -58,9 +58,7 @@ class SelfPacedXGB(SelfPacedMixin):
             subsample=subsample,
             **kwargs,
         )
-        self.p_min = p_min
-        self.pace = pace
-        self.warm_rounds = warm_rounds
+        self.p_min, self.pace, self.warm_rounds = p_min, pace, warm_rounds
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The parameters that XGBoost is to see; classes it counts by itself."""
@@ -74,20 +72,24 @@ class SelfPacedXGB(SelfPacedMixin):
             self._check_objective(self.objective, OBJECTIVES)
 
     def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
-        """What the parent's ``fit`` asks for first; a metric is to see probabilities.
+        """What the parent's ``fit`` asks for before it trains with these parameters.
 
-        XGBoost gives it scores where the objective is one that it does not know.
+        A metric is to see probabilities: XGBoost gives it scores where the objective is
+        one that it does not know.
         """
+        fit = self._fit_now
+        if fit is not None:
+            if fit.objective == "multi:softmax" and params.get("num_class"):
+                params["objective"] = "multi:softmax"
+            fit.params = params
         model, metric, *rest = super()._configure_fit(  # type: ignore[misc]
             model, params, feature_weights
         )
-        if metric is None:
-            return model, metric, *rest
 
         def of_scores(scores: NDArray[Any], data: Any) -> Any:
             return metric(probability(np.asarray(scores)), data)
 
-        return model, of_scores, *rest
+        return model, None if metric is None else of_scores, *rest
 
     def _set_up(self, objective: Any, borrowed: dict[str, Any], n_done: int) -> None:
         """Set the parameters that the fit borrows; the objective is a callback, too."""
@@ -147,8 +149,6 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
     (True, True)
     """
 
-    _fit_now: PacedFit | None = None
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
@@ -179,14 +179,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         """
         arguments = {k: v for k, v in locals().items() if k not in NOT_PASSED_ON}
         self._check_settings()
-        arguments["sample_weight"] = check_training(
-            "XGBoost",
-            X,
-            y,
-            sample_weight,
-            eval_set or (),
-            categories=self.enable_categorical,
-        )
+        weight = self._check_training(X, y, sample_weight, eval_set)
+        arguments["sample_weight"] = weight
         with self._borrowed(*BORROWED) as borrowed:
             fit = self._fit_now = PacedFit(self, borrowed["objective"], xgb_model)
             self._set_up(fit, borrowed, fit.n_done)
@@ -196,8 +190,8 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
             self._keep_record(fit.rounds, fit.n_kept, *fit.closing)
         return self
 
-    predict = checking_columns("XGBoost", xgboost.XGBClassifier.predict)
-    predict_proba = checking_columns("XGBoost", xgboost.XGBClassifier.predict_proba)
+    predict = checking_columns(xgboost.XGBClassifier.predict)
+    predict_proba = checking_columns(xgboost.XGBClassifier.predict_proba)
 
     def to_plain(self) -> xgboost.XGBClassifier:
         """The fitted model as a plain ``XGBClassifier``.
@@ -214,15 +208,6 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
         """
         return self._as_parent(xgboost.XGBClassifier)
 
-    def _configure_fit(self, model: Any, params: Any, feature_weights: Any) -> Any:
-        """The parent trains with these parameters."""
-        fit = self._fit_now
-        if fit is not None:
-            if fit.objective == "multi:softmax" and params.get("num_class"):
-                params["objective"] = "multi:softmax"
-            fit.params = params
-        return super()._configure_fit(model, params, feature_weights)
-
     def _create_dmatrix(self, ref: Any, **kwargs: Any) -> Any:
         """What the parent makes of data, first of those for training."""
         data = super()._create_dmatrix(ref, **kwargs)
@@ -232,33 +217,18 @@ class SPLXGBClassifier(SelfPacedXGB, xgboost.XGBClassifier):
 
 
 class PacedFit(TrainingCallback):
-    """One fit: its objective, and a callback when it ends.
+    """One fit: its objective, and a callback when it ends."""
 
-    Parameters
-    ----------
-    estimator : SPLXGBClassifier
-    objective : the objective that the user has named
-    xgb_model : a model to go on from, or None
-
-    Attributes
-    ----------
-    n_done : rounds of that model
-    params : those that XGBoost trains with
-    data : those that it trains on
-    rounds, n_kept : what the fit has done, and how many rounds are in the model
-    closing : by ``PacedRounds.close``
-    """
-
-    params: dict[str, Any]
-    data: Any = None
+    params: dict[str, Any]  # which XGBoost trains with
+    data: Any = None  # on which it trains
     rounds: PacedRounds
-    n_kept: int
-    closing: Any
+    n_kept: int  # rounds of this fit that are in the model
+    closing: Any  # by ``PacedRounds.close``
 
     def __init__(self, estimator: Any, objective: Any, xgb_model: Any) -> None:
         super().__init__()
         self.n_done = count_rounds(xgb_model)
-        self.objective = objective
+        self.objective = objective  # that the user has named
         self._goes_on = xgb_model is not None
         self._estimator = estimator
 

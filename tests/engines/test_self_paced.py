@@ -311,7 +311,9 @@ def test_a_single_class(package, by_weight):
         model = PACED[package](n_estimators=20).fit(X, y, **given)
     assert (model.predict(X) == 0).all()
     if not by_weight:
-        np.testing.assert_allclose(model.predict_proba(X)[:, 0], 1, atol=1e-5)
+        np.testing.assert_array_equal(model.predict_proba(X), np.ones((60, 1)))
+        if package == "lightgbm":
+            assert model.predict_proba(X, raw_score=True).shape == (60,)
         assert (model.sample_pace_ == 1).all() and list(model.paces_) == [0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ OF_PACE = "pace__"
 BY_NAME = "kwargs", "_other_params"  # where the packages keep parameters by name
 ALIKE = 0.8  # of two names, from which on one is taken for a slip in the other
 RATES = "learning_rate", "eta", "shrinkage_rate"  # as the packages name one thing
+# What predict_proba gives instead of probabilities, where LightGBM is asked to
+OTHER_ANSWERS = "raw_score", "pred_leaf", "pred_contrib"
 WIDE = nw.Int128, nw.UInt128
 # What categories of pandas may be, in its words; "mixed" is texts and numbers
 OF_XGBOOST = {"empty", "integer", "string"}
@@ -317,11 +320,22 @@ def check_total(total: float) -> None:
 
 
 def checking_columns(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a package's class that first refuses what the package cannot take."""
+    """A method of a package's class that first refuses what the package cannot take.
+
+    Probabilities have a column for each class. Both packages give two for a single one,
+    which LightGBM calls impossible.
+    """
+    signature = inspect.signature(method)
 
     @wraps(method)
     def checked(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self._check_columns(X, "X")
-        return method(self, X, *args, **kwargs)
+        answer = method(self, X, *args, **kwargs)
+        if method.__name__ != "predict_proba" or len(self.classes_) > 1:
+            return answer
+        given = signature.bind(self, X, *args, **kwargs).arguments
+        if any(given.get(name) for name in OTHER_ANSWERS):
+            return answer
+        return np.ones((len(answer), 1), dtype=answer.dtype)
 
     return checked

@@ -191,7 +191,7 @@ def _against(results: Results) -> list[str]:
             shares = []
             for part in results.parts():
                 cells = results.cells(part)
-                wins, _, _ = wins_ties_losses(cells[audit], cells[rival])
+                wins, _, _ = wins_ties_losses((cells[audit] - cells[rival]).to_numpy())
                 shares.append(f"{wins / len(cells):.0%} of {len(cells)}")
             ahead.append([audit, rival, *shares])
         for part, means in results.parts().items():

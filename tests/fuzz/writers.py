@@ -17,7 +17,7 @@ from fuzz.commands import TARGET, apply, audit, decide, invoke, make_rows, save,
 from splboost.audit.label_audit import LabelAudit
 from splboost.datasets import UCI_CATALOGUE, load_uci
 from splboost.paper.commands import make_protocol
-from splboost.paper.report import Material, write_report
+from splboost.paper.report import PARTS, write_report
 from splboost.paper.results import open_store
 from splboost.paper.runner import plan
 
@@ -163,11 +163,7 @@ def _report(folder):
     from paper_results import make_results
 
     text = "word " * 10_000 + (folder / "version").read_text()
-    sections = {"Numbers": lambda material: [text]}
-    with (
-        patch("splboost.paper.report.SECTIONS", sections),
-        patch.object(Material, "summary", "A summary."),
-    ):
+    with patch.dict(PARTS, dict.fromkeys(PARTS, lambda material: [text])):
         write_report(make_results(["pima"]), folder / "report.html", about={})
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from textwrap import fill
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
@@ -174,37 +174,37 @@ ABSENT, UNREADABLE = "absent", "broken"
 EXACT, COUNTED = "the catalogue's", "same counts"
 
 
-def compare_with_data(
-    data_home: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
-    """Figures of Table I and of the data, for each of its 17 sets.
+def compare_with_data(data_home: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+    """Figures of Table I and of the data, a row for each of its 17 sets.
 
     ``data`` says what there is: the catalogue's file, one with the same counts, such as
-    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority`` (the
-    share of the largest class, in percent) were counted, and are None where there are
-    no data; those with ``paper_`` in front are the paper's. ``difference`` says why the
-    two differ. Nothing is downloaded.
+    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority, %``
+    are those of the paper and of the data, if there are any; ``difference`` says why
+    the two differ. Nothing is downloaded.
     """
-    rows = []
+    rows = {}
     for name, entry in UCI_CATALOGUE.items():
         if entry.paper is None:
             continue
-        row: dict[str, Any] = dict.fromkeys(("rows", "columns", "majority"))
-        row |= {f"paper_{each}": getattr(entry.paper, each) for each in row}
-        row |= {"name": name, "difference": entry.difference}
+        counted: tuple[Any, ...] = ("-", "-", "-")
         try:
             X, y, exact = load_checked(name, data_home, download=False)
         except FileNotFoundError:
-            row["data"] = ABSENT
+            data = ABSENT
         except (OSError, ValueError):
-            row["data"] = UNREADABLE
+            data = UNREADABLE
         else:
             largest = np.unique(y, return_counts=True)[1].max()
-            row["data"] = EXACT if exact else COUNTED
-            row["rows"], row["columns"] = X.shape
-            row["majority"] = float(100 * largest / len(y))
-        rows.append(row)
-    return rows
+            data = EXACT if exact else COUNTED
+            counted = *X.shape, round(100 * largest / len(y), 1)
+        row: dict[Any, Any] = {}
+        titles = "rows", "columns", "majority, %"
+        for title, theirs, ours in zip(
+            titles, astuple(entry.paper), counted, strict=True
+        ):
+            row |= {(title, "paper"): theirs, (title, "data"): ours}
+        rows[name] = row | {("", "data"): data, ("", "difference"): entry.difference}
+    return pd.DataFrame(rows, dtype=object).T
 
 
 def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
@@ -216,39 +216,22 @@ def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
     >>> print(describe_table_one("no such folder"))
     Table I of the SPLBoost paper, and the data in no such folder
     <BLANKLINE>
-                                rows      columns    majority, %
-                        paper   data  paper  data    paper  data
-    adult               48842 absent     14     -     75.9     - *
     ...
     """
-    rows = compare_with_data(data_home)
+    table = compare_with_data(data_home)
+    notes, data = table.pop(("", "difference")), table["", "data"]
     lines = [
         f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
         "",
-        f"{'rows':>32}{'columns':>13}{'majority, %':>15}",
-        f"{'paper':>25}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
+        table.to_string(),
+        "",
     ]
-    notes, named = [], defaultdict(list)
-    for row in rows:
-        n, columns, majority = row["data"], "-", "-"
-        if row["rows"] is not None:
-            n, columns, majority = row["rows"], row["columns"], f"{row['majority']:.1f}"
-        lines.append(
-            f"{row['name']:16}{row['paper_rows']:9}{n:>7}{row['paper_columns']:7}"
-            f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
-            f"{' *' if row['difference'] else ''}"
-        )
-        if row["difference"]:
-            text = f"* {row['name']}: {row['difference']}"
-            notes += ["", fill(text, width=79, subsequent_indent="  ")]
-        named[row["data"]].append(row["name"])
-    if others := named[COUNTED]:
-        text = f"Counted in other files than the catalogue's: {', '.join(others)}."
-        notes += ["", fill(text, width=79)]
-    if absent := named[ABSENT]:
-        notes += ["", "Absent sets: load_uci downloads them, or says how to get them."]
-        if {"ringnorm", "twonorm"} & set(absent):
-            notes += ["splboost paper makes its own ringnorm and twonorm."]
-    if named[UNREADABLE]:
-        notes += ["", "Broken files: load_uci says what is wrong with them."]
-    return "\n".join([*lines, *notes])
+    for name, note in notes.items():
+        if note:
+            lines += [fill(f"{name}: {note}", width=79, subsequent_indent="  ")]
+    if (data == ABSENT).any():
+        lines += ["Absent sets: load_uci downloads them, or says how to get them."]
+        lines += ["splboost paper makes its own ringnorm and twonorm."]
+    if (data == UNREADABLE).any():
+        lines += ["Broken files: load_uci says what is wrong with them."]
+    return "\n".join(lines)

@@ -255,12 +255,10 @@ def choose(candidates: Sequence[Candidate]) -> tuple[Candidate, int, float]:
     candidate that comes first.
     """
     accuracy = np.array([each.accuracy for each in candidates])
-    best = np.nanmax(accuracy)
-    rows, rounds = np.nonzero(accuracy >= best - ROUNDING)
-    depths = np.array([each.chosen["depth"] or 0 for each in candidates])
-    first = np.lexsort((rows, depths[rows], rounds))[0]
-    row, t = rows[first], rounds[first]
-    return candidates[row], int(t) + 1, float(accuracy[row, t])
+    rows, rounds = np.nonzero(accuracy >= np.nanmax(accuracy) - ROUNDING)
+    depths = [candidates[row].chosen["depth"] or 0 for row in rows]
+    t, _, row = min(zip(rounds.tolist(), depths, rows.tolist(), strict=True))
+    return candidates[row], t + 1, float(accuracy[row, t])
 
 
 @dataclass(frozen=True)
@@ -305,10 +303,13 @@ class Method:
         n_settings = len(self.paces(protocol)) * len(self.parameters(protocol))
         return n_settings * n_depths * protocol.folds + 1
 
-    def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
+    def fit(
+        self, draw: Draw, protocol: Protocol, *, all_rounds: bool = False
+    ) -> Fitted:
         """Choose by cross-validation, and fit the choice to all training rows.
 
-        Where categories are to be columns, the draw has them so.
+        Where categories are to be columns, the draw has them so. With ``all_rounds``
+        the rounds are not chosen.
         """
         booster = clone(self.booster).set_params(
             categorical_features=draw.categorical, random_state=draw.seed, n_jobs=1
@@ -316,7 +317,12 @@ class Method:
         if self.chooses_itself:
             return Fitted(booster.fit(draw.X, draw.y), None, None, {}, 1)
         candidates = list(self._candidates(booster, draw, protocol))
-        best, n_rounds, accuracy = choose(candidates)
+        if all_rounds:
+            last = [each._replace(accuracy=each.accuracy[-1:]) for each in candidates]
+            best, _, accuracy = choose(last)
+            n_rounds = protocol.rounds
+        else:
+            best, n_rounds, accuracy = choose(candidates)
         model = best.booster.set_params(n_estimators=n_rounds).fit(draw.X, draw.y)
         n_fits = protocol.folds * len(candidates) + 1
         return Fitted(model, 1 - accuracy, n_rounds, best.chosen, n_fits)

@@ -1,7 +1,7 @@
 """One page with all results of the paper's experiments.
 
-``SECTIONS`` says what stands on it, `tables` how it is written, and report.css how it
-looks. The page needs no network.
+report.html says what stands on it and how it looks, `tables` how numbers are written.
+The page needs no network.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pandas as pd
@@ -25,10 +26,9 @@ from splboost._tools.progress_bar import make_report
 from splboost._tools.whole_files import has_mark, write_whole
 from splboost._tools.wording import counted
 from splboost.datasets import UCI_CATALOGUE
-from splboost.paper import gaussians, tables
+from splboost.paper import gaussians
 from splboost.paper.claims import (
     FAILS,
-    HISTORY,
     HOLDS,
     OPEN,
     PARTLY,
@@ -37,13 +37,51 @@ from splboost.paper.claims import (
     judge_weights,
 )
 from splboost.paper.draw import describe_table_one
-from splboost.paper.figures import draw_figure, draw_gaussians
-from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
+from splboost.paper.figures import (
+    draw_critical_differences,
+    draw_figure,
+    draw_gaussians,
+)
+from splboost.paper.protocol import (
+    EXTRAS,
+    FOREST,
+    GRADIENT_KEPT,
+    NOISE,
+    ONE_STEP,
+    PAPER,
+    PAPER_SETS,
+    THREE_THETAS,
+    TWO_SIDED,
+    WHOLE_TREES,
+    WITH_CART,
+    Protocol,
+)
 from splboost.paper.results import COLUMNS
-from splboost.paper.statistics import Outcomes, check_results, complete_repeats
-from splboost.paper.tables import Markup, element, paragraph, picture
+from splboost.paper.statistics import (
+    ALPHA,
+    BEST_SPL,
+    CHOSEN_SPL,
+    Outcomes,
+    check_results,
+    complete_repeats,
+    critical_difference,
+    fewest_sets,
+    friedman,
+    is_best,
+)
+from splboost.paper.tables import (
+    Markup,
+    element,
+    error_table,
+    frame_table,
+    join,
+    paragraph,
+    picture,
+    probability,
+    rank_table,
+    rival_table,
+)
 
-TITLE = "The SPLBoost paper, run again"
 PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 MARK = '<meta name="generator" content="splboost paper '
@@ -85,24 +123,15 @@ def write_report(
     """
     about = provenance(protocol) if about is None else dict(about)
     material = Material(check_results(results, COLUMNS), about, protocol, data_home)
-    parts, links = [], []
-    with make_report(verbose, len(SECTIONS), "report") as report:
-        for n, (title, make) in enumerate(SECTIONS.items()):
-            report.show(n, title)
-            anchor = title.lower().replace(" ", "-")
-            contents = make(material)
-            parts.append(element("section", element("h2", title), *contents, id=anchor))
-            links.append(element("li", element("a", title, href=f"#{anchor}")))
-        report.show(len(SECTIONS))
-    body = Markup(
-        element("h1", TITLE)
-        + paragraph(material.summary, class_="lead")
-        + element("nav", element("ul", *links))
-        + "\n".join(parts)
-    )
-    target = Path(path)
-    write_whole(target, _document(body))
-    return target
+    parts = {"version": version("splboost")}
+    with make_report(verbose, len(PARTS), "report") as report:
+        for n, (name, make) in enumerate(PARTS.items()):
+            report.show(n, name.replace("_", " "))
+            parts[name] = join(*make(material))
+        report.show(len(PARTS))
+    page = (files(__package__) / "report.html").read_text(encoding="utf-8")
+    write_whole(Path(path), Template(page).substitute(parts))
+    return Path(path)
 
 
 def is_report(path: Path) -> bool:
@@ -110,24 +139,8 @@ def is_report(path: Path) -> bool:
     return has_mark(path, MARK)
 
 
-def _document(body: Markup) -> str:
-    style = (files(__package__) / "report.css").read_text(encoding="utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'{MARK}{version("splboost")}">\n'
-        f"{element('title', TITLE)}\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
-
-
 def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
     """Describe how results were made: command, settings, versions and system.
-
-    Parameters
-    ----------
-    protocol : Protocol, default=None
-        That of the results.
 
     Examples
     --------
@@ -136,32 +149,23 @@ def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
     >>> list(provenance(Protocol(("twonorm",), (20,), repeats=1)))
     ['date', 'command', 'settings', 'seeds', 'versions', 'system']
     """
-    of_protocol = (
-        {}
-        if protocol is None
-        else {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
-    )
-    return {
+    about: dict[str, Any] = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        **of_protocol,
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        "system": f"{platform.system()} {platform.machine()}",
     }
+    if protocol is not None:
+        about |= {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
+    versions = {package: version(package) for package in PACKAGES}
+    about["versions"] = {"python": platform.python_version(), **versions}
+    return about | {"system": f"{platform.system()} {platform.machine()}"}
 
 
-# ------------------------------------------------------------------------- the sections
+# ---------------------------------------------------------------------------- the parts
 
 
 @dataclass(frozen=True)
 class Material:
-    """What the page is made from.
-
-    What is measured is measured once.
-    """
+    """What the page is made from; what is measured is measured once."""
 
     results: pd.DataFrame
     about: dict[str, Any]
@@ -172,20 +176,24 @@ class Material:
     def verdicts(self) -> list[Verdict]:
         return judge_claims(self.results, gaussians.measure())
 
-    @property
-    def summary(self) -> str:
-        """One sentence on how many results there are, and on the verdicts."""
-        if self.results.empty:
-            return "There are no results of the protocol yet."
-        judged = [verdict.verdict for verdict in self.verdicts]
-        words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
-        table = self.results
-        return (
-            f"{counted(len(table), 'result')} on "
-            f"{counted(table['data'].nunique(), 'data set')} at "
-            f"{counted(table['noise'].nunique(), 'level')} of noise. Verdicts on "
-            f"{len(judged)} claims: {', '.join(words)}."
-        )
+    @cached_property
+    def verdict_by_chosen_rounds(self) -> Verdict:
+        return judge_weights(gaussians.measure(rounds=None))
+
+
+def summarise(material: Material) -> list[str]:
+    """One sentence on how many results there are, and on the verdicts."""
+    results = material.results
+    if results.empty:
+        return ["There are no results of the protocol yet."]
+    judged = [verdict.verdict for verdict in material.verdicts]
+    words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
+    return [
+        f"{counted(len(results), 'result')} on "
+        f"{counted(results['data'].nunique(), 'data set')} at "
+        f"{counted(results['noise'].nunique(), 'level')} of noise. Verdicts on "
+        f"{len(judged)} claims: {', '.join(words)}."
+    ]
 
 
 def claims(material: Material) -> list[Markup]:
@@ -199,127 +207,175 @@ def claims(material: Material) -> list[Markup]:
                 element("span", verdict.verdict, class_="badge"),
                 element("h3", verdict.claim),
                 paragraph(" ".join(verdict.findings)),
-                paragraph(f"From {basis}.", class_="note") if basis else Markup(""),
+                paragraph(f"From {basis}.", class_="note") if basis else "",
                 paragraph(f"Rule: {verdict.rule}", class_="note"),
                 class_=TONES[verdict.verdict],
             )
         )
-    return [element("ul", *cards, class_="claims"), paragraph(HISTORY, class_="note")]
+    return [element("ul", *cards, class_="claims")]
 
 
-def figures(material: Material) -> list[Markup]:
-    """Figures 1 to 5, with the third a second time."""
-    results = material.results
-    return [
-        picture(
-            lambda: draw_figure(1),
-            "Figure 1. What a sample weighs, by its margin. (a) SPLBoost with linear "
-            "weighting at λ = 2 to 6, beside other boosters. (b) Four regularisers.",
-            "Weights are scaled to be 1 at margin 0 where there is no pace. LogitBoost "
-            "is shown with the slope of its loss. The polynomials t = 1.3 and t = 4 "
-            "are those called lower and upper convex.",
-        ),
-        picture(
-            lambda: draw_figure(2),
-            "Figure 2. Losses by the margin, and the latent losses of SPLBoost. (a) "
-            "With linear weighting at λ = 2 to 6. (b) Four regularisers, lower convex "
-            "being the polynomial t = 1.3, and upper convex t = 4.",
-        ),
-        picture(
-            lambda: draw_figure(3),
-            "Figure 3. Two Gaussians with 15% wrong labels; the area of a marker is in "
-            "proportion to the weight of the sample after at most 60 rounds, up to "
-            "nine times the mean, beyond which it grows no more.",
-            "The paper does not say how many rounds it took. RobustBoost's goal was "
-            "chosen by cross-validation. C4.5 grows whole trees here, and CART trees "
-            "three deep. SPLBoost ends with a tree that has no error on the samples "
-            "it gives weight to; where that is soon, two λ may come to the same.",
-        ),
-        picture(
-            lambda: draw_gaussians(rounds=None),
-            "Figure 3, with the rounds of each booster chosen by 5-fold "
-            "cross-validation, up to 200.",
-        ),
-        picture(
-            lambda: draw_figure(4, results),
-            "Figure 4. Test error against the share of wrong training labels, on the "
-            "sets that all methods have finished a repeat of. Means over such repeats, "
-            "with standard errors; methods are drawn a little apart.",
-        ),
-        picture(
-            lambda: draw_figure(5, results),
-            "Figure 5. Share of cases, a data set at a level of noise each, in which a "
-            "method is among the best n; equals share a place, so that two who are "
-            "best count from n = 2 on. (a) The methods of the paper, of which up to "
-            "four are SPLBoost: that one of these is among the best is partly their "
-            "number. "
-            "(b) One entry for SPLBoost, the regulariser with the least test error of "
-            "each case, which favours it. (c) The regulariser that cross-validation "
-            "has chosen.",
-        ),
-    ]
+def figure(number: int, material: Material) -> list[Markup]:
+    results = material.results if number > 3 else None
+    return [picture(lambda: draw_figure(number, results), f"Figure {number}")]
 
 
-def numbers(material: Material) -> list[Markup]:
-    """The tables behind the verdicts, and the errors of all cases."""
-    parts = []
-    for verdict in material.verdicts:
-        if verdict.table is not None:
-            parts += [element("h3", verdict.claim), tables.frame_table(verdict.table)]
-    chosen = judge_weights(gaussians.measure(rounds=None))
-    assert chosen.table is not None
-    parts += [
-        paragraph(
-            "The same with the rounds of each booster chosen by cross-validation, by "
-            f"which the verdict would be “{chosen.verdict}”:"
-        ),
-        tables.frame_table(chosen.table),
-    ]
-    results = material.results
-    if not results.empty:
-        large = sorted(set(results.loc[results["protocol"] == LARGE, "data"]))
-        text = f" With fewer repeats, ages and depths: {', '.join(large)}."
+def chosen_rounds(material: Material) -> list[Markup]:
+    name = "Figure 3, with the rounds chosen by cross-validation"
+    return [picture(lambda: draw_gaussians(rounds=None), name)]
+
+
+# Beyond the paper's nine: a method, the others that it is compared with, a title, and
+# what differs. All but the first do otherwise what the paper leaves open.
+BEYOND = (
+    (
+        FOREST,
+        PAPER,
+        "With SPLForest as a tenth entry",
+        "SPLForest is this library's own, and no method of the paper; here it is "
+        "ranked among its nine.",
+    ),
+    (
+        "LogitBoost",
+        (GRADIENT_KEPT,),
+        "LogitBoost, clipped in two ways",
+        "LogitBoost must bound the response of samples that it has badly wrong. Among "
+        "the nine it does so with the weights as they are, by which such samples count "
+        "for less; here it is compared with one that raises the weights to keep the "
+        "gradient.",
+    ),
+    (
+        "RobustBoost",
+        (TWO_SIDED,),
+        "RobustBoost, with two potentials",
+        "Among the nine is that of the author's own program, in which samples behind "
+        "the goal have no weight; here it is compared with the one in which they keep "
+        "some, and in which the goal is an error rate.",
+    ),
+    (
+        "RobustBoost",
+        (THREE_THETAS,),
+        "RobustBoost, with more goals",
+        "Among the nine the margin that RobustBoost aims at is θ = 0; here it is "
+        "compared with one that may choose of 0, 0.2 and 1.",
+    ),
+    (
+        ONE_STEP,
+        ("AdaBoost", *WHOLE_TREES),
+        "With whole trees",
+        "The paper does not say how deep its trees are. Among the nine the depth is "
+        "chosen; whole trees are those that C4.5 grows and prunes by itself.",
+    ),
+    (
+        WITH_CART[1],
+        (WITH_CART[0], "LogitBoost", "SavageBoost", "RBoost"),
+        "With the same trees for all",
+        "Among the nine some boosters have trees of C4.5, with a branch for each "
+        "category, and others those of CART, with a column for each; where they differ "
+        "it may be by their trees. Here AdaBoost and SPLBoost have CART's as well.",
+    ),
+)
+
+
+def statistics(material: Material) -> list[Markup]:
+    """Ranks and tests, over data sets and over cases."""
+    outcomes = Outcomes.of(material.results)
+    n_sets, n_methods = outcomes.sets.shape
+    if n_sets == 0 or n_methods < 2:
+        return [paragraph("There is nothing to compare yet.", class_="note")]
+    parts = [rank_table(outcomes)]
+    if n_sets >= fewest_sets():
+        title = "Mean rank of the test error, all levels of noise"
         parts += [
-            element("h3", "Test errors (%) of all cases"),
             paragraph(
-                "Means over the repeats that all methods have finished, with standard "
-                f"errors; the least is bold.{text if large else ''}"
+                f"Friedman's test over {n_sets} data sets, by Iman and Davenport's F, "
+                f"has a p of {probability(friedman(outcomes.sets))}. By Nemenyi's "
+                "test, mean ranks more than "
+                f"{critical_difference(n_methods, n_sets):.2f} apart differ at "
+                f"{ALPHA:.0%}."
             ),
-            tables.error_table(Outcomes.of(results)),
+            paragraph("Methods differ by it if their bars do not overlap."),
+            picture(lambda: draw_critical_differences({title: outcomes.sets}), title),
         ]
+    else:
+        text = f"{counted(n_sets, 'data set')}: too few for a test."
+        parts.append(paragraph(text, class_="note"))
+    chosen = outcomes.with_one_spl(CHOSEN_SPL)
+    if CHOSEN_SPL in chosen.methods and len(chosen.methods) > 1:
+        best = outcomes.with_one_spl(BEST_SPL)
+        parts += [
+            element("h3", "SPLBoost against its rivals"),
+            paragraph(
+                "SPLBoost as one entry, with the regulariser that cross-validation has "
+                f"chosen, is best alone in {_count_wins(chosen, CHOSEN_SPL)}. With the "
+                "best regulariser of each case, which nobody can know and which "
+                f"favours it, it would be in {_count_wins(best, BEST_SPL)}."
+            ),
+            rival_table(chosen, CHOSEN_SPL),
+        ]
+    for name, others, title, text in BEYOND:
+        outcomes = Outcomes.of(material.results, (*others, name))
+        if len(outcomes.methods) == 1 + len(others) and len(outcomes.sets):
+            parts += [element("h3", title), paragraph(text)]
+            parts += [rank_table(outcomes)] if name == FOREST else []
+            parts.append(rival_table(outcomes, name))
     return parts
 
 
-def first_table(material: Material) -> list[Markup]:
-    """Table I beside the data."""
-    return [element("pre", describe_table_one(material.data_home))]
+def _count_wins(outcomes: Outcomes, name: str) -> str:
+    """Number of cases in which a method has fewer errors than all others."""
+    n_cases = len(outcomes.cases)
+    n_wins = is_best(outcomes.cases, [name]).sum()
+    return f"{n_wins} of {counted(n_cases, 'case')} ({n_wins / n_cases:.0%})"
+
+
+def numbers(material: Material) -> list[Markup]:
+    """The tables behind the verdicts."""
+    return [
+        part
+        for verdict in material.verdicts
+        if verdict.table is not None
+        for part in (element("h3", verdict.claim), frame_table(verdict.table))
+    ]
+
+
+def weights_chosen_rounds(material: Material) -> list[Markup]:
+    """The table on the Gaussians, with as many rounds as folds choose."""
+    table = material.verdict_by_chosen_rounds.table
+    assert table is not None
+    return [frame_table(table)]
+
+
+def errors(material: Material) -> list[Markup]:
+    """The errors of all cases."""
+    outcomes = Outcomes.of(material.results)
+    return [] if outcomes.cells.empty else [error_table(outcomes)]
 
 
 def how(material: Material) -> list[Markup]:
     """Versions, settings and seeds."""
-    about, results = dict(material.about), material.results
+    about = dict(material.about)
     for column, words in {
         "version": "results of {}",
         "protocol": "sets with the {} protocol",
         "source": "data: {}",
     }.items():
-        for value, names in results.groupby(column)["data"].unique().items():
-            about[words.format(value)] = sorted(names)
+        sets_of = material.results.groupby(column)["data"].unique()
+        about |= {words.format(value): sorted(sets) for value, sets in sets_of.items()}
     parts = []
     for name, value in about.items():
-        fields = value if isinstance(value, Mapping) else {name: value}
-        for key, one in fields.items():
+        for key, one in (
+            value if isinstance(value, Mapping) else {name: value}
+        ).items():
             is_list = isinstance(one, Sequence) and not isinstance(one, str)
-            text = ", ".join(map(str, one)) if is_list else str(one)
-            parts += [element("dt", str(key)), element("dd", text)]
+            text = ", ".join(map(str, one)) if is_list else one
+            parts += [element("dt", key), element("dd", text)]
     return [element("dl", *parts) if parts else paragraph("Nothing is recorded.")]
 
 
 def missing(material: Material) -> list[Markup]:
     """List the results that are missing."""
-    found = find_missing(material.results, material.protocol)
-    if not found:
-        return [paragraph("Nothing.")]
+    found = find_missing(material.results, material.protocol) or ["Nothing."]
     return [element("ul", *(element("li", each) for each in found))]
 
 
@@ -343,23 +399,11 @@ def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str
 
 
 def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:
-    """Describe which results are missing.
+    """Describe which results are missing, in sentences.
 
     A data set is complete when it has every method of the paper at every level of
-    noise that was planned, as often as was planned.
-
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-    protocol : Protocol, default=None
-        What was planned; None is the paper's levels of noise, and as many repeats as
-        were begun.
-
-    Returns
-    -------
-    list of str
-        Empty where nothing is missing.
+    noise, as often as the protocol plans; without a protocol at the paper's levels, as
+    often as was begun.
     """
     found = []
     for what, wanted, column in (
@@ -384,12 +428,18 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
     return found
 
 
-SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
-    "Claims": claims,
-    "Figures": figures,
-    "Statistics": lambda material: tables.compare(material.results),
-    "Numbers": numbers,
-    "Table I": first_table,
-    "How it was run": how,
-    "What is missing": missing,
+# What fills the places of report.html
+PARTS: dict[str, Callable[[Material], Sequence[str]]] = {
+    "summary": summarise,
+    "claims": claims,
+    **{f"figure_{number}": partial(figure, number) for number in range(1, 6)},
+    "figure_3_chosen_rounds": chosen_rounds,
+    "statistics": statistics,
+    "numbers": numbers,
+    "verdict_chosen_rounds": lambda m: [m.verdict_by_chosen_rounds.verdict],
+    "weights_chosen_rounds": weights_chosen_rounds,
+    "errors": errors,
+    "table_one": lambda m: [describe_table_one(m.data_home)],
+    "how": how,
+    "missing": missing,
 }

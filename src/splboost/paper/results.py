@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections import Counter
+from contextlib import closing
 from functools import cache
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -116,17 +115,6 @@ def open_store(path: str | Path, *, read_only: bool = False) -> Store:
     return Store(Path(path), Cell, Outcome, read_only=read_only)
 
 
-@contextmanager
-def _reading(path: str | Path) -> Iterator[Store]:
-    if not Path(path).exists():
-        raise FileNotFoundError(
-            f"{path} is not there, so there are no results yet; measure some with "
-            "splboost paper run, or name another store."
-        )
-    with closing(open_store(path, read_only=True)) as opened:
-        yield opened
-
-
 # ------------------------------------------------------------------------------ reading
 
 
@@ -155,75 +143,78 @@ def read_results(
         that the result depends on). Where results of a set come from several sources,
         the table has those of the source with most of them.
     """
-    order = {name: k for k, name in enumerate(METHODS)}
-    rows = []
-    with _reading(store) as opened:
-        for name in protocol.sets:
-            found = _rows_by_source(opened, name, protocol, version)
-            source = max(found, key=lambda each: len(found[each]), default="")
-            about = {
-                "source": source,
-                "protocol": protocol.kind(name),
-                "version": version or current_version(),
-            }
-            rows += [
-                {**row, **about, "settings": _digest(row["settings"])}
-                for row in sorted(
-                    found.get(source, ()),
-                    key=lambda r: (r["noise"], r["repeat"], order[r["method"]]),
-                )
-            ]
-        try:
-            return pd.DataFrame(rows, columns=list(COLUMNS)).astype(NUMBERS)
-        except (TypeError, ValueError) as error:
-            raise opened.damaged(error) from error
-
-
-def _rows_by_source(
-    store: Store, name: str, protocol: Protocol, version: str | None
-) -> dict[str, list[dict[str, Any]]]:
-    """The finished cells of a set, by where its data come from."""
-    own = protocol.for_set(name)
-    source_of_settings = {
-        settings_of(method, own, source, version): source
-        for source in sorted({_setting(store, s, "source") for s in store.settings()})
-        for method in METHODS
-    }
-    found = defaultdict(list)
-    for row in store.rows(source_of_settings):
-        is_of_set = row["data"] == name
-        if is_of_set and row["noise"] in own.noise and row["repeat"] in own.seeds:
-            found[source_of_settings[row["settings"]]].append(row)
-    return dict(found)
+    frame = _read_protocol(store, protocol, version)
+    order = {name: k for k, name in enumerate((*protocol.sets, *METHODS))}
+    n_of_source = frame.groupby(["data", "source"])["error"].transform("size")
+    frame = frame[n_of_source == n_of_source.groupby(frame["data"]).transform("max")]
+    first = frame.groupby("data")["source"].transform("min")  # of equally large ones
+    frame = frame[frame["source"] == first].sort_values(
+        ["data", "noise", "repeat", "method"],
+        key=lambda c: c.map(order) if c.name in ("data", "method") else c,
+        ignore_index=True,
+    )
+    return frame.assign(
+        protocol=frame["data"].map(protocol.kind),
+        settings=frame["settings"].map(_digest),
+    )[list(COLUMNS)]
 
 
 def count_sources(
     store: str | Path, protocol: Protocol, *, version: str | None = None
-) -> dict[str, dict[str, int]]:
+) -> pd.Series:
     """How many finished cells of each set there are from each source of its data."""
-    with _reading(store) as opened:
-        return {
-            name: {source: len(rows) for source, rows in found.items()}
-            for name in protocol.sets
-            if (found := _rows_by_source(opened, name, protocol, version))
-        }
+    frame = _read_protocol(store, protocol, version)
+    return frame.groupby("data")["source"].value_counts()
 
 
 def versions_in(store: str | Path) -> dict[str, int]:
     """Number of results of each version in a store."""
-    counts: Counter[str] = Counter()
-    with _reading(store) as opened:
-        for settings, n in opened.settings().items():
-            counts[_setting(opened, settings, "version")] += n
-    return dict(counts)
+    return dict(_read_all(store)["version"].value_counts())
 
 
-def _setting(store: Store, settings: str, name: str) -> str:
-    """Read one of the settings of a cell."""
-    try:
-        return str(json.loads(settings)[name])
-    except (TypeError, ValueError, KeyError) as error:
-        raise store.damaged(error) from error
+def _read_protocol(
+    store: str | Path, protocol: Protocol, version: str | None
+) -> pd.DataFrame:
+    """The finished cells of a protocol, from all sources of data."""
+    frame = _read_all(store)
+    is_wanted = pd.Series(False, index=frame.index)
+    for name in protocol.sets:
+        own = protocol.for_set(name)
+        of_set = frame[frame["data"] == name]
+        settings = {
+            settings_of(method, own, source, version)
+            for source in of_set["source"].unique()
+            for method in METHODS
+        }
+        is_wanted[of_set.index] = (
+            of_set["settings"].isin(settings)
+            & of_set["noise"].isin(own.noise)
+            & of_set["repeat"].isin(own.seeds)
+        )
+    return frame[is_wanted]
+
+
+def _read_all(path: str | Path) -> pd.DataFrame:
+    """All finished cells of a store, with the version and the source of the data."""
+    if not Path(path).exists():
+        raise FileNotFoundError(
+            f"{path} is not there, so there are no results yet; measure some with "
+            "splboost paper run, or name another store."
+        )
+    with closing(open_store(path, read_only=True)) as opened:
+        rows = opened.find().values()
+        try:
+            read = {
+                settings: json.loads(settings)
+                for settings in {r["settings"] for r in rows}
+            }
+            for row in rows:
+                for name in ("version", "source"):
+                    row[name] = read[row["settings"]][name]
+            frame = pd.DataFrame(rows, columns=[*COLUMNS])
+            return frame.astype(NUMBERS)
+        except (TypeError, ValueError, KeyError) as error:
+            raise opened.damaged(error) from error
 
 
 # ---------------------------------------------------------------------------- importing
@@ -252,7 +243,7 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
     if n > 1:
         raise ValueError(f"{path} has {cell} more than once; remove all but one.")
     with closing(open_store(store)) as opened:
-        there = opened.find(cells)
+        there = opened.find()
         for cell, row in zip(cells, rows, strict=True):
             if cell in there and there[cell]["error"] != row["error"]:
                 raise ValueError(

@@ -56,7 +56,7 @@ from splboost.paper.results import (
     read_results,
     settings_of,
 )
-from splboost.paper.store import DONE, FAILED, Store, StoreError
+from splboost.paper.store import FAILED, Store, StoreError
 
 __all__ = ["Interrupted", "Summary", "read_results", "run", "run_cells"]
 
@@ -129,7 +129,15 @@ def run(
     verbose : int, default=1
         Whether to show how far it is.
     """
-    _check(methods)
+    if isinstance(methods, str):
+        raise ValueError(
+            f"methods={methods!r} is a string; give a list of names, such as "
+            f"[{methods!r}]."
+        )
+    if unknown := [name for name in methods if name not in METHODS]:
+        raise ValueError(
+            f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
+        )
     data: dict[str, DataSet] = {}
     absent: dict[str, Exception] = {}
     for name in protocol.sets:
@@ -163,19 +171,6 @@ def run(
         )
     summary.absent = absent
     return summary
-
-
-def _check(methods: Sequence[str]) -> None:
-    if isinstance(methods, str):
-        raise ValueError(
-            f"methods={methods!r} is a string; give a list of names, such as "
-            f"[{methods!r}]."
-        )
-    unknown = [name for name in methods if name not in METHODS]
-    if unknown:
-        raise ValueError(
-            f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
-        )
 
 
 def plan(
@@ -288,25 +283,26 @@ def run_cells(
     data : sequence, default=()
         Arguments to bring to the workers of a cluster beforehand.
     """
-    work = _Run(store, tasks, source, costs or dict.fromkeys(tasks, 1.0))
+    costs = costs or dict.fromkeys(tasks, 1.0)
+    work = _Run(store, tasks, source, costs)
     if missing := work.missing():
         for method in dict.fromkeys(cell.method for cell in missing):
             if warm_up is not None:
                 warm_up(method)
+        parent = os.getpid() if dask is None else None
         report = make_report(verbose, len(tasks), title, estimates=False)
         with _backend(dask, data), report:
-            parent = os.getpid() if dask is None else None
             # Again, because another run may have died and left cells.
-            while (missing := work.missing()) and work.go_through(
-                missing, n_jobs, parent, report
-            ):
-                pass
-            if work.of_others:
-                report.show(len(tasks) - len(work.missing()))
-    failed = store.find(tasks, FAILED)
-    failures = [f"{cell}: {row['failure']}" for cell, row in failed.items()]
-    n_there, n_elsewhere = len(store.find(tasks, DONE)), len(work.missing())
-    return Summary(len(tasks), n_there, work.n_done, failures, n_elsewhere)
+            while missing and work.go_through(missing, n_jobs, parent, report):
+                missing = work.missing()
+    failed = store.find(FAILED)
+    return Summary(
+        n_cells=len(tasks),
+        n_there=len(tasks.keys() & store.find().keys()),
+        n_done=work.n_done,
+        failures=[f"{c}: {failed[c]['failure']}" for c in tasks if c in failed],
+        n_elsewhere=len(work.missing()),
+    )
 
 
 @dataclass
@@ -319,13 +315,12 @@ class _Run:
     costs: Mapping[Any, float]
     n_done: int = 0
     n_failed: int = 0
-    of_others: set[Any] = field(default_factory=set)
     claimed: set[Any] = field(default_factory=set)
     trouble: StoreError | None = None
 
     def missing(self) -> list[Any]:
         """The cells that are neither finished nor failed."""
-        known = self.store.find(self.tasks, DONE) | self.store.find(self.tasks, FAILED)
+        known = self.store.find().keys() | self.store.find(FAILED).keys()
         return [cell for cell in self.tasks if cell not in known]
 
     def go_through(
@@ -344,7 +339,7 @@ class _Run:
                     joblib.delayed(attempt)(parent, cell, *self.tasks[cell])
                     for cell in self._claim(missing, time_left)
                 )
-            for cell, outcome in outcomes:
+            for n_now, (cell, outcome) in enumerate(outcomes, start=1):
                 if isinstance(outcome, str):
                     self.store.fail(cell, outcome)
                     self.n_failed += 1
@@ -352,18 +347,15 @@ class _Run:
                     self.store.finish(cell, outcome, self.source)
                     self.n_done += 1
                 self.claimed.discard(cell)
-                n_now += 1
                 text = time_left.after(self.costs[cell])
                 if self.n_failed:
                     text += f", {self.n_failed} failed"
-                if self.of_others:
-                    text += f", {len(self.of_others)} by another run"
                 report.show(n_known + n_now, text)
         except KeyboardInterrupt:
+            n_there = len(self.tasks.keys() & self.store.find().keys())
             raise Interrupted(
-                f"Stopped with {len(self.store.find(self.tasks, DONE))} of "
-                f"{len(self.tasks)} cells measured; the same command goes on from "
-                "here."
+                f"Stopped with {n_there} of {len(self.tasks)} cells measured; the same "
+                "command goes on from here."
             ) from None
         except BrokenProcessPool as error:
             raise RuntimeError(
@@ -381,15 +373,15 @@ class _Run:
         """Claim cells as they are handed out, which a thread of joblib may do."""
         for cell in cells:
             try:
-                if not self.store.claim(cell):
-                    self.of_others.add(cell)
-                    time_left.spare(self.costs[cell])
-                    continue
+                is_ours = self.store.claim(cell)
             except StoreError as error:  # joblib would wait for ever
                 self.trouble = error
                 return
-            self.claimed.add(cell)
-            yield cell
+            if is_ours:
+                self.claimed.add(cell)
+                yield cell
+            else:
+                time_left.spare(self.costs[cell])
 
 
 def attempt(

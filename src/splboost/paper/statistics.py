@@ -118,10 +118,9 @@ def signed_rank(differences: np.ndarray, alternative: str = "two-sided") -> floa
     return float(stats.wilcoxon(rounded, alternative=alternative).pvalue)
 
 
-def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int, int]:
-    """How often the reference has less, as much, and more than the rival."""
-    difference = np.round(np.asarray(reference) - np.asarray(rival), DIGITS)
-    signs = np.sign(difference)
+def wins_ties_losses(differences: np.ndarray) -> tuple[int, int, int]:
+    """How often one of two has less than the other, as much, and more."""
+    signs = np.sign(np.round(differences, DIGITS))
     return int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())
 
 
@@ -144,61 +143,25 @@ def interval_over_sets(counts: pd.Series, repeats: int = 2000) -> tuple[float, f
     return float(low), float(high)
 
 
-def against(
-    means: pd.DataFrame, reference: str, planned: Sequence[str] = ()
-) -> pd.DataFrame:
-    """The reference against each rival; negative differences are in its favour.
-
-    Beside probabilities adjusted for all rivals are those for the ``planned`` ones
-    alone, which were named beforehand; NaN for the others.
-    """
-    rows = []
+def against(means: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """The reference against each rival; negative differences are in its favour."""
+    own, rows = means[reference].to_numpy(), []
     for rival in means.columns.drop(reference):
-        own, other = means[reference].to_numpy(), means[rival].to_numpy()
-        wins, ties, losses = wins_ties_losses(own, other)
+        difference = own - means[rival].to_numpy()
+        wins, ties, losses = wins_ties_losses(difference)
         rows.append(
             {
                 "rival": rival,
-                "difference": float(np.mean(own - other)),
-                "median": float(np.median(own - other)),
+                "difference": float(difference.mean()),
+                "median": float(np.median(difference)),
                 "wins": wins,
                 "ties": ties,
                 "losses": losses,
-                "p": signed_rank(own - other),
+                "p": signed_rank(difference),
             }
         )
     table = pd.DataFrame(rows)
-    table["p_holm"] = holm(table["p"].to_numpy())
-    named = table["rival"].isin(planned)
-    table["p_planned"] = np.nan
-    table.loc[named, "p_planned"] = holm(table.loc[named, "p"].to_numpy())
-    return table
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Ranks of the methods over some data sets, and whether they differ."""
-
-    title: str
-    mean_ranks: pd.Series
-    n_sets: int
-    friedman: float
-    critical_difference: float
-
-    @classmethod
-    def of(cls, title: str, means: pd.DataFrame) -> Comparison:
-        n_sets, n_methods = means.shape
-        return cls(
-            title,
-            ranks(means).mean(),
-            n_sets,
-            friedman(means),
-            critical_difference(n_methods, n_sets),
-        )
-
-    @property
-    def is_testable(self) -> bool:
-        return self.n_sets >= fewest_sets()
+    return table.assign(p_holm=holm(table["p"].to_numpy()))
 
 
 # ----------------------------------------------------- what may be compared of a table
@@ -291,17 +254,10 @@ class Outcomes:
         A row for each n, a column for each method.
         """
         places = np.arange(1, self.cases.shape[1] + 1)
-        if not len(self.cases):
-            return pd.DataFrame(np.nan, index=places, columns=self.cases.columns)
         # Who shares the first two places has rank 1.5, and is not among the best one.
         is_within = ranks(self.cases).to_numpy() <= places[:, None, None]
         shares = is_within.mean(axis=1)
         return pd.DataFrame(shares, index=places, columns=self.cases.columns)
-
-    def compare(self, title: str) -> Comparison | None:
-        """Ranks over data sets; None where there is nothing to compare."""
-        n_sets, n_methods = self.sets.shape
-        return Comparison.of(title, self.sets) if n_sets and n_methods > 1 else None
 
     def with_one_spl(self, choice: str) -> Outcomes:
         """Replace the regularisers of SPLBoost by one entry beside the rivals.
@@ -312,21 +268,21 @@ class Outcomes:
         """
         own = [name for name in self.methods if name in SPL]
         rivals = [name for name in self.methods if name in RIVALS]
+        others = self.cells[self.cells["method"].isin(rivals)]
+        if not own:
+            return Outcomes(tuple(rivals), others, self.noise)
         spl = self.cells[self.cells["method"].isin(own)]
-        if choice == BEST_SPL and own:
+        if choice == BEST_SPL:
             best = self.cases[own].idxmin(axis=1).rename("best").reset_index()
             spl = spl.merge(best, on=["data", "noise"])
-            spl = spl[spl["method"] == spl["best"]].drop(columns="best")
-        elif own:
-            order = spl["method"].map({name: k for k, name in enumerate(own)})
+            spl = spl[spl["method"] == spl["best"]]
+        else:
+            order = spl["method"].map(own.index)
             known = spl["cv_error"].round(CV_DIGITS)
             spl = spl.assign(order=order, known=known).sort_values(["known", "order"])
-            spl = spl.groupby(["data", "noise", "repeat"]).head(1)
-            spl = spl.drop(columns=["order", "known"])
-        others = self.cells[self.cells["method"].isin(rivals)]
+            spl = spl.drop_duplicates(["data", "noise", "repeat"])
         cells = pd.concat([others, spl.assign(method=choice)], ignore_index=True)
-        names = (*rivals, choice) if own else tuple(rivals)
-        return Outcomes(names, cells, self.noise)
+        return Outcomes((*rivals, choice), cells[others.columns], self.noise)
 
 
 def is_best(cases: pd.DataFrame, candidates: Sequence[str]) -> pd.Series:

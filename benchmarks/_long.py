@@ -39,7 +39,7 @@ from _report import RESULTS, describe_run, progress, save_page
 from threadpoolctl import threadpool_limits
 
 from splboost.paper.runner import Interrupted, run_cells
-from splboost.paper.statistics import by_set, complete_cells, complete_repeats
+from splboost.paper.statistics import complete_cells, complete_repeats, mean_of
 from splboost.paper.store import FAILED, Store
 
 WARM_UP_ROWS = 50  # of each class
@@ -110,7 +110,8 @@ class Results:
         if level is not None:
             own = self.complete[self.complete["noise"] == level]
         own = own[own["data"].isin(PARTS[part])]
-        return by_set(own, measure or self.main_measure, self.methods)
+        measure = measure or self.main_measure
+        return mean_of(own, self.methods, "data", measure=measure)
 
     def cells(self, part: str) -> pd.DataFrame:
         """By method, a row for each set, level of wrong labels and seed."""

@@ -95,7 +95,7 @@ def test_some_figures_need_no_results(tmp_path, pictures):
 
 def test_other_figures_measure_first(tmp_path, pictures):
     said = call("paper", "--figure", 4, *LOGIT, "--sets", "twonorm,pima", code=1)
-    assert "pima; --download fetches them from OpenML, or let SPLBOOST_DATA" in said
+    assert "pima is not in" in said and "--download, it is fetched from OpenML" in said
     ((number, found),) = pictures
     assert number == 4 and set(found["data"]) == {"twonorm"}
     assert not (tmp_path / "splboost-paper" / "report.html").exists()

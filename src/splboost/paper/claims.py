@@ -1,5 +1,6 @@
 """Which claims of the paper hold, each by a rule that is stated with the verdict.
 
+Claims and rules stand in claims.toml, in words; here it is said what they come to.
 Tests take the data set as the unit, at the level of 5%. Where the table of results has
 too little for a rule, the verdict is that it cannot be said yet. Sets and levels of
 noise that are not in the paper do not count. The page (report.html) tells when the
@@ -8,8 +9,10 @@ rules were written.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import combinations
 from typing import NamedTuple
 
@@ -27,6 +30,7 @@ from splboost.paper.protocol import (
     RIVALS,
     SPL,
     UNTIL_CONVERGENCE,
+    Protocol,
 )
 from splboost.paper.statistics import (
     ALPHA,
@@ -34,6 +38,7 @@ from splboost.paper.statistics import (
     DIGITS,
     Outcomes,
     against,
+    complete_repeats,
     fewest_sets,
     friedman,
     interval,
@@ -52,54 +57,29 @@ VERDICTS = HOLDS, PARTLY, FAILS, OPEN
 CLEAN, MOST_NOISE = min(NOISE), max(NOISE)
 NEGLIGIBLE = 0.005  # half a point of error is of no consequence
 MANY, FEW = 0.5, 0.05  # shares of wrong labels
+TEXTS = tomllib.loads((files(__package__) / "claims.toml").read_text("utf-8"))
 NO_PROOF = "That no difference is found is no proof that there is none."
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the results say of a claim.
+    """What the results say of a claim."""
 
-    Attributes
-    ----------
-    claim : str
-        What the paper says.
-    rule : str
-        When it holds, holds partly, and does not.
-    verdict : str
-        One of ``VERDICTS``.
-    findings : tuple of str
-        Sentences with the numbers.
-    table : frame or None
-        More numbers, in the units that the names of its columns say.
-    methods : tuple of str
-        Those whose results it rests on; empty if it does not on the table of results.
-    """
-
-    claim: str
-    rule: str
-    verdict: str
-    findings: Sequence[str]
-    table: pd.DataFrame | None = None
-    methods: Sequence[str] = ()
+    claim: str  # what the paper says
+    rule: str  # when it holds, holds partly, and does not
+    verdict: str  # one of ``VERDICTS``
+    findings: Sequence[str]  # sentences with the numbers
+    table: pd.DataFrame | None = None  # more numbers, in units that its columns name
+    basis: str = ""  # how much of the paper's protocol it rests on
 
 
 def judge_claims(
     results: pd.DataFrame, weights: pd.DataFrame | None = None
 ) -> list[Verdict]:
-    """Judge the claims of the paper.
+    """Judge the claims of the paper, by a table of results, complete or not.
 
-    Parameters
-    ----------
-    results : frame
-        The table of results, complete or not.
-    weights : frame, default=None
-        What boosters do with wrong labels on the Gaussians, as
-        `splboost.paper.gaussians.measure` returns it; None measures ten
-        draws.
-
-    Returns
-    -------
-    list of Verdict
+    ``weights`` is what boosters do with wrong labels on the Gaussians, as
+    `splboost.paper.gaussians.measure` returns it; None measures ten draws.
 
     Examples
     --------
@@ -116,31 +96,31 @@ def judge_claims(
     return [*(each.judge(results) for each in CLAIMS.values()), judge_weights(weights)]
 
 
+def describe(name: str) -> tuple[str, str]:
+    """What the paper claims, and the rule by which it is judged."""
+    rule = TEXTS[name]["rule"].format(
+        NEGLIGIBLE=percent(NEGLIGIBLE),
+        NEXT_TO_NOTHING=gaussians.NEXT_TO_NOTHING,
+        MANY=MANY,
+        FEW=FEW,
+    )
+    return TEXTS[name]["text"], rule
+
+
 # --------------------------------------------------------------- claims on test errors
 
 Found = tuple[str, list[str], pd.DataFrame | None]  # verdict, findings and table
 
 
 class Claim(NamedTuple):
-    """A claim on test errors.
+    """A claim on test errors."""
 
-    Attributes
-    ----------
-    text : what the paper says
-    rule : when it holds
-    methods : those that it is about
-    n_tests : how many tests there are, which says how many data sets they need
-    apply : the rule, for outcomes of all methods; also told whether there are data sets
-        enough for its tests
-    noise : levels of which each data set needs a complete repeat
-    """
-
-    text: str
-    rule: str
+    name: str  # in claims.toml
     methods: Sequence[str]
-    n_tests: int
+    n_tests: int  # which says how many data sets they need
+    # The rule, for outcomes of all the methods; told if the sets are enough for tests
     apply: Callable[[Outcomes, bool], Found]
-    noise: Sequence[int] = NOISE
+    noise: Sequence[int] = NOISE  # of which each data set needs a complete repeat
 
     def judge(self, results: pd.DataFrame) -> Verdict:
         """Judge the claim; the verdict stays open where results are missing."""
@@ -148,7 +128,8 @@ class Claim(NamedTuple):
         outcomes = Outcomes.of(results[is_paper], self.methods)
         needed = fewest_sets(self.n_tests)
         n_sets = len(outcomes.at(self.noise).sets)
-        rule = f"{self.rule} With fewer than {needed} data sets it cannot be said."
+        claim, rule = describe(self.name)
+        rule += f" With fewer than {needed} data sets it cannot be said."
         missing = [name for name in self.methods if name not in outcomes.methods]
         levels = [f"{level}%" for level in NOISE if level not in outcomes.noise]
         lack = ""
@@ -164,11 +145,21 @@ class Claim(NamedTuple):
                 f"all levels of noise, no test can tell; there are {n_sets}."
             )
         if missing or levels or not n_sets:
-            return Verdict(self.text, rule, OPEN, [lack], None, self.methods)
+            return Verdict(claim, rule, OPEN, [lack])
         verdict, findings, table = self.apply(outcomes, not lack)
         if lack:
             verdict, findings = OPEN, [lack, *findings]
-        return Verdict(self.text, rule, verdict, findings, table, self.methods)
+        return Verdict(claim, rule, verdict, findings, table, self._basis(outcomes))
+
+    def _basis(self, outcomes: Outcomes) -> str:
+        whole = complete_repeats(outcomes.cells, self.noise)
+        repeats = whole.groupby("data")["repeat"].nunique()
+        least, most = repeats.min(), repeats.max()
+        return (
+            f"From {len(repeats)} of the paper's {len(PAPER_SETS)} data sets, "
+            f"{most if least == most else f'{least} to {most}'} of its "
+            f"{Protocol().repeats} repeats."
+        )
 
 
 def _degradation(outcomes: Outcomes, is_testable: bool) -> Found:
@@ -318,62 +309,16 @@ def _sets(table: pd.DataFrame) -> str:
     return counted(len(table), "data set")
 
 
-_REGULARISERS_RULE = (
-    "Holds: Friedman's test over the data sets (Iman and Davenport's F) finds no "
-    f"difference, and no two mean errors are {percent(NEGLIGIBLE)} points apart. "
-    "Partly: it does, but none are so far apart. It does not hold if the test finds a "
-    "difference, and some are; if some are, but not by the test, it cannot be said."
-)
 CLAIMS = {
     "degradation": Claim(
-        "AdaBoost suffers most from wrong labels.",
-        "By how much the error rises from no wrong labels to the most that there are. "
-        "Holds: AdaBoost's rises most on the average of the data sets, and more than "
-        "that of each other method by Wilcoxon's two-sided test with Holm's "
-        "correction. Partly: most on the average, but not by all tests. Otherwise it "
-        "does not hold.",
-        PAPER,
-        len(PAPER) - 1,
-        _degradation,
-        (CLEAN, MOST_NOISE),
+        "degradation", PAPER, len(PAPER) - 1, _degradation, (CLEAN, MOST_NOISE)
     ),
-    "wins": Claim(
-        "SPLBoost is best in most cases.",
-        "A case is a data set at a level of noise. Holds: with its regulariser chosen "
-        "by cross-validation, SPLBoost errs less than all five rivals in more than "
-        "half of the cases, and less than each of them over the data sets by "
-        "Wilcoxon's two-sided test with Holm's correction. Partly: in more than half "
-        "of the cases one of its four regularisers errs less than all rivals, which "
-        "four entries of nine make easy. Otherwise it does not hold.",
-        PAPER,
-        len(RIVALS),
-        _wins,
-    ),
-    "regularisers": Claim(
-        "The four regularisers do not differ significantly (λ on the paper's grid).",
-        _REGULARISERS_RULE,
-        SPL,
-        1,
-        _regularisers,
-    ),
+    "wins": Claim("wins", PAPER, len(RIVALS), _wins),
+    "regularisers": Claim("regularisers", SPL, 1, _regularisers),
     "regularisers by plateau": Claim(
-        "The four regularisers do not differ significantly (plateaus on one grid).",
-        _REGULARISERS_RULE,
-        PLATEAU_SPL,
-        1,
-        _regularisers,
+        "regularisers by plateau", PLATEAU_SPL, 1, _regularisers
     ),
-    "inner steps": Claim(
-        "One inner step does as well as inner steps until convergence.",
-        "Holds: by Wilcoxon's one-sided test over the data sets one step is not worse, "
-        f"and its mean error is less than {percent(NEGLIGIBLE)} points higher. Partly: "
-        "it is worse by the test, but by less than that. It does not hold if it is "
-        "worse by the test, and by more; if it is by more, but not by the test, it "
-        "cannot be said.",
-        (ONE_STEP, UNTIL_CONVERGENCE),
-        1,
-        _inner_steps,
-    ),
+    "inner steps": Claim("inner steps", (ONE_STEP, UNTIL_CONVERGENCE), 1, _inner_steps),
 }
 
 
@@ -382,16 +327,7 @@ CLAIMS = {
 
 def judge_weights(weights: pd.DataFrame) -> Verdict:
     """Judge whether wrong labels lose their weight in SPLBoost alone."""
-    claim = "Wrong labels get no weight in SPLBoost, but they do in other boosters."
-    rule = (
-        "On draws of the Gaussians, a sample is given up if it is on the wrong side "
-        f"and weighs less than {gaussians.NEXT_TO_NOTHING:g} of the mean. Holds: at "
-        f"each of the three ages SPLBoost gives up more than {MANY:.0%} of the wrong "
-        f"labels, and each other booster less than {FEW:.0%}, in the mean over the "
-        "draws and by two standard errors. Partly: SPLBoost does at one age at least. "
-        "It does not hold if it does at none; where two standard errors are too many "
-        "to tell, it cannot be said."
-    )
+    claim, rule = describe("weights")
     by_method = weights.groupby("method", sort=False)
     mean = by_method[["wrong_given_up", "right_given_up", "rounds", "error"]].mean()
     share, error = mean["wrong_given_up"], by_method["wrong_given_up"].sem()

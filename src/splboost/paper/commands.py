@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import pandas as pd
 import typer
@@ -35,6 +35,7 @@ from splboost.paper.results import (
 )
 from splboost.paper.runner import Interrupted, Summary, run
 
+FOLDER = Path("splboost-paper")
 STORE, PAGE, TABLE = "results.sqlite", "report.html", "results.csv"
 ALL = "all"  # methods
 MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
@@ -68,55 +69,38 @@ ACTIONS = (
     "from what there is; export writes it as CSV, a row for each cell, and import puts "
     "such a file into a store; table prints Table I beside the data."
 )
+FILE = "CSV to import, or to export to (results.csv in --folder)."
+FIGURE = "This figure alone; 4 and 5 are drawn from results."
+PRESET = "quick (minutes), standard (10 repeats), or full (50, all sets alike)."
+THE_METHODS = "AdaBoost,SPL hard; a run has the paper's nine; all has more."
+FORCE = "Replace files that this command did not write."
+Text: TypeAlias = str | None
+Count: TypeAlias = int | None
 
 
 def main(
     context: typer.Context,
     action: Annotated[Action | None, Argument(help=ACTIONS)] = None,
-    file: Annotated[
-        Path | None, Argument(help="CSV to import, or to export to (results.csv).")
-    ] = None,
-    figure: Annotated[
-        int | None,
-        Option(min=1, max=5, help="This figure alone; 4 and 5 are drawn from results."),
-    ] = None,
-    preset: Annotated[
-        str, Option(help="quick (minutes), standard (10 repeats), or full (50).")
-    ] = "quick",
-    sets: Annotated[str | None, Option(help="Data sets, such as pima,blood.")] = None,
-    noise: Annotated[
-        str | None, Option(help="Percentages of wrong labels: 0,20.")
-    ] = None,
-    repeats: Annotated[
-        int | None, Option(min=1, help="Draws of each set and noise.")
-    ] = None,
-    depths: Annotated[
-        str | None, Option(help="Depths of trees to choose from, such as 1,2,3.")
-    ] = None,
-    methods: Annotated[
-        str | None,
-        Option(help="AdaBoost,SPL hard; a run has the paper's nine; all has more."),
-    ] = None,
+    file: Annotated[Path | None, Argument(help=FILE)] = None,
+    figure: Annotated[Count, Option(min=1, max=5, help=FIGURE)] = None,
+    preset: Annotated[str, Option(help=PRESET)] = "quick",
+    sets: Annotated[Text, Option(help="Data sets, such as pima,blood.")] = None,
+    noise: Annotated[Text, Option(help="Percentages of wrong labels: 0,20.")] = None,
+    repeats: Annotated[Count, Option(min=1, help="Of each set and noise.")] = None,
+    depths: Annotated[Text, Option(help="Of trees to choose from: 1,2,3.")] = None,
+    methods: Annotated[Text, Option(help=THE_METHODS)] = None,
     jobs: Annotated[int, Option(help="Processes; -1 is one for each core.")] = -1,
-    folder: Annotated[Path, Option(help="Of figures, report and results.")] = Path(
-        "splboost-paper"
-    ),
+    folder: Annotated[Path, Option(help="Of figures, report and results.")] = FOLDER,
     store: Annotated[
         Path | None, Option(help="The results (results.sqlite in --folder).")
     ] = None,
-    dask: Annotated[
-        str | None, Option(help="Scheduler of a cluster, as tcp://host:8786.")
-    ] = None,
+    dask: Annotated[Text, Option(help="Scheduler: tcp://host:8786.")] = None,
     retry: Annotated[bool, Option("--retry", help="Try failed cells again.")] = False,
     download: Annotated[
         bool, Option("--download", help="Fetch absent data sets from OpenML.")
     ] = False,
-    force: Annotated[
-        bool, Option("--force", help="Replace files that this has not written.")
-    ] = False,
-    version: Annotated[
-        str | None, Option(help="Of the results, if not the present one.")
-    ] = None,
+    force: Annotated[bool, Option("--force", help=FORCE)] = False,
+    version: Annotated[Text, Option(help="Of results, if not the present one.")] = None,
 ) -> None:
     """Reproduce the SPLBoost paper: measure what is missing, draw figures, report.
 
@@ -183,8 +167,8 @@ def pick_methods(text: str | None) -> list[str]:
 def _names(text: str, known: Iterable[str]) -> list[str]:
     """Parse names separated by commas; known ones may be in any case."""
     spelt = {name.casefold(): name for name in known}
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    return [spelt.get(part.casefold(), part) for part in parts]
+    parts = [part.strip() for part in text.split(",")]
+    return [spelt.get(part.casefold(), part) for part in parts if part]
 
 
 # ------------------------------------------------------------------------- the actions
@@ -390,20 +374,8 @@ def _say(line: str) -> None:
 
 def _say_what_is_absent(absent: dict[str, Exception]) -> None:
     """Name the data sets that cannot be read, and say what to do."""
-    downloadable = [
-        name
-        for name, error in absent.items()
-        if isinstance(error, FileNotFoundError) and UCI_CATALOGUE[name].openml
-    ]
-    if downloadable:
-        _say(
-            f"Not in {data_folder(None)}: {', '.join(downloadable)}; --download "
-            f"fetches them from OpenML, or let {FOLDER_VARIABLE} name the folder that "
-            "has them."
-        )
-    for name, error in absent.items():
-        if name not in downloadable:
-            _say(str(error))
+    for error in absent.values():
+        _say(str(error))
 
 
 def _say_versions(path: Path, here: str) -> None:

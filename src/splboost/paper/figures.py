@@ -149,20 +149,10 @@ MARKS = (1, "positive", "+", "s", BLUE), (0, "negative", "x", "o", BRICK)
 
 
 def draw_gaussians(*, rounds: int | None = gaussians.ROUNDS, seed: int = 0) -> Any:
-    """Draw the training samples as large as they weigh, and the decision boundaries.
+    """Figure 3: training samples as large as they weigh, and decision boundaries.
 
     Areas of markers are in proportion to weights, but neither vanish nor cover others.
-
-    Parameters
-    ----------
-    rounds : int or None, default=60
-        Of every booster; None chooses them by cross-validation, up to 200.
-    seed : int, default=0
-        Of the sample.
-
-    Returns
-    -------
-    matplotlib Figure
+    ``rounds`` are those of every booster; None chooses them by cross-validation.
     """
     sample = gaussians.draw_sample(seed)
     figure = make_figure(*SIZE_OF_GAUSSIANS, h_pad=0.1)
@@ -254,18 +244,7 @@ MARGIN, MARGIN_OF_ONE = 2.0, 10.0  # percent beside the levels, or the only one
 
 
 def draw_errors(results: pd.DataFrame) -> Any:
-    """Figure 4, of the cells that all methods have finished.
-
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-
-    Returns
-    -------
-    matplotlib Figure
-        Means over the repeats of each method, with their standard errors.
-    """
+    """Figure 4: means over the repeats that all methods have finished."""
     outcomes = Outcomes.of(results)
     cells = outcomes.cells
     present = set(cells["data"])
@@ -338,15 +317,6 @@ def draw_top(results: pd.DataFrame) -> Any:
     Beside the paper's nine methods, of which four are SPLBoost, stand two fairer views,
     where there is any SPLBoost: one entry for it, which is the best regulariser of each
     case or the one that cross-validation has chosen.
-
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-
-    Returns
-    -------
-    matplotlib Figure
     """
     outcomes = Outcomes.of(results)
     n_cases, n_methods = outcomes.cases.shape
@@ -400,17 +370,9 @@ ROW = 0.28  # inches for each method
 def draw_critical_differences(compared: Mapping[str, pd.DataFrame]) -> Any:
     """Draw mean ranks, one comparison below the other, the best method on top.
 
-    Bars reach half a critical difference to either side: by Nemenyi's test methods
-    differ if their bars do not overlap.
-
-    Parameters
-    ----------
-    compared : dict {title: frame}
-        Errors, with a row for each data set and a column for each method.
-
-    Returns
-    -------
-    matplotlib Figure
+    Each comparison is a table of errors under its title, with a row for each data set
+    and a column for each method. Bars reach half a critical difference to either side:
+    by Nemenyi's test methods differ if their bars do not overlap.
 
     Examples
     --------

@@ -51,25 +51,15 @@ def draw_sample(seed: int) -> Sample:
 
 
 class Fit(NamedTuple):
-    """A booster fitted to a sample, and what it makes of each training sample.
-
-    Attributes
-    ----------
-    booster : fitted
-    error : on new samples with right labels
-    margin : array of shape (n_samples,)
-        Positive where the booster agrees with the label.
-    weight : array of shape (n_samples,)
-        What a sample would count for in one more round, by the slope of the loss (for
-        LogitBoost that is not the weight of its regression). The mean is 1.
-    is_given_up : array of shape (n_samples,)
-        Samples that weigh next to nothing although the booster has them wrong.
-    """
+    """A booster fitted to a sample, and what it makes of each training sample."""
 
     booster: Any
-    error: float
-    margin: FloatArray
+    error: float  # on new samples with right labels
+    margin: FloatArray  # positive where the booster agrees with the label
+    # What a sample would count for in one more round, by the slope of the loss (for
+    # LogitBoost that is not the weight of its regression), with a mean of 1
     weight: FloatArray
+    # Samples that weigh next to nothing although the booster has them wrong
     is_given_up: NDArray[np.bool_]
 
 
@@ -107,22 +97,9 @@ def measure(
 ) -> pd.DataFrame:
     """Measure how much weight boosters give to wrong labels, over several samples.
 
-    Parameters
-    ----------
-    draws : int, default=10
-        Number of samples, with the seeds 0, 1 and so on.
-    rounds : int or None, default=60
-        None chooses them by cross-validation.
-    names : iterable of str
-        Some of ``BOOSTERS``.
-
-    Returns
-    -------
-    frame
-        A row for each draw and method: ``draw``, ``method``; the shares of samples
-        given up among those with a wrong (``wrong_given_up``) and with a right label
-        (``right_given_up``); ``weight_ratio``, the mean weight of wrong labels over
-        that of right ones; ``rounds``; ``error``, on new samples with right labels.
+    There is a row for each draw and method, with the shares of samples given up among
+    those with a wrong and with a right label, and the mean weight of wrong labels over
+    that of right ones. ``rounds=None`` chooses them by cross-validation.
 
     Examples
     --------

@@ -32,6 +32,7 @@ from splboost.paper.claims import (
     HOLDS,
     OPEN,
     PARTLY,
+    TEXTS,
     Verdict,
     judge_claims,
     judge_weights,
@@ -42,20 +43,7 @@ from splboost.paper.figures import (
     draw_figure,
     draw_gaussians,
 )
-from splboost.paper.protocol import (
-    EXTRAS,
-    FOREST,
-    GRADIENT_KEPT,
-    NOISE,
-    ONE_STEP,
-    PAPER,
-    PAPER_SETS,
-    THREE_THETAS,
-    TWO_SIDED,
-    WHOLE_TREES,
-    WITH_CART,
-    Protocol,
-)
+from splboost.paper.protocol import EXTRAS, NOISE, PAPER, PAPER_SETS, Protocol
 from splboost.paper.results import COLUMNS
 from splboost.paper.statistics import (
     ALPHA,
@@ -63,7 +51,6 @@ from splboost.paper.statistics import (
     CHOSEN_SPL,
     Outcomes,
     check_results,
-    complete_repeats,
     critical_difference,
     fewest_sets,
     friedman,
@@ -200,14 +187,13 @@ def claims(material: Material) -> list[Markup]:
     """A card for each verdict."""
     cards = []
     for verdict in material.verdicts:
-        basis = describe_basis(material.results, verdict.methods)
         cards.append(
             element(
                 "li",
                 element("span", verdict.verdict, class_="badge"),
                 element("h3", verdict.claim),
                 paragraph(" ".join(verdict.findings)),
-                paragraph(f"From {basis}.", class_="note") if basis else "",
+                paragraph(verdict.basis, class_="note") if verdict.basis else "",
                 paragraph(f"Rule: {verdict.rule}", class_="note"),
                 class_=TONES[verdict.verdict],
             )
@@ -225,58 +211,6 @@ def chosen_rounds(material: Material) -> list[Markup]:
     return [picture(lambda: draw_gaussians(rounds=None), name)]
 
 
-# Beyond the paper's nine: a method, the others that it is compared with, a title, and
-# what differs. All but the first do otherwise what the paper leaves open.
-BEYOND = (
-    (
-        FOREST,
-        PAPER,
-        "With SPLForest as a tenth entry",
-        "SPLForest is this library's own, and no method of the paper; here it is "
-        "ranked among its nine.",
-    ),
-    (
-        "LogitBoost",
-        (GRADIENT_KEPT,),
-        "LogitBoost, clipped in two ways",
-        "LogitBoost must bound the response of samples that it has badly wrong. Among "
-        "the nine it does so with the weights as they are, by which such samples count "
-        "for less; here it is compared with one that raises the weights to keep the "
-        "gradient.",
-    ),
-    (
-        "RobustBoost",
-        (TWO_SIDED,),
-        "RobustBoost, with two potentials",
-        "Among the nine is that of the author's own program, in which samples behind "
-        "the goal have no weight; here it is compared with the one in which they keep "
-        "some, and in which the goal is an error rate.",
-    ),
-    (
-        "RobustBoost",
-        (THREE_THETAS,),
-        "RobustBoost, with more goals",
-        "Among the nine the margin that RobustBoost aims at is θ = 0; here it is "
-        "compared with one that may choose of 0, 0.2 and 1.",
-    ),
-    (
-        ONE_STEP,
-        ("AdaBoost", *WHOLE_TREES),
-        "With whole trees",
-        "The paper does not say how deep its trees are. Among the nine the depth is "
-        "chosen; whole trees are those that C4.5 grows and prunes by itself.",
-    ),
-    (
-        WITH_CART[1],
-        (WITH_CART[0], "LogitBoost", "SavageBoost", "RBoost"),
-        "With the same trees for all",
-        "Among the nine some boosters have trees of C4.5, with a branch for each "
-        "category, and others those of CART, with a column for each; where they differ "
-        "it may be by their trees. Here AdaBoost and SPLBoost have CART's as well.",
-    ),
-)
-
-
 def statistics(material: Material) -> list[Markup]:
     """Ranks and tests, over data sets and over cases."""
     outcomes = Outcomes.of(material.results)
@@ -292,9 +226,8 @@ def statistics(material: Material) -> list[Markup]:
                 f"has a p of {probability(friedman(outcomes.sets))}. By Nemenyi's "
                 "test, mean ranks more than "
                 f"{critical_difference(n_methods, n_sets):.2f} apart differ at "
-                f"{ALPHA:.0%}."
+                f"{ALPHA:.0%}; then their bars do not overlap."
             ),
-            paragraph("Methods differ by it if their bars do not overlap."),
             picture(lambda: draw_critical_differences({title: outcomes.sets}), title),
         ]
     else:
@@ -313,12 +246,13 @@ def statistics(material: Material) -> list[Markup]:
             ),
             rival_table(chosen, CHOSEN_SPL),
         ]
-    for name, others, title, text in BEYOND:
-        outcomes = Outcomes.of(material.results, (*others, name))
-        if len(outcomes.methods) == 1 + len(others) and len(outcomes.sets):
-            parts += [element("h3", title), paragraph(text)]
-            parts += [rank_table(outcomes)] if name == FOREST else []
-            parts.append(rival_table(outcomes, name))
+    for beyond in TEXTS["comparisons"]:
+        methods = *beyond["others"], beyond["method"]
+        outcomes = Outcomes.of(material.results, methods)
+        if len(outcomes.methods) == len(methods) and len(outcomes.sets):
+            parts += [element("h3", beyond["title"]), paragraph(beyond["text"])]
+            parts += [rank_table(outcomes)] if len(methods) > len(PAPER) else []
+            parts.append(rival_table(outcomes, beyond["method"]))
     return parts
 
 
@@ -377,25 +311,6 @@ def missing(material: Material) -> list[Markup]:
     """List the results that are missing."""
     found = find_missing(material.results, material.protocol) or ["Nothing."]
     return [element("ul", *(element("li", each) for each in found))]
-
-
-def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:
-    """How much of the paper's protocol a comparison uses; empty if nothing.
-
-    What counts are repeats that all of the methods have finished at all levels of
-    noise.
-    """
-    outcomes = Outcomes.of(results[results["data"].isin(PAPER_SETS)], methods)
-    own = complete_repeats(outcomes.cells, outcomes.noise)
-    if own.empty:
-        return ""
-    repeats = own.groupby("data")["repeat"].nunique()
-    least, most = repeats.min(), repeats.max()
-    times = f"{most}" if least == most else f"{least} to {most}"
-    return (
-        f"{len(repeats)} of the paper's {len(PAPER_SETS)} data sets, {times} of its "
-        f"{Protocol().repeats} repeats"
-    )
 
 
 def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:

@@ -4,22 +4,6 @@ Processes of this machine, or a Dask cluster, measure the cells. They know nothi
 the store: this process claims a cell when it hands it out, and writes what comes back
 at once. So a run may be killed at any point, and several may share a store.
 `run_cells` does this for any cells, `run` for those of the paper's protocol.
-
->>> import tempfile
->>> from pathlib import Path
->>> from splboost.paper.protocol import Protocol
->>> from splboost.paper.runner import read_results, run
->>> protocol = Protocol(("twonorm",), (0, 20), 1, rounds=5, folds=2, depths=(1,))
->>> with tempfile.TemporaryDirectory() as folder:
-...     store = Path(folder) / "results.sqlite"
-...     summary = run(protocol, store, methods=["LogitBoost"], n_jobs=1, verbose=0)
-...     results = read_results(store, protocol)
->>> summary.n_done
-2
->>> results[["data", "noise", "method", "n_train", "n_fits"]]
-      data  noise      method  n_train  n_fits
-0  twonorm      0  LogitBoost     5180       3
-1  twonorm     20  LogitBoost     5180       3
 """
 
 from __future__ import annotations
@@ -71,23 +55,14 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass
 class Summary:
-    """Result of a run.
+    """Result of a run."""
 
-    Attributes
-    ----------
-    n_cells : cells that were asked for, of the sets that are there
-    n_there : those that the store has now, whoever has measured them
-    n_done : those measured now
-    failures : messages of those that failed, now or before
-    n_elsewhere : those that another run is measuring
-    absent : why sets could not be read, and what to do
-    """
-
-    n_cells: int
-    n_there: int = 0
-    n_done: int = 0
-    failures: list[str] = field(default_factory=list)
-    n_elsewhere: int = 0
+    n_cells: int  # asked for, of the sets that are there
+    n_there: int = 0  # in the store now, whoever has measured them
+    n_done: int = 0  # measured now
+    failures: list[str] = field(default_factory=list)  # of now or before
+    n_elsewhere: int = 0  # those that another run is measuring
+    # Why sets could not be read, and what to do
     absent: dict[str, Exception] = field(default_factory=dict)
 
 
@@ -147,7 +122,7 @@ def run(
             absent[name] = error
     if absent and tell_absent is not None:
         tell_absent(absent)
-    elif absent:
+    else:
         for reason in absent.values():
             warn(str(reason))
     cells = plan(protocol, methods, {name: each.source for name, each in data.items()})
@@ -237,9 +212,7 @@ def measure(
 def warm_up(method: str) -> None:
     """Load and compile what a method needs, so that this is not timed."""
     X, y = make_gaussians(30, random_state=0)
-    half = np.arange(y.size) % 2 == 0
-    folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
-    case = Draw(X, y, X, y, (0, 0), folds, seed=0)
+    case = Draw(X, y, X, y, (0, 0), folds=2, seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         METHODS[method].fit(case, Protocol(rounds=5)).model.predict(X)
@@ -268,20 +241,14 @@ def run_cells(
     store : Store
     tasks : dict
         By cell, in the order of work, a function and its arguments, which other
-        processes call; it gives the figures of the cell. Cells are named tuples with
-        the fields ``settings`` and ``method``.
-    title : str
-        What stands before the progress.
-    source : str
-        The state of the code, which is stored with the figures.
-    costs : dict, default=None
-        About how long each cell takes, in any unit; None is equally long.
-    warm_up : callable, default=None
-        Called here with each method that is to be measured, so that its kernels are
-        compiled before the processes start.
+        processes call; it gives the figures of the cell. Cells have a ``method``.
+    title : what stands before the progress
+    source : state of the code, which is stored with the figures
+    costs : about how long each cell takes, in any unit; None is equally long
+    warm_up : called here with each method that is to be measured, so that its kernels
+        are compiled before the processes start
     n_jobs, dask, verbose : as in `run`
-    data : sequence, default=()
-        Arguments to bring to the workers of a cluster beforehand.
+    data : arguments to bring to the workers of a cluster beforehand
     """
     costs = costs or dict.fromkeys(tasks, 1.0)
     work = _Run(store, tasks, source, costs)

@@ -60,10 +60,12 @@ def complete_repeats(table: pd.DataFrame, noise: Sequence[Any]) -> pd.DataFrame:
     return own[levels == len(noise)]
 
 
-def by_set(table: pd.DataFrame, measure: str, methods: Sequence[str]) -> pd.DataFrame:
-    """Mean of a measure for each data set and method, over all that is there."""
-    means = table.groupby(["data", "method"])[measure].mean().unstack("method")
-    return means.reindex(columns=methods)
+def mean_of(
+    cells: pd.DataFrame, methods: Sequence[str], *keys: str, measure: str = "error"
+) -> pd.DataFrame:
+    """Mean of a measure for each method, over all cells that have the same keys."""
+    means = cells.groupby([*keys, "method"])[measure].mean().unstack("method")
+    return means.reindex(columns=list(methods))
 
 
 def ranks(means: pd.DataFrame) -> pd.DataFrame:
@@ -210,9 +212,7 @@ class Outcomes:
     @cached_property
     def cases(self) -> pd.DataFrame:
         """Mean errors over the repeats: a row for each set and level of noise."""
-        keys = ["data", "noise", "method"]
-        means = self.cells.groupby(keys)["error"].mean().unstack("method")
-        return means.reindex(columns=list(self.methods))
+        return mean_of(self.cells, self.methods, "data", "noise")
 
     @cached_property
     def sets(self) -> pd.DataFrame:
@@ -221,17 +221,16 @@ class Outcomes:
         Only repeats count that have every level.
         """
         whole = complete_repeats(self.cells, self.noise)
-        return by_set(whole, "error", self.methods)
+        return mean_of(whole, self.methods, "data")
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """Mean errors over sets: a row for each method, a column for each level.
+        """Mean errors over sets: a row for each level of noise.
 
         Sets count alike, however many repeats they have.
         """
         whole = complete_repeats(self.cells, self.noise)
-        of_set = whole.groupby(["method", "noise", "data"])["error"].mean()
-        return of_set.groupby(["method", "noise"]).mean().unstack("noise")
+        return mean_of(whole, self.methods, "noise", "data").groupby("noise").mean()
 
     def at(self, noise: Iterable[int]) -> Outcomes:
         """The outcomes at some levels of noise."""
@@ -242,11 +241,8 @@ class Outcomes:
     def rises(self, low: int, high: int) -> pd.DataFrame:
         """Rise of the errors from one level of noise to another, by set."""
         pair = complete_repeats(self.cells, [low, high])
-        means = pair.groupby(["noise", "data", "method"])["error"].mean()
-        if means.empty:
-            return pd.DataFrame(columns=list(self.methods), dtype=float)
-        rise = (means[high] - means[low]).unstack("method")
-        return rise.reindex(columns=list(self.methods))
+        means = mean_of(pair, self.methods, "noise", "data")
+        return means if means.empty else means.loc[high] - means.loc[low]
 
     def top_shares(self) -> pd.DataFrame:
         """Share of cases in which a method is among the best n, for n = 1, 2, ...

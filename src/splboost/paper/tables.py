@@ -129,7 +129,7 @@ def rank_table(outcomes: Outcomes) -> Markup:
     columns = {
         by_set: ranks(sets).mean(),
         "mean error (%)": 100 * sets.mean(),
-        **{f"at {level}%": 100 * levels[level] for level in levels},
+        **{f"at {level}%": 100 * mean for level, mean in levels.iterrows()},
         f"mean rank, {counted(len(cases), 'case')}": ranks(cases).mean(),
         "best alone (% of cases)": 100 * outcomes.top_shares().loc[1],
     }
@@ -171,8 +171,9 @@ def rival_table(outcomes: Outcomes, reference: str) -> Markup:
 
 def error_table(outcomes: Outcomes) -> Markup:
     """Mean test errors of each case, with standard errors; the least in bold."""
-    grouped = outcomes.cells.groupby(["data", "noise", "method"])["error"]
-    mean, spread = grouped.mean().unstack(), grouped.sem().unstack()
+    mean = outcomes.cases
+    errors = outcomes.cells.groupby(["data", "noise", "method"])["error"]
+    spread = errors.sem().unstack()
     place = {name: k for k, name in enumerate(UCI_CATALOGUE)}
     rows = []
     for case in sorted(mean.index, key=lambda c: (place.get(c[0], 99), *c)):

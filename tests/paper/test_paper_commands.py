@@ -168,7 +168,7 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
         (["report", "x.csv"], "A file would go unheeded by splboost paper report"),
         (["table", "--force"], "--force would go unheeded by splboost paper table"),
         (["import"], "give the CSV file to import"),
-        (["measure"], "'measure' is not one of"),
+        (["measure"], "'measure' is none of run, report, export, import, table"),
     ],
 )
 def test_options_that_are_wrong(arguments, message, tmp_path):

@@ -309,17 +309,14 @@ def _sets(table: pd.DataFrame) -> str:
     return counted(len(table), "data set")
 
 
-CLAIMS = {
-    "degradation": Claim(
-        "degradation", PAPER, len(PAPER) - 1, _degradation, (CLEAN, MOST_NOISE)
-    ),
-    "wins": Claim("wins", PAPER, len(RIVALS), _wins),
-    "regularisers": Claim("regularisers", SPL, 1, _regularisers),
-    "regularisers by plateau": Claim(
-        "regularisers by plateau", PLATEAU_SPL, 1, _regularisers
-    ),
-    "inner steps": Claim("inner steps", (ONE_STEP, UNTIL_CONVERGENCE), 1, _inner_steps),
-}
+_ALL_CLAIMS = (
+    Claim("degradation", PAPER, len(PAPER) - 1, _degradation, (CLEAN, MOST_NOISE)),
+    Claim("wins", PAPER, len(RIVALS), _wins),
+    Claim("regularisers", SPL, 1, _regularisers),
+    Claim("regularisers by plateau", PLATEAU_SPL, 1, _regularisers),
+    Claim("inner steps", (ONE_STEP, UNTIL_CONVERGENCE), 1, _inner_steps),
+)
+CLAIMS = {claim.name: claim for claim in _ALL_CLAIMS}
 
 
 # ----------------------------------------------------------------- the claim on weights

@@ -7,7 +7,6 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, TypeAlias
@@ -43,27 +42,6 @@ CHOSEN_ROUNDS = "figure_3_chosen_rounds.png"  # beside the one with 60 rounds
 FAILURE = 1  # exit code, beside 2 for options that are wrong
 
 
-class Action(Enum):
-    """What may be asked for alone."""
-
-    RUN = "run"
-    REPORT = "report"
-    EXPORT = "export"
-    IMPORT = "import"
-    TABLE = "table"
-
-
-# Which options each of them heeds; without one, all is done that is missing.
-OF_RESULTS = {"preset", "sets", "noise", "repeats", "depths", "folder", "store"}
-OF_RUN = OF_RESULTS | {"methods", "jobs", "dask", "retry", "download"}
-HEEDED: dict[Action | None, set[str]] = {
-    None: OF_RUN | {"figure", "force"},
-    Action.RUN: OF_RUN,
-    Action.REPORT: OF_RESULTS | {"figure", "methods", "version", "force"},
-    Action.EXPORT: OF_RESULTS | {"file", "methods", "version", "force"},
-    Action.IMPORT: OF_RESULTS | {"file"},
-    Action.TABLE: set(),
-}
 ACTIONS = (
     "run measures what is missing, and no more; report writes figures and the page "
     "from what there is; export writes it as CSV, a row for each cell, and import puts "
@@ -80,7 +58,7 @@ Count: TypeAlias = int | None
 
 def main(
     context: typer.Context,
-    action: Annotated[Action | None, Argument(help=ACTIONS)] = None,
+    action: Annotated[Text, Argument(help=ACTIONS)] = None,
     file: Annotated[Path | None, Argument(help=FILE)] = None,
     figure: Annotated[Count, Option(min=1, max=5, help=FIGURE)] = None,
     preset: Annotated[str, Option(help=PRESET)] = "quick",
@@ -107,22 +85,22 @@ def main(
     What was measured is kept, and a later command goes on from there.
     """
     options = SimpleNamespace(**locals())
-    _refuse_unheeded(context, action)
-    options.protocol = make_protocol(preset, sets, noise, repeats, depths)
-    options.path = store or folder / STORE
-    with _plain_errors():
-        _DO[action](options)
-
-
-def _refuse_unheeded(context: typer.Context, action: Action | None) -> None:
-    for name in set(context.params) - HEEDED[action] - {"action"}:
+    if action not in DO:
+        names = ", ".join(filter(None, DO))
+        raise typer.BadParameter(f"{action!r} is none of {names}.")
+    do, heeded = DO[action]
+    for name in set(context.params) - heeded - {"action"}:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             what = "A file" if name == "file" else f"--{name}"
-            alone = "splboost paper" + (f" {action.value}" if action else "")
+            alone = f"splboost paper {action or ''}".strip()
             raise typer.BadParameter(
                 f"{what} would go unheeded by {alone}; leave it out."
             )
+    options.protocol = make_protocol(preset, sets, noise, repeats, depths)
+    options.path = store or folder / STORE
+    with _plain_errors():
+        do(options)
 
 
 def make_protocol(
@@ -216,13 +194,17 @@ def _import(options: Any) -> None:
     _say_versions(options.path, current_version())
 
 
-_DO: dict[Action | None, Callable[[Any], None]] = {
-    None: _do_all,
-    Action.RUN: _run,
-    Action.REPORT: _report,
-    Action.EXPORT: _export,
-    Action.IMPORT: _import,
-    Action.TABLE: lambda options: typer.echo(describe_table_one()),
+OF_RESULTS = {"preset", "sets", "noise", "repeats", "depths", "folder", "store"}
+OF_RUN = OF_RESULTS | {"methods", "jobs", "dask", "retry", "download"}
+OF_READING = OF_RESULTS | {"methods", "version", "force"}
+# Actions, and the options that each heeds; without one, all is done that is missing.
+DO: dict[str | None, tuple[Callable[[Any], None], set[str]]] = {
+    None: (_do_all, OF_RUN | {"figure", "force"}),
+    "run": (_run, OF_RUN),
+    "report": (_report, OF_READING | {"figure"}),
+    "export": (_export, OF_READING | {"file"}),
+    "import": (_import, OF_RESULTS | {"file"}),
+    "table": (lambda options: typer.echo(describe_table_one()), set()),
 }
 
 

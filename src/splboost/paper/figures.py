@@ -200,39 +200,36 @@ def _title(axes: Any, name: str, summary: str) -> None:
 
 def _mark(axes: Any, sample: gaussians.Sample, weight: Any, is_given_up: Any) -> None:
     """Mark samples by label, with frames around wrong labels and circles for v = 0."""
+
+    def draw(chosen: Any, area: Any, marker: str, label: str, **look: Any) -> None:
+        X = sample.X[chosen]
+        axes.scatter(*X.T, area[chosen], marker=marker, label=label, **look)
+
     area = np.clip(AREA * weight, LEAST_AREA, MOST_AREA)
-    for label, _, mark, frame, colour in MARKS:
+    for label, name, marker, frame, colour in MARKS:
         is_shown = (sample.y == label) & ~is_given_up
-        X, size = sample.X[is_shown], area[is_shown]
-        axes.scatter(*X.T, size, marker=mark, color=colour, linewidths=1)
-        is_framed = is_shown & sample.is_wrong
-        size = FRAME * area[is_framed]
-        axes.scatter(
-            *sample.X[is_framed].T, size, marker=frame, edgecolors=colour, **HOLLOW
-        )
-    axes.scatter(*sample.X[is_given_up].T, AREA, marker="o", edgecolors=INK, **HOLLOW)
+        text = f"labelled {name}"
+        draw(is_shown, area, marker, text, color=colour, linewidths=1)
+        framed, text = is_shown & sample.is_wrong, f"{text}, wrongly"
+        draw(framed, FRAME * area, frame, text, edgecolors=colour, **HOLLOW)
+    text = "dropped: no weight, though on the wrong side"
+    draw(is_given_up, AREA + 0 * area, "o", text, edgecolors=INK, **HOLLOW)
 
 
 def _explain(figure: Any) -> None:
     from matplotlib.lines import Line2D
 
-    def key(label: str, colour: str, **look: Any) -> Any:
-        look = {"linestyle": "none", "markerfacecolor": "none"} | look
-        return Line2D([], [], color=colour, label=label, **look)
-
-    handles = [  # column by column
-        *(key(f"labelled {name}", c, marker=mark) for _, name, mark, _, c in MARKS),
-        *(
-            key(f"labelled {name}, wrongly", c, marker=frame)
-            for _, name, _, frame, c in MARKS
-        ),
-        key("dropped: no weight, though on the wrong side", INK, marker="o"),
-        key("decision boundary", INK, linestyle="-", linewidth=0.7),
-        key("Bayes boundary", INK, linestyle="dashed"),
+    marks, _ = figure.axes[0].get_legend_handles_labels()
+    handles = [
+        *marks,
+        Line2D([], [], color=INK, linewidth=0.7, label="decision boundary"),
+        Line2D([], [], color=INK, linestyle="dashed", label="Bayes boundary"),
     ]
-    figure.legend(
+    legend = figure.legend(
         handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9
     )
+    for handle in legend.legend_handles[: len(marks)]:
+        handle.set_sizes([2 * AREA])
 
 
 # --------------------------------------------------------------- errors against noise

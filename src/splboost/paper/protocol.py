@@ -62,6 +62,7 @@ WITH_CART = "AdaBoost (CART)", "SPL hard (CART)"
 # ------------------------------------------------------------------------- the protocol
 
 PAPER_SETS = tuple(name for name, entry in UCI_CATALOGUE.items() if entry.paper)
+SMALLEST_SETS = "pb-T-OR-D", "parkinsons", "vc-2classes", "blood", "pima", "titanic"
 NOISE = 0, 5, 10, 20, 30
 EPSILONS = 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4
 DEPTHS = 1, 2, 3
@@ -194,16 +195,7 @@ class Protocol:
 PRESETS = MappingProxyType(
     {
         "quick": Protocol(
-            sets=(
-                "pb-T-OR-D",
-                "parkinsons",
-                "vc-2classes",
-                "blood",
-                "pima",
-                "titanic",
-                "ringnorm",
-                "twonorm",
-            ),
+            sets=(*SMALLEST_SETS, "ringnorm", "twonorm"),
             repeats=2,
             depths=(max(DEPTHS),),
         ),

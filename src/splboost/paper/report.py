@@ -10,10 +10,10 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -108,16 +108,16 @@ def write_report(
     Path
         That of the file.
     """
-    about = provenance(protocol) if about is None else dict(about)
-    material = Material(check_results(results, COLUMNS), about, protocol, data_home)
-    parts = {"version": version("splboost")}
-    with make_report(verbose, len(PARTS), "report") as report:
-        for n, (name, make) in enumerate(PARTS.items()):
-            report.show(n, name.replace("_", " "))
-            parts[name] = join(*make(material))
-        report.show(len(PARTS))
-    page = (files(__package__) / "report.html").read_text(encoding="utf-8")
-    write_whole(Path(path), Template(page).substitute(parts))
+    about = provenance(protocol) if about is None else about
+    page = Template((files(__package__) / "report.html").read_text(encoding="utf-8"))
+    made = make_parts(check_results(results, COLUMNS), about, protocol, data_home)
+    parts: dict[str, str] = {}
+    with make_report(verbose, len(page.get_identifiers()), "report") as report:
+        report.show(0)
+        for name, part in made:
+            parts[name] = part
+            report.show(len(parts), name.replace("_", " "))
+    write_whole(Path(path), page.substitute(parts))
     return Path(path)
 
 
@@ -150,70 +150,69 @@ def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
 # ---------------------------------------------------------------------------- the parts
 
 
-@dataclass(frozen=True)
-class Material:
-    """What the page is made from; what is measured is measured once."""
+def make_parts(
+    results: pd.DataFrame,
+    about: Mapping[str, Any],
+    protocol: Protocol | None,
+    data_home: str | os.PathLike[str] | None,
+) -> Iterator[tuple[str, str]]:
+    """What fills the places of report.html, by their names."""
+    yield "version", version("splboost")
+    verdicts = judge_claims(results, gaussians.measure())
+    yield "summary", join(_summarise(results, verdicts))
+    yield "claims", element("ul", *map(_card, verdicts), class_="claims")
+    for number in range(1, 6):
+        draw = partial(draw_figure, number, results if number > 3 else None)
+        yield f"figure_{number}", picture(draw, f"Figure {number}")
+    name = "Figure 3, with the rounds chosen by cross-validation"
+    yield "figure_3_chosen_rounds", picture(partial(draw_gaussians, rounds=None), name)
+    yield "statistics", join(*_compare(results))
+    tables = {v.claim: v.table for v in verdicts if v.table is not None}
+    yield (
+        "numbers",
+        join(*(join(element("h3", c), frame_table(t)) for c, t in tables.items())),
+    )
+    by_chosen_rounds = judge_weights(gaussians.measure(rounds=None))
+    assert by_chosen_rounds.table is not None
+    yield "verdict_chosen_rounds", by_chosen_rounds.verdict
+    yield "weights_chosen_rounds", frame_table(by_chosen_rounds.table)
+    outcomes = Outcomes.of(results)
+    yield "errors", "" if outcomes.cells.empty else error_table(outcomes)
+    yield "table_one", join(describe_table_one(data_home))
+    yield "how", _describe_run(results, about)
+    lacking = find_missing(results, protocol) or ["Nothing."]
+    yield "missing", element("ul", *(element("li", each) for each in lacking))
 
-    results: pd.DataFrame
-    about: dict[str, Any]
-    protocol: Protocol | None = None
-    data_home: str | os.PathLike[str] | None = None
 
-    @cached_property
-    def verdicts(self) -> list[Verdict]:
-        return judge_claims(self.results, gaussians.measure())
-
-    @cached_property
-    def verdict_by_chosen_rounds(self) -> Verdict:
-        return judge_weights(gaussians.measure(rounds=None))
-
-
-def summarise(material: Material) -> list[str]:
+def _summarise(results: pd.DataFrame, verdicts: Sequence[Verdict]) -> str:
     """One sentence on how many results there are, and on the verdicts."""
-    results = material.results
     if results.empty:
-        return ["There are no results of the protocol yet."]
-    judged = [verdict.verdict for verdict in material.verdicts]
+        return "There are no results of the protocol yet."
+    judged = [verdict.verdict for verdict in verdicts]
     words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
-    return [
+    return (
         f"{counted(len(results), 'result')} on "
         f"{counted(results['data'].nunique(), 'data set')} at "
         f"{counted(results['noise'].nunique(), 'level')} of noise. Verdicts on "
         f"{len(judged)} claims: {', '.join(words)}."
-    ]
+    )
 
 
-def claims(material: Material) -> list[Markup]:
-    """A card for each verdict."""
-    cards = []
-    for verdict in material.verdicts:
-        cards.append(
-            element(
-                "li",
-                element("span", verdict.verdict, class_="badge"),
-                element("h3", verdict.claim),
-                paragraph(" ".join(verdict.findings)),
-                paragraph(verdict.basis, class_="note") if verdict.basis else "",
-                paragraph(f"Rule: {verdict.rule}", class_="note"),
-                class_=TONES[verdict.verdict],
-            )
-        )
-    return [element("ul", *cards, class_="claims")]
+def _card(verdict: Verdict) -> Markup:
+    return element(
+        "li",
+        element("span", verdict.verdict, class_="badge"),
+        element("h3", verdict.claim),
+        paragraph(" ".join(verdict.findings)),
+        paragraph(verdict.basis, class_="note") if verdict.basis else "",
+        paragraph(f"Rule: {verdict.rule}", class_="note"),
+        class_=TONES[verdict.verdict],
+    )
 
 
-def figure(number: int, material: Material) -> list[Markup]:
-    results = material.results if number > 3 else None
-    return [picture(lambda: draw_figure(number, results), f"Figure {number}")]
-
-
-def chosen_rounds(material: Material) -> list[Markup]:
-    name = "Figure 3, with the rounds chosen by cross-validation"
-    return [picture(lambda: draw_gaussians(rounds=None), name)]
-
-
-def statistics(material: Material) -> list[Markup]:
+def _compare(results: pd.DataFrame) -> list[Markup]:
     """Ranks and tests, over data sets and over cases."""
-    outcomes = Outcomes.of(material.results)
+    outcomes = Outcomes.of(results)
     n_sets, n_methods = outcomes.sets.shape
     if n_sets == 0 or n_methods < 2:
         return [paragraph("There is nothing to compare yet.", class_="note")]
@@ -248,7 +247,7 @@ def statistics(material: Material) -> list[Markup]:
         ]
     for beyond in TEXTS["comparisons"]:
         methods = *beyond["others"], beyond["method"]
-        outcomes = Outcomes.of(material.results, methods)
+        outcomes = Outcomes.of(results, methods)
         if len(outcomes.methods) == len(methods) and len(outcomes.sets):
             parts += [element("h3", beyond["title"]), paragraph(beyond["text"])]
             parts += [rank_table(outcomes)] if len(methods) > len(PAPER) else []
@@ -263,54 +262,24 @@ def _count_wins(outcomes: Outcomes, name: str) -> str:
     return f"{n_wins} of {counted(n_cases, 'case')} ({n_wins / n_cases:.0%})"
 
 
-def numbers(material: Material) -> list[Markup]:
-    """The tables behind the verdicts."""
-    return [
-        part
-        for verdict in material.verdicts
-        if verdict.table is not None
-        for part in (element("h3", verdict.claim), frame_table(verdict.table))
-    ]
-
-
-def weights_chosen_rounds(material: Material) -> list[Markup]:
-    """The table on the Gaussians, with as many rounds as folds choose."""
-    table = material.verdict_by_chosen_rounds.table
-    assert table is not None
-    return [frame_table(table)]
-
-
-def errors(material: Material) -> list[Markup]:
-    """The errors of all cases."""
-    outcomes = Outcomes.of(material.results)
-    return [] if outcomes.cells.empty else [error_table(outcomes)]
-
-
-def how(material: Material) -> list[Markup]:
+def _describe_run(results: pd.DataFrame, about: Mapping[str, Any]) -> Markup:
     """Versions, settings and seeds."""
-    about = dict(material.about)
+    lines: dict[str, Any] = {}
+    for name, value in about.items():
+        lines |= value if isinstance(value, Mapping) else {name: value}
     for column, words in {
         "version": "results of {}",
         "protocol": "sets with the {} protocol",
         "source": "data: {}",
     }.items():
-        sets_of = material.results.groupby(column)["data"].unique()
-        about |= {words.format(value): sorted(sets) for value, sets in sets_of.items()}
+        sets_of = results.groupby(column)["data"].unique()
+        lines |= {words.format(value): sorted(sets) for value, sets in sets_of.items()}
     parts = []
-    for name, value in about.items():
-        for key, one in (
-            value if isinstance(value, Mapping) else {name: value}
-        ).items():
-            is_list = isinstance(one, Sequence) and not isinstance(one, str)
-            text = ", ".join(map(str, one)) if is_list else one
-            parts += [element("dt", key), element("dd", text)]
-    return [element("dl", *parts) if parts else paragraph("Nothing is recorded.")]
-
-
-def missing(material: Material) -> list[Markup]:
-    """List the results that are missing."""
-    found = find_missing(material.results, material.protocol) or ["Nothing."]
-    return [element("ul", *(element("li", each) for each in found))]
+    for name, value in lines.items():
+        is_list = isinstance(value, Sequence) and not isinstance(value, str)
+        text = ", ".join(map(str, value)) if is_list else value
+        parts += [element("dt", name), element("dd", text)]
+    return element("dl", *parts) if parts else paragraph("Nothing is recorded.")
 
 
 def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:
@@ -341,20 +310,3 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
                 f"({counted(n_repeats, 'repeat')})."
             )
     return found
-
-
-# What fills the places of report.html
-PARTS: dict[str, Callable[[Material], Sequence[str]]] = {
-    "summary": summarise,
-    "claims": claims,
-    **{f"figure_{number}": partial(figure, number) for number in range(1, 6)},
-    "figure_3_chosen_rounds": chosen_rounds,
-    "statistics": statistics,
-    "numbers": numbers,
-    "verdict_chosen_rounds": lambda m: [m.verdict_by_chosen_rounds.verdict],
-    "weights_chosen_rounds": weights_chosen_rounds,
-    "errors": errors,
-    "table_one": lambda m: [describe_table_one(m.data_home)],
-    "how": how,
-    "missing": missing,
-}

@@ -32,8 +32,8 @@ CV_DIGITS = 7  # errors of cross-validation that differ less are equal
 DIGITS = 9  # what differs less is equal: means of the same figures differ by rounding
 
 
-def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
-    """Fewest data sets with which a signed-rank test can reach the level.
+def fewest_sets(n_tests: int = 1) -> int:
+    """Fewest data sets with which a signed-rank test can reach the level of 5%.
 
     If all n differences have one sign, the two-sided p is 2 / 2ⁿ, and Holm's correction
     takes as many times that as there are tests.
@@ -43,7 +43,7 @@ def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
     >>> [fewest_sets(n_tests) for n_tests in (1, 5, 8)]
     [6, 8, 9]
     """
-    return math.floor(math.log2(2 * n_tests / alpha)) + 1
+    return math.floor(math.log2(2 * n_tests / ALPHA)) + 1
 
 
 def complete_cells(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -93,9 +93,9 @@ def friedman(means: pd.DataFrame) -> float:
     return float(stats.f.sf((n_sets - 1) * square / left, *freedom))
 
 
-def critical_difference(n_methods: int, n_sets: int, alpha: float = ALPHA) -> float:
-    """Nemenyi's: mean ranks further apart than this differ, at the level alpha."""
-    q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
+def critical_difference(n_methods: int, n_sets: int) -> float:
+    """Nemenyi's: mean ranks further apart than this differ, at the level of 5%."""
+    q = stats.studentized_range.ppf(1 - ALPHA, n_methods, np.inf) / math.sqrt(2)
     return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 

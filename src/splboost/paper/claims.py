@@ -46,6 +46,7 @@ from splboost.paper.statistics import (
     is_best,
     ranks,
     signed_rank,
+    span,
 )
 from splboost.paper.tables import percent, probability
 
@@ -53,7 +54,6 @@ HOLDS = "holds"
 PARTLY = "partly"
 FAILS = "does not hold"
 OPEN = "cannot be said yet"
-VERDICTS = HOLDS, PARTLY, FAILS, OPEN
 CLEAN, MOST_NOISE = min(NOISE), max(NOISE)
 NEGLIGIBLE = 0.005  # half a point of error is of no consequence
 MANY, FEW = 0.5, 0.05  # shares of wrong labels
@@ -67,7 +67,7 @@ class Verdict:
 
     claim: str  # what the paper says
     rule: str  # when it holds, holds partly, and does not
-    verdict: str  # one of ``VERDICTS``
+    verdict: str  # one of the four above
     findings: Sequence[str]  # sentences with the numbers
     table: pd.DataFrame | None = None  # more numbers, in units that its columns name
     basis: str = ""  # how much of the paper's protocol it rests on
@@ -154,18 +154,17 @@ class Claim(NamedTuple):
     def _basis(self, outcomes: Outcomes) -> str:
         whole = complete_repeats(outcomes.cells, self.noise)
         repeats = whole.groupby("data")["repeat"].nunique()
-        least, most = repeats.min(), repeats.max()
         return (
             f"From {len(repeats)} of the paper's {len(PAPER_SETS)} data sets, "
-            f"{most if least == most else f'{least} to {most}'} of its "
-            f"{Protocol().repeats} repeats."
+            f"{span(repeats)} of its {Protocol().repeats} repeats."
         )
 
 
 def _degradation(outcomes: Outcomes, is_testable: bool) -> Found:
     """Whether AdaBoost degrades most."""
     rises = outcomes.rises(CLEAN, MOST_NOISE)
-    mean, most = rises.mean(), _count_alone_at_top(rises)
+    is_top = rises.round(DIGITS).eq(rises.round(DIGITS).max(axis=1), axis=0)
+    mean, most = rises.mean(), is_top[is_top.sum(axis=1) == 1].sum()
     table = pd.DataFrame(
         {"mean rise (points)": 100 * mean, "sets where it rises most": most}
     )
@@ -205,13 +204,6 @@ def _degradation(outcomes: Outcomes, is_testable: bool) -> Found:
         return FAILS, findings, table
     is_sure = (tests["p_holm"] < ALPHA).all()
     return HOLDS if is_sure else PARTLY, findings, table
-
-
-def _count_alone_at_top(table: pd.DataFrame) -> pd.Series:
-    """Number of rows in which each column is larger than all others."""
-    rounded = table.round(DIGITS)
-    is_top = rounded.eq(rounded.max(axis=1), axis=0)
-    return is_top[is_top.sum(axis=1) == 1].sum()
 
 
 def _wins(outcomes: Outcomes, is_testable: bool) -> Found:

@@ -228,7 +228,7 @@ def _measure(options: Any) -> Summary:
         dask=options.dask,
         retry=options.retry,
         download=options.download,
-        tell_absent=_say_what_is_absent,
+        tell_absent=lambda absent: _say("\n".join(map(str, absent.values()))),
     )
     for failure in summary.failures:
         _say(f"Failed: {failure}")
@@ -352,12 +352,6 @@ def _plain_errors() -> Iterator[None]:
 
 def _say(line: str) -> None:
     typer.echo(line, err=True)
-
-
-def _say_what_is_absent(absent: dict[str, Exception]) -> None:
-    """Name the data sets that cannot be read, and say what to do."""
-    for error in absent.values():
-        _say(str(error))
 
 
 def _say_versions(path: Path, here: str) -> None:

@@ -15,7 +15,7 @@ from splboost import (
     SavageBoostClassifier,
 )
 from splboost._tools.wording import counted
-from splboost.datasets import UCI_CATALOGUE, gaussians_log_odds
+from splboost.datasets import gaussians_log_odds
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.pace import Hard, Linear, Polynomial
@@ -27,6 +27,8 @@ from splboost.paper.statistics import (
     Outcomes,
     critical_difference,
     ranks,
+    sets_of,
+    span,
 )
 
 # --------------------------------------------------------------- what pictures share
@@ -91,14 +93,12 @@ REGULARISERS = {
     "polynomial, t = 4": Polynomial(age=AGE, t=4.0),
     "polynomial, t = 1.3": Polynomial(age=AGE, t=1.3),
 }
-SIZE_OF_CURVES = 10.5, 4.2  # inches
 OF_RIVALS = INK, ORANGE, GREEN, PURPLE  # and of their losses, as in other figures
 
 
 def draw_weights() -> Any:
     """Figure 1: (a) boosters, with SPLBoost at five ages; (b) regularisers at one."""
-    figure = make_figure(*SIZE_OF_CURVES)
-    left, right = figure.subplots(1, 2)
+    figure, left = _make_curves(WeightDisplay)
     boosters = {
         "AdaBoost": AdaBoostClassifier(),
         # With its response clipped it would be another, robust booster.
@@ -108,23 +108,27 @@ def draw_weights() -> Any:
         **{name: AdaBoostClassifier(pace=pace) for name, pace in LINEAR.items()},
     }
     _recolour(WeightDisplay.from_estimators(boosters, ax=left), *OF_RIVALS)
-    WeightDisplay.from_losses([], paces=REGULARISERS, ax=right)
     left.set_title("(a) Boosters; SPLBoost with linear weighting")
-    right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
     return figure
 
 
 def draw_losses() -> Any:
     """Figure 2: (a) losses, and latent ones at five ages; (b) of four regularisers."""
-    figure = make_figure(*SIZE_OF_CURVES)
-    left, right = figure.subplots(1, 2)
+    figure, left = _make_curves(LossDisplay)
     names = "exponential", "logistic", "Savage", "Savage2", "zero-one"
     losses = {name: name.lower() for name in names}
     _recolour(LossDisplay.from_losses(losses, paces=LINEAR, ax=left), *OF_RIVALS, INK)
-    LossDisplay.from_losses([], paces=REGULARISERS, ax=right)
     left.set_title("(a) Losses; SPLBoost's with linear weighting")
-    right.set_title(f"(b) SPLBoost's with four regularisers, λ = {AGE:g}")
     return figure
+
+
+def _make_curves(display: Any) -> tuple[Any, Any]:
+    """A figure with four regularisers on the right, and the axes on its left."""
+    figure = make_figure(10.5, 4.2)
+    left, right = figure.subplots(1, 2)
+    display.from_losses([], paces=REGULARISERS, ax=right)
+    right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
+    return figure, left
 
 
 def _recolour(display: Any, *colours: str) -> None:
@@ -244,10 +248,7 @@ def draw_errors(results: pd.DataFrame) -> Any:
     """Figure 4: means over the repeats that all methods have finished."""
     outcomes = Outcomes.of(results)
     cells = outcomes.cells
-    present = set(cells["data"])
-    sets = [name for name in UCI_CATALOGUE if name in present]
-    sets += sorted(present.difference(sets))
-    if not sets:
+    if not (sets := sets_of(cells)):
         raise ValueError(
             "results has no cell that all its methods of the paper have finished; run "
             "more of them first."
@@ -292,12 +293,9 @@ def _draw_set(
         )
         for method, shift in zip(methods, shifts, strict=True)
     }
-    repeats = grouped["repeat"].nunique()
-    least, most = repeats.min(), repeats.max()
-    count = counted(most, "repeat")
-    axes.set_title(
-        f"{name}, {count if least == most else f'{least} to {count}'}", fontsize=9
-    )
+    repeats = span(grouped["repeat"].nunique())
+    word = "repeat" if repeats == "1" else "repeats"
+    axes.set_title(f"{name}, {repeats} {word}", fontsize=9)
     axes.set_xticks(sorted(set(own["noise"])))
     tidy(axes)
     return lines

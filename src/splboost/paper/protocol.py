@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,14 +37,12 @@ from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 # -------------------------------------------------------------------------------- names
 
 # What the paper calls lower and upper convex are polynomials below and above the line.
-REGULARISERS: Mapping[str, Callable[..., Pace]] = MappingProxyType(
-    {
-        "SPL hard": Hard,
-        "SPL linear": Linear,
-        "SPL lower convex": partial(Polynomial, t=1.3),
-        "SPL upper convex": partial(Polynomial, t=4.0),
-    }
-)
+REGULARISERS: Mapping[str, Callable[..., Pace]] = {
+    "SPL hard": Hard,
+    "SPL linear": Linear,
+    "SPL lower convex": partial(Polynomial, t=1.3),
+    "SPL upper convex": partial(Polynomial, t=4.0),
+}
 RIVALS = "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost"
 SPL = tuple(REGULARISERS)
 PAPER = (*RIVALS, *SPL)
@@ -192,17 +189,15 @@ class Protocol:
 
 
 # "full" has the results of "standard", but for large sets.
-PRESETS = MappingProxyType(
-    {
-        "quick": Protocol(
-            sets=(*SMALLEST_SETS, "ringnorm", "twonorm"),
-            repeats=2,
-            depths=(max(DEPTHS),),
-        ),
-        "standard": Protocol(repeats=10),
-        "full": Protocol(reduced=False),
-    }
-)
+PRESETS = {
+    "quick": Protocol(
+        sets=(*SMALLEST_SETS, "ringnorm", "twonorm"),
+        repeats=2,
+        depths=(max(DEPTHS),),
+    ),
+    "standard": Protocol(repeats=10),
+    "full": Protocol(reduced=False),
+}
 
 
 # -------------------------------------------------------------------------- the methods
@@ -372,31 +367,29 @@ def _robust(variant: str) -> Method:
     return Method(booster, {"theta": "thetas", "epsilon": "epsilons"}, definition=2)
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        "AdaBoost": Method(AdaBoostClassifier(_C45)),
-        "LogitBoost": Method(LogitBoostClassifier(_REGRESSION), one_hot=True),
-        "SavageBoost": Method(SavageBoostClassifier(_PROBABILITIES), one_hot=True),
-        "RBoost": Method(RBoostClassifier(_REGRESSION), one_hot=True),
-        "RobustBoost": _robust("one-sided"),
-        **{name: _spl(name) for name in SPL},
-        FOREST: Method(SPLForestClassifier(), chooses_itself=True),
-        **{
-            named: _spl(name, "plateau")
-            for name, named in zip(SPL, PLATEAU_SPL, strict=True)
-        },
-        UNTIL_CONVERGENCE: _spl(inner_steps=MANY_STEPS),
-        GRADIENT_KEPT: Method(
-            LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
-        ),
-        TWO_SIDED: _robust("two-sided"),
-        THREE_THETAS: Method(
-            RobustBoostClassifier(_C45), {"theta": THETAS, "epsilon": "epsilons"}
-        ),
-        WHOLE_TREES[0]: Method(AdaBoostClassifier(_C45), whole_trees=True),
-        WHOLE_TREES[1]: _spl(whole_trees=True),
-        WITH_CART[0]: Method(AdaBoostClassifier(_PROBABILITIES), one_hot=True),
-        WITH_CART[1]: _spl(tree=_PROBABILITIES),
-    }
-)
+METHODS: Mapping[str, Method] = {
+    "AdaBoost": Method(AdaBoostClassifier(_C45)),
+    "LogitBoost": Method(LogitBoostClassifier(_REGRESSION), one_hot=True),
+    "SavageBoost": Method(SavageBoostClassifier(_PROBABILITIES), one_hot=True),
+    "RBoost": Method(RBoostClassifier(_REGRESSION), one_hot=True),
+    "RobustBoost": _robust("one-sided"),
+    **{name: _spl(name) for name in SPL},
+    FOREST: Method(SPLForestClassifier(), chooses_itself=True),
+    **{
+        named: _spl(name, "plateau")
+        for name, named in zip(SPL, PLATEAU_SPL, strict=True)
+    },
+    UNTIL_CONVERGENCE: _spl(inner_steps=MANY_STEPS),
+    GRADIENT_KEPT: Method(
+        LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
+    ),
+    TWO_SIDED: _robust("two-sided"),
+    THREE_THETAS: Method(
+        RobustBoostClassifier(_C45), {"theta": THETAS, "epsilon": "epsilons"}
+    ),
+    WHOLE_TREES[0]: Method(AdaBoostClassifier(_C45), whole_trees=True),
+    WHOLE_TREES[1]: _spl(whole_trees=True),
+    WITH_CART[0]: Method(AdaBoostClassifier(_PROBABILITIES), one_hot=True),
+    WITH_CART[1]: _spl(tree=_PROBABILITIES),
+}
 EXTRAS = tuple(METHODS)[len(PAPER) :]

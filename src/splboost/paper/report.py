@@ -25,7 +25,6 @@ import pandas as pd
 from splboost._tools.progress_bar import make_report
 from splboost._tools.whole_files import has_mark, write_whole
 from splboost._tools.wording import counted
-from splboost.datasets import UCI_CATALOGUE
 from splboost.paper import gaussians
 from splboost.paper.claims import (
     FAILS,
@@ -55,6 +54,7 @@ from splboost.paper.statistics import (
     fewest_sets,
     friedman,
     is_best,
+    sets_of,
 )
 from splboost.paper.tables import (
     Markup,
@@ -272,8 +272,8 @@ def _describe_run(results: pd.DataFrame, about: Mapping[str, Any]) -> Markup:
         "protocol": "sets with the {} protocol",
         "source": "data: {}",
     }.items():
-        sets_of = results.groupby(column)["data"].unique()
-        lines |= {words.format(value): sorted(sets) for value, sets in sets_of.items()}
+        found = results.groupby(column)["data"].unique()
+        lines |= {words.format(value): sorted(sets) for value, sets in found.items()}
     parts = []
     for name, value in lines.items():
         is_list = isinstance(value, Sequence) and not isinstance(value, str)
@@ -298,7 +298,7 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
             found.append(f"No results {what} {', '.join(absent)}.")
     levels = NOISE if protocol is None else protocol.noise
     own = results[results["noise"].isin(levels) & results["method"].isin(PAPER)]
-    for name in [n for n in UCI_CATALOGUE if n in set(results["data"])]:
+    for name in sets_of(results):
         repeats = own.loc[own["data"] == name, "repeat"]
         n_repeats = repeats.nunique()
         if protocol is not None:

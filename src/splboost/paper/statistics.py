@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.protocol import PAPER, RIVALS, SPL
 
 ALPHA = 0.05
@@ -66,6 +67,18 @@ def mean_of(
     """Mean of a measure for each method, over all cells that have the same keys."""
     means = cells.groupby([*keys, "method"])[measure].mean().unstack("method")
     return means.reindex(columns=list(methods))
+
+
+def sets_of(cells: pd.DataFrame) -> list[str]:
+    """Data sets that there are cells of, in the order of the catalogue."""
+    place = {name: k for k, name in enumerate(UCI_CATALOGUE)}
+    return sorted(set(cells["data"]), key=lambda name: (place.get(name, 99), name))
+
+
+def span(counts: pd.Series) -> str:
+    """Least and most of some counts, in words."""
+    least, most = counts.min(), counts.max()
+    return f"{most}" if least == most else f"{least} to {most}"
 
 
 def ranks(means: pd.DataFrame) -> pd.DataFrame:

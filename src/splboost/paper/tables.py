@@ -12,13 +12,13 @@ from typing import Any
 import pandas as pd
 
 from splboost._tools.wording import counted
-from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.statistics import (
     DIGITS,
     Outcomes,
     against,
     fewest_sets,
     ranks,
+    sets_of,
     signed_rank,
     wins_ties_losses,
 )
@@ -174,9 +174,8 @@ def error_table(outcomes: Outcomes) -> Markup:
     mean = outcomes.cases
     errors = outcomes.cells.groupby(["data", "noise", "method"])["error"]
     spread = errors.sem().unstack()
-    place = {name: k for k, name in enumerate(UCI_CATALOGUE)}
-    rows = []
-    for case in sorted(mean.index, key=lambda c: (place.get(c[0], 99), *c)):
+    order, rows = sets_of(outcomes.cells), []
+    for case in sorted(mean.index, key=lambda c: (order.index(c[0]), c[1])):
         least = mean.loc[case].round(DIGITS).min()
         row: dict[str, Any] = dict(zip(("data", "noise (%)"), case, strict=True))
         for name in outcomes.methods:

@@ -68,9 +68,10 @@ class Verdict:
     claim: str  # what the paper says
     rule: str  # when it holds, holds partly, and does not
     verdict: str  # one of the four above
-    findings: Sequence[str]  # sentences with the numbers
+    findings: tuple[str, ...]  # sentences with the numbers
     table: pd.DataFrame | None = None  # more numbers, in units that its columns name
-    basis: str = ""  # how much of the paper's protocol it rests on
+    methods: Sequence[str] = ()  # whose results it rests on
+    basis: str = ""  # how much of the paper's protocol these are
 
 
 def judge_claims(
@@ -145,11 +146,12 @@ class Claim(NamedTuple):
                 f"all levels of noise, no test can tell; there are {n_sets}."
             )
         if missing or levels or not n_sets:
-            return Verdict(claim, rule, OPEN, [lack])
+            return Verdict(claim, rule, OPEN, (lack,), None, self.methods)
         verdict, findings, table = self.apply(outcomes, not lack)
         if lack:
             verdict, findings = OPEN, [lack, *findings]
-        return Verdict(claim, rule, verdict, findings, table, self._basis(outcomes))
+        said, basis = tuple(findings), self._basis(outcomes)
+        return Verdict(claim, rule, verdict, said, table, self.methods, basis)
 
     def _basis(self, outcomes: Outcomes) -> str:
         whole = complete_repeats(outcomes.cells, self.noise)
@@ -334,7 +336,7 @@ def judge_weights(weights: pd.DataFrame) -> Verdict:
     others = share.reindex(RIVALS).dropna()
     if len(own) < len(gaussians.SPLBOOST) or len(others) < len(RIVALS):
         lack = "Not all boosters were measured on the Gaussians."
-        return Verdict(claim, rule, OPEN, [lack], table)
+        return Verdict(claim, rule, OPEN, (lack,), table)
     right = mean.loc[own.index, "right_given_up"].max()
     findings = (
         f"Over {weights['draw'].nunique()} draws SPLBoost gives up {own.min():.0%} to "

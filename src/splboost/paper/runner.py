@@ -241,9 +241,9 @@ def run_cells(
     store : Store
     tasks : dict
         By cell, in the order of work, a function and its arguments, which other
-        processes call; it gives the figures of the cell. Cells have a ``method``.
+        processes call; it gives what is measured. Cells have a ``method``.
     title : what stands before the progress
-    source : state of the code, which is stored with the figures
+    source : state of the code, which is stored with what is measured
     costs : about how long each cell takes, in any unit; None is equally long
     warm_up : called here with each method that is to be measured, so that its kernels
         are compiled before the processes start

@@ -197,20 +197,11 @@ def check_results(
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Errors of some methods on the draws that all of them have finished.
-
-    Parameters
-    ----------
-    methods : tuple of str
-    cells : frame
-        Rows of the table of results.
-    noise : tuple of int
-        Levels that a data set must have to be averaged over them.
-    """
+    """Errors of some methods on the draws that all of them have finished."""
 
     methods: tuple[str, ...]
-    cells: pd.DataFrame
-    noise: tuple[int, ...]
+    cells: pd.DataFrame  # rows of the table of results
+    noise: tuple[int, ...]  # levels that a data set must have to be averaged over them
 
     @classmethod
     def of(cls, results: pd.DataFrame, methods: Sequence[str] = PAPER) -> Outcomes:

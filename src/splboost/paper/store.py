@@ -245,10 +245,10 @@ class Store:
             row.values(),
         )
 
-    def finish(self, cell: Any, figures: Mapping[str, Any], source: str) -> None:
+    def finish(self, cell: Any, measured: Mapping[str, Any], source: str) -> None:
         """Store what was measured, and the state of the code."""
-        measured = {name: figures[name] for name in self._measures._fields}
-        self._put(cell, DONE, source=source, **measured)
+        measures = {name: measured[name] for name in self._measures._fields}
+        self._put(cell, DONE, source=source, **measures)
 
     def fail(self, cell: Any, failure: str) -> None:
         """Store why a cell failed; it is not tried again unless asked for."""
@@ -257,16 +257,14 @@ class Store:
     def adopt(self, finished: Iterable[tuple[Any, Mapping[str, Any], str]]) -> int:
         """Store cells that were measured elsewhere, all or none; counts new ones.
 
-        Parameters
-        ----------
-        finished : cells, their figures and the state of the code
+        Each comes with what was measured and the state of the code.
         """
         n_new = 0
         with self._transaction():
             there = self.find()
-            for cell, figures, source in finished:
+            for cell, measured, source in finished:
                 if cell not in there:
-                    self.finish(cell, figures, source)
+                    self.finish(cell, measured, source)
                     n_new += 1
         return n_new
 

@@ -84,7 +84,7 @@ def probability(p: float) -> str:
     return "below 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
-def _cell(title: str, value: Any) -> Any:
+def _write(title: str, value: Any) -> Any:
     """The text of a table's cell, by the title of its column."""
     if not isinstance(value, float):
         return value
@@ -111,7 +111,7 @@ def table(rows: Sequence[Mapping[str, Any]], *, class_: str = "plain") -> Markup
         return element("tr", words, *(element(tag, cell) for cell in others))
 
     head = element("thead", line("th", rows[0]))
-    texts = ([_cell(title, value) for title, value in row.items()] for row in rows)
+    texts = ([_write(title, value) for title, value in row.items()] for row in rows)
     body = element("tbody", *(line("td", row) for row in texts))
     whole = element("table", head, body, class_=class_)
     return element("div", whole, class_="wide", tabindex="0")

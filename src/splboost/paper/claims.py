@@ -256,9 +256,8 @@ def _regularisers(outcomes: Outcomes, is_testable: bool) -> Found:
             f"Friedman's p is {probability(p)}.",
             f"No two mean errors differ by more than {percent(reach, 2)} points, by "
             "their 95% intervals.",
+            *([NO_PROOF] if reach >= NEGLIGIBLE and p >= ALPHA else []),
         ]
-        if reach >= NEGLIGIBLE and p >= ALPHA:
-            findings.append(NO_PROOF)
     return _by_size(is_far, p < ALPHA), findings, table
 
 
@@ -280,9 +279,8 @@ def _inner_steps(outcomes: Outcomes, is_testable: bool) -> Found:
             f"Wilcoxon's p that it is worse is {probability(p)}.",
             f"By its 95% interval it errs {_more_or_less(low)} to "
             f"{_more_or_less(high)}.",
+            *([NO_PROOF] if high >= NEGLIGIBLE and p >= ALPHA else []),
         ]
-        if high >= NEGLIGIBLE and p >= ALPHA:
-            findings.append(NO_PROOF)
     verdict = _by_size(difference >= NEGLIGIBLE, difference > 0 and p < ALPHA)
     return verdict, findings, pd.DataFrame({"mean error (%)": 100 * means.mean()})
 

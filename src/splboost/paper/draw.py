@@ -199,6 +199,7 @@ def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
     """
     table = compare_with_data(data_home)
     notes, data = table.pop(("", "difference")), table["", "data"]
+    absent = set(data.index[data == ABSENT])
     lines = [
         f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
         "",
@@ -208,8 +209,9 @@ def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
     for name, note in notes.items():
         if note:
             lines += [fill(f"{name}: {note}", width=79, subsequent_indent="  ")]
-    if (data == ABSENT).any():
+    if absent:
         lines += ["Absent sets: load_uci downloads them, or says how to get them."]
+    if absent & set(GENERATORS):
         lines += ["splboost paper makes its own ringnorm and twonorm."]
     if (data == UNREADABLE).any():
         lines += ["Broken files: load_uci says what is wrong with them."]

@@ -104,22 +104,8 @@ def run(
     verbose : int, default=1
         Whether to show how far it is.
     """
-    if isinstance(methods, str):
-        raise ValueError(
-            f"methods={methods!r} is a string; give a list of names, such as "
-            f"[{methods!r}]."
-        )
-    if unknown := [name for name in methods if name not in METHODS]:
-        raise ValueError(
-            f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
-        )
-    data: dict[str, DataSet] = {}
-    absent: dict[str, Exception] = {}
-    for name in protocol.sets:
-        try:
-            data[name] = read_set(name, download=download)
-        except (OSError, ValueError) as error:
-            absent[name] = error
+    _check(methods)
+    data, absent = _read_sets(protocol.sets, download)
     if absent and tell_absent is not None:
         tell_absent(absent)
     else:
@@ -146,6 +132,32 @@ def run(
         )
     summary.absent = absent
     return summary
+
+
+def _check(methods: Sequence[str]) -> None:
+    if isinstance(methods, str):
+        raise ValueError(
+            f"methods={methods!r} is a string; give a list of names, such as "
+            f"[{methods!r}]."
+        )
+    if unknown := [name for name in methods if name not in METHODS]:
+        raise ValueError(
+            f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
+        )
+
+
+def _read_sets(
+    names: Iterable[str], download: bool
+) -> tuple[dict[str, DataSet], dict[str, Exception]]:
+    """The sets that are there, and why others are not."""
+    data: dict[str, DataSet] = {}
+    absent: dict[str, Exception] = {}
+    for name in names:
+        try:
+            data[name] = read_set(name, download=download)
+        except (OSError, ValueError) as error:
+            absent[name] = error
+    return data, absent
 
 
 def plan(

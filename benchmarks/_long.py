@@ -39,12 +39,7 @@ from _report import RESULTS, describe_run, progress, save_page
 from threadpoolctl import threadpool_limits
 
 from splboost.paper.runner import Interrupted, run_cells
-from splboost.paper.statistics import (
-    Comparison,
-    by_set,
-    complete_cells,
-    complete_repeats,
-)
+from splboost.paper.statistics import complete_cells, complete_repeats, mean_of
 from splboost.paper.store import FAILED, Store
 
 WARM_UP_ROWS = 50  # of each class
@@ -115,7 +110,8 @@ class Results:
         if level is not None:
             own = self.complete[self.complete["noise"] == level]
         own = own[own["data"].isin(PARTS[part])]
-        return by_set(own, measure or self.main_measure, self.methods)
+        measure = measure or self.main_measure
+        return mean_of(own, self.methods, "data", measure=measure)
 
     def cells(self, part: str) -> pd.DataFrame:
         """By method, a row for each set, level of wrong labels and seed."""
@@ -130,9 +126,9 @@ class Results:
         found = {part: self.means(part, measure, level=level) for part in PARTS}
         return {part: means for part, means in found.items() if len(means)}
 
-    def compare(self, part: str, measure: str | None = None) -> Comparison:
-        """Of all methods but variants of others."""
-        return Comparison.of(part, self.means(part, measure)[self.ranked])
+    def compared(self, part: str, measure: str | None = None) -> pd.DataFrame:
+        """The means of all methods but variants of others."""
+        return self.means(part, measure)[self.ranked]
 
     def summary(self, measures: Sequence[str]) -> pd.DataFrame:
         """One row for each set, noise and method: means over seeds, and how many."""
@@ -238,11 +234,12 @@ class Study:
     ) -> None:
         """Print what is there, and write it into a folder."""
         store = self.open_store(path)
-        done = pd.DataFrame(store.find(cells).values())
-        if done.empty:
+        done, failed = store.find(), store.find(FAILED)
+        finished = pd.DataFrame([done[cell] for cell in cells if cell in done])
+        if finished.empty:
             raise SystemExit(f"{path} has no finished cell of these settings.")
-        results = self.tabulate(done, {cell.noise for cell in cells})
-        failures = list(store.find(cells, FAILED).values())
+        results = self.tabulate(finished, {cell.noise for cell in cells})
+        failures = [failed[cell] for cell in cells if cell in failed]
         page = self.make_page(results, rows, failures, folder)
         print("\n\n".join(page))
         if folder is None:

@@ -13,7 +13,16 @@ from _long_data import CHOSEN_ON, GROUPS, MOST_TEST_ROWS, UNUSED
 from _long_methods import RANGES, Method
 from _report import format_table
 
-from splboost.paper.statistics import ALPHA, against, fewest_sets, wins_ties_losses
+from splboost.paper.statistics import (
+    ALPHA,
+    against,
+    critical_difference,
+    fewest_sets,
+    friedman,
+    holm,
+    ranks,
+    wins_ties_losses,
+)
 
 
 def _names(group: str) -> str:
@@ -143,15 +152,18 @@ def mean_and_largest(
 
 def rank_section(results: Results, measure: str, name: str) -> list[str]:
     """Mean ranks of a measure, and whether they differ."""
-    compared = {part: results.compare(part, measure) for part in results.parts()}
-    columns = {sized(results, part): c.mean_ranks for part, c in compared.items()}
-    remarks = [
-        f"- {part}: Friedman p = {each.friedman:.2g}; mean ranks more than "
-        f"{each.critical_difference:.2f} apart differ (Nemenyi, {ALPHA:.0%})."
-        if each.is_testable
-        else f"- {part}: fewer than {fewest_sets()} sets, no test."
-        for part, each in compared.items()
-    ]
+    columns, remarks = {}, []
+    for part in results.parts():
+        means = results.compared(part, measure)
+        n_sets, n_methods = means.shape
+        columns[sized(results, part)] = ranks(means).mean()
+        remarks.append(
+            f"- {part}: Friedman p = {friedman(means):.2g}; mean ranks more than "
+            f"{critical_difference(n_methods, n_sets):.2f} apart differ (Nemenyi, "
+            f"{ALPHA:.0%})."
+            if n_sets >= fewest_sets()
+            else f"- {part}: fewer than {fewest_sets()} sets, no test."
+        )
     return [
         f"Mean ranks of the {name} (number of sets):",
         by_method(results.methods, columns, ".2f"),
@@ -195,22 +207,17 @@ def probability(p: float, n_sets: int) -> str:
 
 
 def difference_rows(
-    means: pd.DataFrame,
-    reference: str,
-    scale: float = 100,
-    digits: int = 2,
-    tests: Sequence[str] = ("p",),
-    planned: Sequence[str] = (),
+    means: pd.DataFrame, reference: str, scale: float = 100, digits: int = 2
 ) -> list[list[str]]:
-    """The reference against each other column: name, difference, counts, tests."""
+    """The reference against each other column: name, difference, counts and test."""
     return [
         [
             row["rival"],
             f"{scale * row['difference']:+.{digits}f}",
             f"{row['wins']} / {row['ties']} / {row['losses']}",
-            *(probability(row[name], len(means)) for name in tests),
+            probability(row["p"], len(means)),
         ]
-        for row in against(means, reference, planned).to_dict("records")
+        for row in against(means, reference).to_dict("records")
     ]
 
 
@@ -218,10 +225,15 @@ def against_table(
     means: pd.DataFrame, cells: pd.DataFrame, reference: str, planned: Sequence[str]
 ) -> str:
     """A row for each rival; differences in points, negative where it is worse."""
-    tests = {"p": "p", "p_holm": "Holm's p", "p_planned": "Holm's p, planned"}
-    lines = difference_rows(means, reference, tests=list(tests), planned=planned)
+    tested = against(means, reference).set_index("rival")
+    named = [name for name in planned if name in tested.index]
+    p_planned = dict(zip(named, holm(tested.loc[named, "p"].to_numpy()), strict=True))
+    lines = difference_rows(means, reference)
     for line in lines:
-        counts = wins_ties_losses(cells[reference], cells[line[0]])
+        rival = line[0]
+        counts = wins_ties_losses((cells[reference] - cells[rival]).to_numpy())
         line.insert(3, " / ".join(map(str, counts)))
-    header = ["rival", "difference (points)", "sets", "cells", *tests.values()]
-    return format_table(header, lines)
+        for p in (tested.loc[rival, "p_holm"], p_planned.get(rival, math.nan)):
+            line.append(probability(p, len(means)))
+    header = ["rival", "difference (points)", "sets", "cells"]
+    return format_table([*header, "p", "Holm's p", "Holm's p, planned"], lines)

@@ -71,14 +71,6 @@ def make_splboost(pace: str, depth: int, rounds: int, threads: int) -> Any:
     )
 
 
-def make_default(rounds: int | None = None, threads: int = 1) -> Any:
-    """This library's booster as it comes."""
-    from splboost import SPLBoostClassifier
-
-    model = SPLBoostClassifier(n_jobs=threads)
-    return model if rounds is None else model.set_params(n_estimators=rounds)
-
-
 def make_lightgbm(depth: int, rounds: int, threads: int) -> Any:
     """LightGBM with trees of the same depth, as full as the depth allows.
 

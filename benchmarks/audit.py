@@ -56,7 +56,7 @@ from _long_page import (
 )
 from _report import format_ratio, format_table
 
-from splboost.paper.statistics import by_set, wins_ties_losses
+from splboost.paper.statistics import mean_of, wins_ties_losses
 
 SEEDS = 0, 1
 SETTING = (
@@ -191,7 +191,7 @@ def _against(results: Results) -> list[str]:
             shares = []
             for part in results.parts():
                 cells = results.cells(part)
-                wins, _, _ = wins_ties_losses(cells[audit], cells[rival])
+                wins, _, _ = wins_ties_losses((cells[audit] - cells[rival]).to_numpy())
                 shares.append(f"{wins / len(cells):.0%} of {len(cells)}")
             ahead.append([audit, rival, *shares])
         for part, means in results.parts().items():
@@ -250,7 +250,7 @@ def _false_alarms(results: Results) -> list[str]:
 
 
 def _times(results: Results) -> list[str]:
-    seconds = by_set(results.complete, "seconds", results.methods)
+    seconds = mean_of(results.complete, results.methods, "data", measure="seconds")
     ratios = seconds.div(seconds[FIVE_FITS], axis=0)
     lines = [
         [name, *map(format_ratio, (own.median(), own.min(), own.max()))]

@@ -16,7 +16,6 @@ from the folder that SPLBOOST_DATA names; without it there are the generators.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ from _long_page import (
 from _report import format_table
 
 from splboost.paper.figures import draw_critical_differences
-from splboost.paper.statistics import ranks
+from splboost.paper.statistics import fewest_sets, ranks
 
 SEEDS = 5, 6, 7  # defaults were chosen with those before
 PLANNED_RIVALS = "LightGBM tuned", "XGBoost tuned"  # named beforehand
@@ -171,19 +170,17 @@ def make_page(
 
 def _draw_ranks(results: Results, folder: Path | None) -> list[str]:
     """Mean ranks with critical differences, one part below the other."""
-    compared = [results.compare(part) for part in results.parts()]
-    drawn = [
-        replace(
-            each, title=f"Mean rank of the test error under wrong labels: {each.title}"
-        )
-        for each in compared
-        if each.is_testable
-    ]
+    compared = {part: results.compared(part) for part in results.parts()}
+    drawn = {
+        f"Mean rank of the test error under wrong labels: {part}": means
+        for part, means in compared.items()
+        if len(means) >= fewest_sets()
+    }
     if not drawn:
         return []
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        draw_critical_differences(*drawn).savefig(folder / "robustness.png", dpi=130)
+        draw_critical_differences(drawn).savefig(folder / "robustness.png", dpi=130)
     return ["![Mean ranks with critical differences](robustness.png)"]
 
 

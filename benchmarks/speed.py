@@ -28,7 +28,6 @@ from _timing import (
     compare,
     format_accuracies,
     make_data,
-    make_default,
     make_lightgbm,
     make_sklearn,
     make_splboost,
@@ -41,6 +40,14 @@ LIGHTGBM = "LightGBM"
 PEERS = [LIGHTGBM, SKLEARN]
 SIZES, DEPTHS, THREADS, ROUNDS = (500, 5_000, 50_000, 500_000), (1, 3, 6), (1, 2), 100
 QUICK_SIZES, QUICK_ROUNDS = (300, 1_000), 10
+
+
+def make_default(rounds: int | None = None, threads: int = 1) -> Any:
+    """This library's booster as it comes."""
+    from splboost import SPLBoostClassifier
+
+    model = SPLBoostClassifier(n_jobs=threads)
+    return model if rounds is None else model.set_params(n_estimators=rounds)
 
 
 def plan_cells(

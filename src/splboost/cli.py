@@ -15,9 +15,12 @@ from typing import Any
 
 from splboost._tools.interrupts import EXIT_CODE, handling
 
-# Each has an extra to install, and a module
-COMMANDS = {"audit": "splboost.audit.audit_command", "paper": "splboost.paper.commands"}
-WARMUP = "warmup"
+COMMANDS = {
+    "audit": "splboost.audit.audit_command",
+    "paper": "splboost.paper.commands",
+    "warmup": "splboost.warmup",
+}
+EXTRAS = "audit", "paper"  # what has an extra of its own name to install
 SECONDS = 0.01  # until a lost Ctrl-C is sent again
 
 
@@ -50,7 +53,7 @@ def make_app() -> Any:
     class Commands(TyperGroup):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
-            self.commands: dict[str, Any] = dict.fromkeys((*COMMANDS, WARMUP))
+            self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             if cmd_name in self.commands and self.commands[cmd_name] is None:
@@ -103,11 +106,11 @@ def _load(name: str) -> Any:
     app = typer.Typer(add_completion=False)
     try:
         with handling(signal.SIGINT, _stop):
-            if name == WARMUP:
-                app.command(name)(import_module("splboost.warmup").main)
+            module = import_module(COMMANDS[name])
+            if hasattr(module, "app"):
+                app.add_typer(module.app, name=name)
             else:
-                commands = import_module(COMMANDS[name])
-                app.add_typer(commands.app, name=name)
+                app.command(name)(module.main)
     except ImportError as error:
         text = (
             f"splboost {name} cannot start ({error}); install what it needs with "
@@ -132,8 +135,8 @@ def main() -> None:
     try:
         app = make_app()
     except ImportError as error:
-        asked = [name for name in sys.argv[1:] if name in COMMANDS]
-        extra = asked[0] if asked else ",".join(COMMANDS)
+        asked = [name for name in sys.argv[1:] if name in EXTRAS]
+        extra = asked[0] if asked else ",".join(EXTRAS)
         sys.exit(
             f"The command line cannot start ({error}); install what it needs with "
             f"pip install 'splboost[{extra}]'."

@@ -21,6 +21,7 @@ import _audit_methods as methods  # noqa: E402
 import _long_data as data  # noqa: E402
 
 import audit  # noqa: E402
+from splboost.paper.statistics import ranks  # noqa: E402
 
 SECONDS = 240
 ROWS = 300
@@ -141,11 +142,11 @@ def made_up(tmp_path_factory):
 
 
 def test_tables_of_a_made_up_store(made_up):
-    _, store, cells = made_up
-    results = audit.STUDY.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    _, store, _ = made_up
+    results = audit.STUDY.tabulate(pd.DataFrame(store.find().values()), LEVELS)
     means = results.means("all data sets", "average_precision")
     assert means.loc["bank", "random forest"] == pytest.approx(0.795)
-    assert results.compare("all data sets").mean_ranks.tolist() == [1, 2, 3]
+    assert ranks(results.compared("all data sets")).mean().tolist() == [1, 2, 3]
     f1 = results.means("unused sets", "f1", level="20").loc["bank", "LabelAudit"]
     assert f1 == pytest.approx(2 * 4 / (10 + 20))
     by_chance, by_level = audit.stated_and_real(results, "LabelAudit", "unused")
@@ -192,8 +193,8 @@ def test_report_of_a_made_up_store(made_up, tmp_path, capsys):
 
 
 def test_report_says_which_means_leave_cells_out(made_up):
-    _, store, cells = made_up
-    results = audit.STUDY.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    _, store, _ = made_up
+    results = audit.STUDY.tabulate(pd.DataFrame(store.find().values()), LEVELS)
     assert "leave out" not in "".join(audit.mean_tables(results))
     own = results.averaged
     mute = (own["method"] == "random forest") & (own["data"] == "bank")

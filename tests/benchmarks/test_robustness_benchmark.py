@@ -23,6 +23,8 @@ import _long_methods as methods  # noqa: E402
 import robustness  # noqa: E402
 from _long import Cell, present_methods, settings_of  # noqa: E402
 
+from splboost.paper.statistics import ranks  # noqa: E402
+
 STUDY = robustness.STUDY
 SECONDS = 240
 
@@ -140,7 +142,7 @@ def test_only_what_all_have_finished_counts(path):
     missing = [("bank", "20", 5, "ExtraTrees"), ("pima", "40", 5, "random forest")]
     missing += [("magic", "20", seed, "random forest") for seed in (5, 6)]
     store, cells = fill(path, left_out=missing)
-    results = STUDY.tabulate(pd.DataFrame(store.find(cells).values()), LEVELS)
+    results = STUDY.tabulate(pd.DataFrame(store.find().values()), LEVELS)
     assert len(results.complete) == (len(cells) / 3 - 4) * 3
     kept = set(zip(results.averaged["data"], results.averaged["repeat"], strict=True))
     every = set(itertools.product(SETS, (5, 6)))
@@ -202,8 +204,8 @@ def test_variants_have_no_rank(path):
         )
     ]
     results = STUDY.tabulate(pd.DataFrame(rows), LEVELS)
-    ranks = results.compare("all data sets").mean_ranks
-    assert ranks.to_dict() == {"SPLForest": 1.0, "LightGBM tuned": 2.0}
+    mean = ranks(results.compared("all data sets")).mean()
+    assert mean.to_dict() == {"SPLForest": 1.0, "LightGBM tuned": 2.0}
     page = "\n".join(robustness.make_page(results, 1000, [], None))
     said = " ".join(page.split())
     assert "| SPLForest | SPLForest without pace | all data sets (6) | error |" in said
@@ -231,7 +233,8 @@ def test_a_quick_run_measures_what_is_not_there(path, tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert f"robustness: {4 * (n_seeds - 1)} of {4 * n_seeds}" in done.stderr
-    rows = STUDY.open_store(path).rows(settings)
+    rows = list(STUDY.open_store(path).find().values())
+    assert {row["settings"] for row in rows} == settings
     assert len(rows) == 2 * len(quick["noise"]) * len(quick["methods"]) == 8
     assert all(0 < row["error"] < 0.3 for row in rows)
     assert "have finished 4 of the 4 combinations" in " ".join(done.stdout.split())

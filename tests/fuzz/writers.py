@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from string import Template
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -17,7 +18,7 @@ from fuzz.commands import TARGET, apply, audit, decide, invoke, make_rows, save,
 from splboost.audit.label_audit import LabelAudit
 from splboost.datasets import UCI_CATALOGUE, load_uci
 from splboost.paper.commands import make_protocol
-from splboost.paper.report import Material, write_report
+from splboost.paper.report import write_report
 from splboost.paper.results import open_store
 from splboost.paper.runner import plan
 
@@ -163,11 +164,8 @@ def _report(folder):
     from paper_results import make_results
 
     text = "word " * 10_000 + (folder / "version").read_text()
-    sections = {"Numbers": lambda material: [text]}
-    with (
-        patch("splboost.paper.report.SECTIONS", sections),
-        patch.object(Material, "summary", "A summary."),
-    ):
+    parts = "splboost.paper.report.make_parts", lambda *given: [("numbers", text)]
+    with patch(*parts), patch("string.Template.substitute", Template.safe_substitute):
         write_report(make_results(["pima"]), folder / "report.html", about={})
 
 

@@ -95,7 +95,7 @@ def test_some_figures_need_no_results(tmp_path, pictures):
 
 def test_other_figures_measure_first(tmp_path, pictures):
     said = call("paper", "--figure", 4, *LOGIT, "--sets", "twonorm,pima", code=1)
-    assert "pima; --download fetches them from OpenML, or let SPLBOOST_DATA" in said
+    assert "pima is not in" in said and "--download, it is fetched from OpenML" in said
     ((number, found),) = pictures
     assert number == 4 and set(found["data"]) == {"twonorm"}
     assert not (tmp_path / "splboost-paper" / "report.html").exists()
@@ -136,7 +136,7 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
     call("paper", "run", "--methods", "spl Hard,adaboost", "--sets", "Pima")
     call("paper", "run", "--methods", "all", "--preset", "full", "--jobs", 3)
     call("paper", "run", "--dask", "tcp://x:1", "--retry", "--download")
-    call("paper", "run", "--depths", "3, 1")
+    call("paper", "--depths", "3, 1", "run")  # options may come first
     (first, store, options), some, every, cluster, deep = asked
     assert deep[0] == replace(TINY, depths=(1, 3))
     assert first == TINY and str(store) == "splboost-paper/results.sqlite"
@@ -163,7 +163,12 @@ def test_all_methods_or_some(monkeypatch, tmp_path):
         (["run", "--repeats", "0"], "'--repeats'"),
         (["run", "--sets", ","], "sets: none is given; give one at least"),
         (["--figure", "6"], "'--figure'"),
-        (["--preset", "full", "run"], "--preset before run would go unheeded"),
+        (["run", "--figure", "3"], "--figure would go unheeded by splboost paper run"),
+        (["--version", "1"], "--version would go unheeded by splboost paper; leave"),
+        (["report", "x.csv"], "A file would go unheeded by splboost paper report"),
+        (["table", "--force"], "--force would go unheeded by splboost paper table"),
+        (["import"], "give the CSV file to import"),
+        (["measure"], "'measure' is none of run, report, export, import, table"),
     ],
 )
 def test_options_that_are_wrong(arguments, message, tmp_path):

@@ -23,7 +23,7 @@ from splboost.paper.figures import (
     draw_top,
 )
 from splboost.paper.protocol import PAPER, RIVALS
-from splboost.paper.statistics import Comparison, Outcomes
+from splboost.paper.statistics import Outcomes, critical_difference
 
 
 def lines_of(axes):
@@ -188,14 +188,16 @@ def test_numbers_that_are_no_figures_are_refused():
 
 
 def test_bars_overlap_where_methods_do_not_differ():
-    rank = pd.Series({"b": 1.8, "a": 1.0, "c": 2.2, "d": 4.0})
-    comparison = Comparison("Ranks", rank, 30, 0.01, 1.0)
-    (axes,) = draw_critical_differences(comparison).axes
+    errors = pd.DataFrame({"b": [2, 2, 3, 2, 2], "a": [1] * 5, "c": [3, 3, 2, 3, 3]})
+    errors = pd.concat([errors.assign(d=4)] * 6)
+    (axes,) = draw_critical_differences({"Ranks": errors}).axes
     (bars,) = axes.collections
     ends = [segment[:, 0] for segment in bars.get_segments()]
-    np.testing.assert_allclose(ends, [[0.5, 1.5], [1.3, 2.3], [1.7, 2.7], [3.5, 4.5]])
+    reach = critical_difference(4, 30) / 2
+    expected = [[rank - reach, rank + reach] for rank in (1.0, 2.2, 2.8, 4.0)]
+    np.testing.assert_allclose(ends, expected)
     texts = [text.get_text() for text in axes.get_yticklabels()]
-    assert texts == ["a  1.00", "b  1.80", "c  2.20", "d  4.00"]
+    assert texts == ["a  1.00", "b  2.20", "c  2.80", "d  4.00"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the best on top
     assert axes.get_title() == "Ranks (30 data sets)"
 

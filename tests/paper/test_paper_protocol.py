@@ -136,24 +136,27 @@ def test_categories_become_columns():
 def test_sets_are_made_where_there_is_no_file(monkeypatch, tmp_path):
     monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path))
     data = draw.read_set("ringnorm")
-    assert data.source == draw.source_of("ringnorm") == "generated"
+    assert data.source == "generated"
     assert data.X.shape == (7400, 20) and set(data.y) == {0, 1}
-    assert draw.source_of("pima") is None
     with pytest.raises(FileNotFoundError, match=r"pima is not in .*OpenML"):
         draw.read_set("pima")
 
 
 def test_copies_are_told_apart_by_what_they_hold(monkeypatch, tmp_path):
     monkeypatch.setenv("SPLBOOST_DATA", str(tmp_path))
-    copy = tmp_path / "pima.openml.csv.gz"
-    sources = []
-    for contents in (b"one order", b"another order", b"one order"):
-        copy.write_bytes(gzip.compress(contents, mtime=len(sources)))
-        sources.append(draw.source_of("pima"))
-    assert sources[0] == sources[2] != sources[1]
-    assert sources[0] == f"copy {hashlib.sha256(b'one order').hexdigest()[:12]}"
-    (tmp_path / "pima.csv.gz").write_bytes(copy.read_bytes())
-    assert draw.source_of("pima") == "catalogue"  # or an error when it is read
+    few = replace(
+        UCI_CATALOGUE["pima"], columns=("age",), classes={"no": 2, "yes": 1}, missing=0
+    )
+    orders = b"1,no\n2,no\n3,yes\n", b"3,yes\n2,no\n1,no\n"
+    contents = [b"age,target\n" + order for order in orders]
+    hashes = [hashlib.sha256(each).hexdigest() for each in contents]
+    monkeypatch.setitem(UCI_CATALOGUE, "pima", replace(few, sha256=hashes[0]))
+    for name, k, source in (
+        ("pima.openml.csv.gz", 1, f"copy {hashes[1][:12]}"),
+        ("pima.csv.gz", 0, "catalogue"),
+    ):
+        (tmp_path / name).write_bytes(gzip.compress(contents[k], mtime=k))
+        assert draw.read_set("pima").source == source
 
 
 @needs_data
@@ -193,23 +196,24 @@ def test_weak_learners_and_regularisers_are_those_of_the_paper():
         "SPL lower convex": 0.25 ** (1 / 0.3) * np.array([3.0 ** (1 / 0.3), 1.0]),
         "SPL upper convex": np.array([0.75, 0.25]) ** (1 / 3),
     }.items():
-        ((chosen, pace),) = made[name].paces(replace(TINY, ages=(2.0,)))
+        (chosen,) = made[name].choices(replace(TINY, ages=(2.0,)))
         assert chosen == {"age": 2.0}
+        pace = made[name].pace(**chosen)
         np.testing.assert_allclose(pace.weight(loss), weight)
-        own = METHODS[f"{name} (plateau)"].paces(replace(TINY, plateaus=(2.0,)))
-        assert type(own[0][1]) is type(pace) and own[0][1].plateau == 2.0
+        own = METHODS[f"{name} (plateau)"]
+        (chosen,) = own.choices(replace(TINY, plateaus=(2.0,)))
+        assert type(own.pace(**chosen)) is type(pace) and chosen == {"plateau": 2.0}
 
 
 def test_grids_are_those_that_are_chosen_from():
-    def paces(name):
-        return [chosen for chosen, _ in METHODS[name].paces(TINY)]
+    def choices(name):
+        return METHODS[name].choices(TINY)
 
     # Of equals the first is chosen: the mildest pace, and the highest goal
-    assert paces("SPL hard") == [{"age": 3.0}, {"age": 1.5}]
-    assert paces("SPL hard (plateau)") == [{"plateau": np.inf}, {"plateau": 1.5}]
-    goals = METHODS["RobustBoost"].parameters(TINY)
-    assert goals == [{"epsilon": e, "theta": 0.0} for e in (0.3, 0.1)]
-    thetas = [each["theta"] for each in METHODS[names.THREE_THETAS].parameters(TINY)]
+    assert choices("SPL hard") == [{"age": 3.0}, {"age": 1.5}]
+    assert choices("SPL hard (plateau)") == [{"plateau": np.inf}, {"plateau": 1.5}]
+    assert choices("RobustBoost") == [{"epsilon": e, "theta": 0.0} for e in (0.3, 0.1)]
+    thetas = [each["theta"] for each in choices(names.THREE_THETAS)]
     assert thetas == [0, 0, 0.2, 0.2, 1, 1]
     full = Protocol(depths=(3,))
     n_fits = [METHODS[m].count_fits(full) - 1 for m in PAPER]

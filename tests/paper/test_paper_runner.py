@@ -177,7 +177,7 @@ def test_a_killed_worker_is_told_of(store):
         runner.run_cells(
             opened, {cell: (os._exit, 1)}, title="paper", source="", n_jobs=2
         )
-    assert opened.settings(CLAIMED) == {}
+    assert opened.find(CLAIMED) == {}
 
 
 def test_failures_are_kept_told_and_tried_again(store, monkeypatch, capsys):

@@ -53,7 +53,7 @@ def test_a_cell_is_claimed_once(path):
     one.finish(CELL, figures(0.25), "abc")
     assert not other.claim(CELL)
     other.release(CELL)  # finished, so it stays
-    (row,) = other.rows(["settings"])
+    (row,) = other.find().values()
     assert row["source"] == "abc" and not other.claim(CELL)
     assert {name: row[name] for name in Cell._fields} == CELL._asdict()
     assert {name: row[name] for name in Measures._fields} == figures(0.25)
@@ -62,9 +62,11 @@ def test_a_cell_is_claimed_once(path):
         assert one.claim(CELL._replace(**change))
     one.release(CELL._replace(seed=6))
     assert other.claim(CELL._replace(seed=6))
-    assert one.settings(CLAIMED) == {"settings": 2, "x": 1}
-    assert one.settings() == {"settings": 1}
-    assert list(one.find([CELL, CELL._replace(seed=6)])) == [CELL]
+    assert sorted(cell.settings for cell in one.find(CLAIMED)) == [
+        *["settings"] * 2,
+        "x",
+    ]
+    assert list(one.find()) == [CELL]
 
 
 def test_the_cause_of_a_failure_survives_that_it_cannot_be_undone(path):
@@ -156,15 +158,15 @@ def test_what_was_measured_elsewhere_is_adopted(path):
     theirs = [(c, figures(0.5), "there") for c in (done, claimed, failed, absent)]
     assert store.adopt(theirs) == 3
     found = {
-        row["seed"]: (row["error"], row["source"]) for row in store.rows(["settings"])
+        cell.seed: (row["error"], row["source"]) for cell, row in store.find().items()
     }
     assert found == {0: (0.25, "here"), **dict.fromkeys((1, 2, 3), (0.5, "there"))}
-    assert store.rows(["settings"], FAILED) == []
+    assert store.find(FAILED) == {}
     assert store.adopt(theirs) == 0
     broken = CELL._replace(seed=6), {"error": 0.1}, "there"
     with pytest.raises(KeyError):  # all or nothing
         store.adopt([(CELL._replace(seed=5), figures(), "there"), broken])
-    assert len(store.rows(["settings"])) == 4 and not store.rows(["settings"], CLAIMED)
+    assert len(store.find()) == 4 and not store.find(CLAIMED)
 
 
 def test_the_file_of_something_else_is_refused(path, tmp_path):
@@ -231,7 +233,7 @@ def test_what_a_killed_process_has_left_half_done_is_undone_by_reading(path):
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert len(files_of(path.parent)) == 2  # the journal
-    (row,) = open_store(path, read_only=True).rows(["settings"], CLAIMED)
+    (row,) = open_store(path, read_only=True).find(CLAIMED).values()
     assert row["failure"] is None
 
 
@@ -282,7 +284,7 @@ def test_trouble_with_the_file_names_it_and_what_is_left(path, monkeypatch):
     ):
         store.claim(CELL._replace(seed=7))
     path.with_name("moved").rename(path)
-    assert len(open_store(path, read_only=True).rows(["settings"])) == 1
+    assert len(open_store(path, read_only=True).find()) == 1
 
 
 def test_a_full_disk_names_the_file_and_loses_nothing(path):
@@ -298,9 +300,9 @@ def test_a_full_disk_names_the_file_and_loses_nothing(path):
             store.adopt((CELL._replace(seed=k), figures(), "abc") for k in range(999))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert store.rows(["settings"]) == []
+    assert store.find() == {}
     store.finish(CELL, figures(), "abc")
-    assert len(open_store(path).rows(["settings"])) == 1
+    assert len(open_store(path).find()) == 1
 
 
 def test_a_new_store_that_cannot_be_made_leaves_nothing(path, monkeypatch):
@@ -334,6 +336,6 @@ def test_threads_share_a_store(path):
     for thread in threads:
         thread.join()
     assert not failures
-    assert {(r["seed"], r["error"]) for r in store.rows(["settings"])} == {
+    assert {(r["seed"], r["error"]) for r in store.find().values()} == {
         (seed, float(seed)) for seed in range(80)
     }

@@ -101,19 +101,19 @@ def load_uci(
     >>> X, y = load_uci("adult")  # doctest: +SKIP
     >>> X, y, groups = load_uci("parkinsons", return_groups=True)  # doctest: +SKIP
     """
-    X, y, exact = load_checked(name, data_home, download=download)
+    X, y, found = load_checked(name, data_home, download=download)
     if not return_groups:
         return X, y
-    groups = UCI_CATALOGUE[name].groups
-    if groups is None:
+    entry = UCI_CATALOGUE[name]
+    if entry.groups is None:
         return X, y, None
-    if not exact:
+    if found != entry.sha256:
         raise ValueError(
             f"{name} is a copy from OpenML here, which does not say what rows belong "
             f"together; put {name}.csv.gz, the catalogue's file, into "
             f"{data_folder(data_home)}, or leave out return_groups."
         )
-    return X, y, np.repeat(list(groups), list(groups.values()))
+    return X, y, np.repeat(list(entry.groups), list(entry.groups.values()))
 
 
 # ------------------------------------------------------------------------------ files
@@ -128,25 +128,10 @@ def data_folder(data_home: _PathLike | None) -> Path:
     return Path(caches).expanduser() / "splboost"
 
 
-def digest(contents: bytes) -> str:
-    """The hash by which the catalogue knows a file."""
-    return sha256(contents).hexdigest()
-
-
-def unpacked(path: Path) -> bytes:
-    """The CSV in a file."""
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(
-            f"{path} is damaged ({error}); delete it, and fetch it again."
-        ) from error
-
-
 def load_checked(
     name: str, data_home: _PathLike | None, *, download: bool
-) -> tuple[Any, NDArray[Any], bool]:
-    """Features, labels, and whether the file is that of the catalogue to the byte."""
+) -> tuple[Any, NDArray[Any], str]:
+    """Features, labels, and the hash of the file's contents."""
     if name not in UCI_CATALOGUE:
         raise ValueError(
             f"name={name!r} is unknown; the data sets are {', '.join(UCI_CATALOGUE)}."
@@ -166,13 +151,17 @@ def load_checked(
             )
         return _download(name, entry, entry.openml, library, folder)
     path = own if own.exists() else copy
-    contents = unpacked(path)
-    exact = digest(contents) == entry.sha256
     try:
-        if path == own and entry.sha256 and not exact:
+        contents = gzip.decompress(path.read_bytes())
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(
+            f"{path} is damaged ({error}); delete it, and fetch it again."
+        ) from error
+    found = sha256(contents).hexdigest()
+    try:
+        if path == own and entry.sha256 and found != entry.sha256:
             raise ValueError(
-                f"the SHA-256 of the CSV in it is {digest(contents)} and not "
-                f"{entry.sha256}"
+                f"the SHA-256 of the CSV in it is {found} and not {entry.sha256}"
             )
         X, y = _read_frame(library, contents, entry)
     except ValueError as error:
@@ -180,7 +169,7 @@ def load_checked(
             f"{path} is not the {name} of the catalogue: {error}. Delete it. "
             f"{_remedy(name, entry)}"
         ) from error
-    return X, y, exact
+    return X, y, found
 
 
 def _remedy(name: str, entry: UCIDataSet) -> str:
@@ -195,7 +184,7 @@ def _remedy(name: str, entry: UCIDataSet) -> str:
 
 def _download(
     name: str, entry: UCIDataSet, copy: OpenML, library: Any, folder: Path
-) -> tuple[Any, NDArray[Any], bool]:
+) -> tuple[Any, NDArray[Any], str]:
     page = f"https://www.openml.org/d/{copy.id}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -216,17 +205,18 @@ def _download(
                 f"{name} could not be loaded from {page}: {reason}. Try again later, "
                 f"or put {name}.csv.gz into {folder}."
             ) from error
-        exact = digest(contents) == entry.sha256
+        found = sha256(contents).hexdigest()
+        exact = found == entry.sha256
         path = folder / (f"{name}.csv.gz" if exact else f"{name}.openml.csv.gz")
         write_whole(path, gzip.compress(contents, 6, mtime=0))
     print(
         f"{name}: saved as {path}\n  source: {entry.source}\n  "
-        f"licence: {entry.licence}\n  SHA-256 of the CSV: {digest(contents)}, "
+        f"licence: {entry.licence}\n  SHA-256 of the CSV: {found}, "
         + ("that of the catalogue" if exact else "not that of the catalogue"),
         file=sys.stderr,
         flush=True,
     )
-    return X, y, exact
+    return X, y, found
 
 
 # --------------------------------------------------------------------------- contents

@@ -7,13 +7,13 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import Parameter, Signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import pandas as pd
 import typer
+from typer import Argument, Option
 
 from splboost._tools.interrupts import EXIT_CODE, handling
 from splboost._tools.whole_files import check_replaceable, has_mark, replacing
@@ -33,94 +33,74 @@ from splboost.paper.results import (
     versions_in,
 )
 from splboost.paper.runner import Interrupted, Summary, run
-from splboost.paper.store import make_folder
 
 FOLDER = Path("splboost-paper")
-FIGURES = range(1, 6)
 STORE, PAGE, TABLE = "results.sqlite", "report.html", "results.csv"
 ALL = "all"  # methods
 MARK = {"Software": "splboost paper"}  # in pictures, so that they are known again
 CHOSEN_ROUNDS = "figure_3_chosen_rounds.png"  # beside the one with 60 rounds
 FAILURE = 1  # exit code, beside 2 for options that are wrong
 
-app = typer.Typer(
-    help="The experiments of the SPLBoost paper.", invoke_without_command=True
+
+ACTIONS = (
+    "run measures what is missing, and no more; report writes figures and the page "
+    "from what there is; export writes it as CSV, a row for each cell, and import puts "
+    "such a file into a store; table prints Table I beside the data."
 )
-
-# -------------------------------------------------------------------------- options
-
-_COUNT, _TEXT, _PATH = int | None, str | None, Path | None
-CHOICES: dict[str, tuple[Any, Any, str]] = {  # type, default and help
-    "figure": (_COUNT, None, "This figure alone; 4 and 5 are drawn from results."),
-    "preset": (
-        str,
-        "quick",
-        "quick (minutes), standard (10 repeats), or full (50, all sets alike).",
-    ),
-    "sets": (_TEXT, None, "Data sets instead of the preset's, such as pima,blood."),
-    "noise": (_TEXT, None, "Percentages of wrong labels: 0,20."),
-    "repeats": (_COUNT, None, "Draws of each set and noise."),
-    "depths": (
-        _TEXT,
-        None,
-        "Depths of trees to choose from instead of the preset's, such as 1,2,3.",
-    ),
-    "methods": (
-        _TEXT,
-        None,
-        "Such as AdaBoost,SPL hard; a run has the paper's nine; all has more.",
-    ),
-    "jobs": (int, -1, "Processes; -1 is one for each core."),
-    "folder": (Path, FOLDER, "Where figures, report and results go."),
-    "store": (_PATH, None, "The results (results.sqlite in --folder)."),
-    "dask": (_TEXT, None, "Scheduler of a cluster, as tcp://host:8786."),
-    "retry": (bool, False, "Try again what failed before."),
-    "download": (bool, False, "Fetch absent data sets from OpenML."),
-    "force": (bool, False, "Replace files that this command did not write."),
-    "version": (_TEXT, None, "Of the results, if not the present one."),
-    "to": (_PATH, None, "The file (results.csv in --folder)."),
-    "results": (Path, ..., "A CSV that export has written."),
-}
-ARGUMENTS = "to", "results"  # the others are options
-OF_RESULTS = "preset", "sets", "noise", "repeats", "depths", "folder", "store"
-OF_RUN = "methods", "jobs", "dask", "retry", "download"
+FILE = "CSV to import, or to export to (results.csv in --folder)."
+FIGURE = "This figure alone; 4 and 5 are drawn from results."
+PRESET = "quick (minutes), standard (10 repeats), or full (50, all sets alike)."
+THE_METHODS = "AdaBoost,SPL hard; a run has the paper's nine; all has more."
+FORCE = "Replace files that this command did not write."
+Text: TypeAlias = str | None
+Count: TypeAlias = int | None
 
 
-def _with(*names: str) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
-    """Pass the named ``CHOICES`` of the command line to a command as one object.
+def main(
+    context: typer.Context,
+    action: Annotated[Text, Argument(help=ACTIONS)] = None,
+    file: Annotated[Path | None, Argument(help=FILE)] = None,
+    figure: Annotated[Count, Option(min=1, max=5, help=FIGURE)] = None,
+    preset: Annotated[str, Option(help=PRESET)] = "quick",
+    sets: Annotated[Text, Option(help="Data sets, such as pima,blood.")] = None,
+    noise: Annotated[Text, Option(help="Percentages of wrong labels: 0,20.")] = None,
+    repeats: Annotated[Count, Option(min=1, help="Of each set and noise.")] = None,
+    depths: Annotated[Text, Option(help="Of trees to choose from: 1,2,3.")] = None,
+    methods: Annotated[Text, Option(help=THE_METHODS)] = None,
+    jobs: Annotated[int, Option(help="Processes; -1 is one for each core.")] = -1,
+    folder: Annotated[Path, Option(help="Of figures, report and results.")] = FOLDER,
+    store: Annotated[
+        Path | None, Option(help="The results (results.sqlite in --folder).")
+    ] = None,
+    dask: Annotated[Text, Option(help="Scheduler: tcp://host:8786.")] = None,
+    retry: Annotated[bool, Option("--retry", help="Try failed cells again.")] = False,
+    download: Annotated[
+        bool, Option("--download", help="Fetch absent data sets from OpenML.")
+    ] = False,
+    force: Annotated[bool, Option("--force", help=FORCE)] = False,
+    version: Annotated[Text, Option(help="Of results, if not the present one.")] = None,
+) -> None:
+    """Reproduce the SPLBoost paper: measure what is missing, draw figures, report.
 
-    The object also has the ``context`` of the command, its ``protocol``, and ``path``,
-    that of the store. Errors that a user can fix are shown as sentences.
+    What was measured is kept, and a later command goes on from there.
     """
-    parameters = [_parameter("context", typer.Context)]
-    for name in [each for each in CHOICES if each in names]:
-        kind, default, text = CHOICES[name]
-        if name in ARGUMENTS:
-            declared: Any = typer.Argument(default, help=text)
-        else:
-            low = 1 if kind is _COUNT else None
-            high = FIGURES[-1] if name == "figure" else None
-            declared = typer.Option(default, f"--{name}", help=text, min=low, max=high)
-        parameters.append(_parameter(name, kind, declared))
-
-    def decorate(command: Callable[[Any], None]) -> Callable[..., None]:
-        def called(**values: Any) -> None:
-            options = SimpleNamespace(**values)
-            options.protocol = make_protocol(*(values[k] for k in OF_RESULTS[:5]))
-            options.path = options.store or options.folder / STORE
-            with _plain_errors():
-                command(options)
-
-        called.__doc__ = command.__doc__
-        called.__annotations__ = {}
-        called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        return called
-
-    return decorate
-
-
-def _parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+    options = SimpleNamespace(**locals())
+    if action not in DO:
+        names = ", ".join(filter(None, DO))
+        raise typer.BadParameter(f"{action!r} is none of {names}.")
+    do, heeded = DO[action]
+    for name in set(context.params) - heeded - {"action"}:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            what = "A file" if name == "file" else f"--{name}"
+            alone = f"splboost paper {action or ''}".strip()
+            raise typer.BadParameter(
+                f"{what} would go unheeded by {alone}; leave it out."
+            )
+    options.protocol = make_protocol(preset, sets, noise, repeats, depths)
+    options.path = store or folder / STORE
+    with _plain_errors():
+        do(options)
 
 
 def make_protocol(
@@ -138,7 +118,7 @@ def make_protocol(
         chosen["sets"] = tuple(dict.fromkeys(_names(sets, UCI_CATALOGUE)))
     for name, text in (("noise", noise), ("depths", depths)):
         if text is not None:
-            parts = _split(text)
+            parts = _names(text, ())
             if wrong := [part for part in parts if not part.isdecimal()]:
                 raise typer.BadParameter(
                     f"{name}={wrong[0]} cannot be; give whole numbers with commas "
@@ -153,109 +133,79 @@ def make_protocol(
 
 def pick_methods(text: str | None) -> list[str]:
     """Parse names of methods; they are returned in the order of the tables."""
-    names = _names(text, (*METHODS, ALL)) or list(PAPER)
-    for name in names:
-        if name not in METHODS and name != ALL:
-            raise typer.BadParameter(
-                f"methods={name!r} is unknown; give {ALL}, or some of "
-                f"{', '.join(METHODS)}, with commas between them."
-            )
+    names = _names(text or "", (*METHODS, ALL)) or list(PAPER)
+    if unknown := [name for name in names if name not in METHODS and name != ALL]:
+        raise typer.BadParameter(
+            f"methods={unknown[0]!r} is unknown; give {ALL}, or some of "
+            f"{', '.join(METHODS)}, with commas between them."
+        )
     return list(METHODS) if ALL in names else [m for m in METHODS if m in names]
 
 
-def _names(text: str | None, known: Iterable[str]) -> list[str]:
-    """Parse names separated by commas, ignoring case."""
+def _names(text: str, known: Iterable[str]) -> list[str]:
+    """Parse names separated by commas; known ones may be in any case."""
     spelt = {name.casefold(): name for name in known}
-    return [spelt.get(name.casefold(), name) for name in _split(text or "")]
+    parts = [part.strip() for part in text.split(",")]
+    return [spelt.get(part.casefold(), part) for part in parts if part]
 
 
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+# ------------------------------------------------------------------------- the actions
 
 
-# ------------------------------------------------------------------------- commands
-
-
-@app.callback()
-@_with("figure", *OF_RESULTS, *OF_RUN, "force")
-def paper(options: Any) -> None:
-    """Reproduce the SPLBoost paper: measure what is missing, draw figures, report.
-
-    What was measured is kept, and a later command goes on from there.
-    """
-    if options.context.invoked_subcommand is not None:
-        _refuse_options(options.context)
-        return
+def _do_all(options: Any) -> None:
     _check_outputs(options)
     if options.figure in ALONE:
         _write(options, None)
         return
     summary = _measure(options)
     if summary.n_cells:
-        _write(options, _read(options.path, options.protocol))
+        options.methods = None  # all that have results
+        _write(options, _read(options))
     _exit(summary, options)
 
 
-@app.command("run")
-@_with(*OF_RESULTS, *OF_RUN)
-def run_command(options: Any) -> None:
-    """Measure what is missing, and no more."""
+def _run(options: Any) -> None:
     _exit(_measure(options), options)
 
 
-@app.command("report")
-@_with("figure", *OF_RESULTS, "methods", "version", "force")
-def report(options: Any) -> None:
-    """Write figures and the page from what has been measured.
-
-    By default from all methods that have results.
-    """
+def _report(options: Any) -> None:
     _check_outputs(options)
-    results = None
-    if options.figure not in ALONE:
-        results = _read(
-            options.path, options.protocol, options.version, options.methods
-        )
-    _write(options, results)
+    _write(options, None if options.figure in ALONE else _read(options))
 
 
-@app.command("export")
-@_with(*OF_RESULTS, "methods", "version", "force", "to")
-def export(options: Any) -> None:
-    """Write what has been measured as CSV, a row for each cell.
-
-    By default of all methods that have results.
-    """
-    path = options.to or options.folder / TABLE
+def _export(options: Any) -> None:
+    path = options.file or options.folder / TABLE
     if path.is_dir():
         raise ValueError(
             f"{path} is a folder; give the name of a file, such as {path / TABLE}."
         )
     _check_output(path, is_export, options)
-    results = _read(options.path, options.protocol, options.version, options.methods)
-    make_folder(path.parent)
+    results = _read(options)
     with replacing(path) as part:  # errors in full: rounded, equals would differ
         results.round({"fit_seconds": 4}).to_csv(part, index=False)
-    say(f"{counted(len(results), 'cell')} written to {path}")
+    _say(f"{counted(len(results), 'cell')} written to {path}")
 
 
-@app.command("import")
-@_with(*OF_RESULTS, "results")
-def import_command(options: Any) -> None:
-    """Put exported results into a store, so that a run goes on from them."""
-    n_new = import_results(options.results, options.path, options.protocol)
-    say(f"{n_new} new cells in {options.path}")
+def _import(options: Any) -> None:
+    if options.file is None:
+        raise typer.BadParameter("give the CSV file to import.")
+    n_new = import_results(options.file, options.path, options.protocol)
+    _say(f"{n_new} new cells in {options.path}")
     _say_versions(options.path, current_version())
 
 
-@app.command()
-def table() -> None:
-    """Print Table I of the paper beside the data."""
-    with _plain_errors():
-        typer.echo(describe_table_one())
-
-
-# ------------------------------------------------------------------------- what they do
+OF_RESULTS = {"preset", "sets", "noise", "repeats", "depths", "folder", "store"}
+OF_RUN = OF_RESULTS | {"methods", "jobs", "dask", "retry", "download"}
+OF_READING = OF_RESULTS | {"methods", "version", "force"}
+# Actions, and the options that each heeds; without one, all is done that is missing.
+DO: dict[str | None, tuple[Callable[[Any], None], set[str]]] = {
+    None: (_do_all, OF_RUN | {"figure", "force"}),
+    "run": (_run, OF_RUN),
+    "report": (_report, OF_READING | {"figure"}),
+    "export": (_export, OF_READING | {"file"}),
+    "import": (_import, OF_RESULTS | {"file"}),
+    "table": (lambda options: typer.echo(describe_table_one()), set()),
+}
 
 
 def _measure(options: Any) -> Summary:
@@ -278,16 +228,16 @@ def _measure(options: Any) -> Summary:
         dask=options.dask,
         retry=options.retry,
         download=options.download,
-        tell_absent=_say_what_is_absent,
+        tell_absent=lambda absent: _say("\n".join(map(str, absent.values()))),
     )
     for failure in summary.failures:
-        say(f"Failed: {failure}")
+        _say(f"Failed: {failure}")
     if summary.failures:
-        say("--retry tries again what failed.")
+        _say("--retry tries again what failed.")
     if summary.n_elsewhere:
-        say(f"Another run is at work on {summary.n_elsewhere} of the cells.")
+        _say(f"Another run is at work on {summary.n_elsewhere} of the cells.")
     if summary.n_cells:
-        say(
+        _say(
             f"{summary.n_there} of {summary.n_cells} cells are in {options.path}, "
             f"{summary.n_done} of them new"
         )
@@ -300,32 +250,36 @@ def _exit(summary: Summary, options: Any) -> None:
         raise typer.Exit(FAILURE)
 
 
-def _read(
-    path: Path,
-    protocol: Protocol,
-    version: str | None = None,
-    methods: str | None = None,
-) -> pd.DataFrame:
+def _read(options: Any) -> pd.DataFrame:
     """Read the results of a protocol, and name results that do not count."""
+    path, protocol, version = options.path, options.protocol, options.version
     results = read_results(path, protocol, version=version)
     here = version or current_version()
     _say_versions(path, here)
-    _say_sources(path, protocol, version)
+    for (name, source), n in count_sources(path, protocol, version=version).items():
+        of_set = results[results["data"] == name]
+        if source not in set(of_set["source"]):
+            _say(
+                f"{path} has {counted(n, 'result')} on {name} from data called "
+                f"{source}, which {'does' if n == 1 else 'do'} not count beside the "
+                f"{len(of_set)} from other data."
+            )
     if results.empty:
         raise ValueError(
             f"{path} has no results of these settings with {here}; measure some, or "
             "give the preset and options of an earlier run."
         )
-    if methods is not None:
-        results = results[results["method"].isin(pick_methods(methods))]
+    if options.methods is not None:
+        results = results[results["method"].isin(pick_methods(options.methods))]
         if results.empty:
-            raise ValueError(f"{path} has no results of {methods}; measure some first.")
+            raise ValueError(
+                f"{path} has no results of {options.methods}; measure some first."
+            )
     return results
 
 
 def _write(options: Any, results: pd.DataFrame | None) -> None:
     """Write a figure, or all figures and the page."""
-    make_folder(options.folder)
     for name, number in _pictures(options.figure).items():
         path = options.folder / name
         try:
@@ -336,21 +290,21 @@ def _write(options: Any, results: pd.DataFrame | None) -> None:
         except ValueError as why:
             if options.figure is not None:
                 raise
-            say(f"Figure {number} is not drawn: {why}")
+            _say(f"Figure {number} is not drawn: {why}")
             continue
         with replacing(path) as part:
             drawn.savefig(part, dpi=150, bbox_inches="tight", metadata=MARK)
-        say(f"Figure {number}: {path}")
+        _say(f"Figure {number}: {path}")
     if options.figure is None and results is not None:
         about = {"preset": options.preset, **provenance(options.protocol)}
         path = options.folder / PAGE
         write_report(results, path, about=about, protocol=options.protocol, verbose=1)
-        say(f"Report: {path}")
+        _say(f"Report: {path}")
 
 
 def _pictures(figure: int | None) -> dict[str, int]:
     """The files of a figure, or of all, and the number of each."""
-    numbers = FIGURES if figure is None else [figure]
+    numbers = range(1, 6) if figure is None else [figure]
     files = {f"figure_{number}.png": number for number in numbers}
     return files | ({CHOSEN_ROUNDS: 3} if 3 in numbers else {})
 
@@ -376,18 +330,6 @@ def _is_picture(path: Path) -> bool:
     return has_mark(path, "\0".join(*MARK.items()))  # as PNG has it
 
 
-def _refuse_options(context: typer.Context) -> None:
-    """Refuse options before the name of a command, which would be ignored."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            command = context.invoked_subcommand
-            raise typer.BadParameter(
-                f"--{name} before {command} would go unheeded; options come after it, "
-                f"and splboost paper {command} --help says which it has."
-            )
-
-
 @contextmanager
 def _plain_errors() -> Iterator[None]:
     """Show errors that a user can fix as sentences, and end cleanly on Ctrl-C."""
@@ -396,57 +338,28 @@ def _plain_errors() -> Iterator[None]:
             yield
         except KeyboardInterrupt as interrupt:
             own = isinstance(interrupt, Interrupted)
-            say(str(interrupt) if own else "Stopped; what was measured is kept.")
+            _say(str(interrupt) if own else "Stopped; what was measured is kept.")
             raise typer.Exit(EXIT_CODE) from None
         except (BrokenPipeError, typer.Exit):  # nobody reads on, which is no mistake
             raise
         except (ValueError, OSError, ImportError, RuntimeError) as error:
-            say(f"Error: {error}")
+            _say(f"Error: {error}")
             raise typer.Exit(FAILURE) from None
 
 
 # ------------------------------------------------------------------------ what they say
 
 
-def say(line: str) -> None:
+def _say(line: str) -> None:
     typer.echo(line, err=True)
-
-
-def _say_what_is_absent(absent: dict[str, Exception]) -> None:
-    """Name the data sets that cannot be read, and say what to do."""
-    downloadable = [
-        name
-        for name, error in absent.items()
-        if isinstance(error, FileNotFoundError) and UCI_CATALOGUE[name].openml
-    ]
-    if downloadable:
-        say(
-            f"Not in {data_folder(None)}: {', '.join(downloadable)}; --download "
-            f"fetches them from OpenML, or let {FOLDER_VARIABLE} name the folder that "
-            "has them."
-        )
-    for name, error in absent.items():
-        if name not in downloadable:
-            say(str(error))
 
 
 def _say_versions(path: Path, here: str) -> None:
     """Name results of other versions, which do not count."""
     for name, n in versions_in(path).items():
         if name != here:
-            say(
+            _say(
                 f"{path} has {n} results of {name}, which do not count with {here}: "
                 "install those versions to go on with them, or report them with "
                 f'--version "{name}".'
-            )
-
-
-def _say_sources(path: Path, protocol: Protocol, version: str | None) -> None:
-    """Name results that do not count because there are more from other data."""
-    for name, counts in count_sources(path, protocol, version=version).items():
-        for source, n in sorted(counts.items(), key=lambda each: each[1])[:-1]:
-            say(
-                f"{path} has {counted(n, 'result')} on {name} from data called "
-                f"{source}, which {'does' if n == 1 else 'do'} not count beside the "
-                f"{max(counts.values())} from other data."
             )

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from textwrap import fill
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from splboost.datasets import UCI_CATALOGUE, flip_labels, make_ringnorm, make_twonorm
-from splboost.datasets.uci import data_folder, digest, load_checked, unpacked
+from splboost.datasets.uci import data_folder, load_checked
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -33,21 +33,13 @@ GENERATORS = {"ringnorm": make_ringnorm, "twonorm": make_twonorm}
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """A data set as numbers.
-
-    Attributes
-    ----------
-    X : matrix; categories are whole numbers from 0, missing values NaN
-    y : 0 or 1, which is the class that comes last in the alphabet
-    n_categories : number of categories of each column, 0 for numbers
-    source : where the data come from; rows of another source make other draws
-    """
+    """A data set as numbers."""
 
     name: str
-    X: FloatArray
-    y: IntArray
-    n_categories: tuple[int, ...]
-    source: str
+    X: FloatArray  # categories are whole numbers from 0, missing values NaN
+    y: IntArray  # 0 or 1, which is the class that comes last in the alphabet
+    n_categories: tuple[int, ...]  # of each column, 0 for numbers
+    source: str  # of the data; rows of another source make other draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +51,7 @@ class Draw:
     X_test: FloatArray
     y_test: IntArray
     n_categories: tuple[int, ...]
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    folds: Any  # as ``cv`` of `spl_path`
     seed: int
 
     @property
@@ -77,22 +69,6 @@ class Draw:
         return replace(self, X=X, X_test=X_test, n_categories=(0,) * X.shape[1])
 
 
-def source_of(name: str) -> str | None:
-    """Where a set would be read from here; None where there is no file of it.
-
-    A file whose contents the catalogue does not know is a copy, with the start of its
-    hash: two copies may have their rows in other orders.
-    """
-    folder = data_folder(None)
-    own, copy = folder / f"{name}.csv.gz", folder / f"{name}.openml.csv.gz"
-    if own.exists() and UCI_CATALOGUE[name].sha256:
-        return CATALOGUE
-    for path in (own, copy):
-        if path.exists():
-            return f"{COPY} {digest(unpacked(path))[:DIGITS]}"
-    return GENERATED if name in GENERATORS else None
-
-
 def read_set(name: str, *, download: bool = False) -> DataSet:
     """Read a set of the catalogue, or make it where it can be.
 
@@ -108,17 +84,21 @@ def read_set(name: str, *, download: bool = False) -> DataSet:
     >>> case.X.shape, case.X_test.shape, len(case.folds)
     ((5180, 20), (2220, 20), 5)
     """
-    if source_of(name) == GENERATED:
-        n_samples = UCI_CATALOGUE[name].rows
-        X, y = GENERATORS[name](n_samples, random_state=0)
+    may_download = download and name not in GENERATORS
+    try:
+        frame, labels, found = load_checked(name, None, download=may_download)
+    except FileNotFoundError:
+        if name not in GENERATORS:
+            raise
+        X, y = GENERATORS[name](UCI_CATALOGUE[name].rows, random_state=0)
         return DataSet(name, X, y, (0,) * X.shape[1], GENERATED)
-    frame, labels, _ = load_checked(name, None, download=download)
     columns, n_categories = zip(
         *map(_numbers, nw.from_native(frame).iter_columns()), strict=True
     )
     y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    source = source_of(name)
-    assert source is not None  # it has just been read
+    # Rows of a copy may be in another order than those of the catalogue's file.
+    is_copy = found != UCI_CATALOGUE[name].sha256
+    source = f"{COPY} {found[:DIGITS]}" if is_copy else CATALOGUE
     return DataSet(name, np.column_stack(columns), y, n_categories, source)
 
 
@@ -174,37 +154,36 @@ ABSENT, UNREADABLE = "absent", "broken"
 EXACT, COUNTED = "the catalogue's", "same counts"
 
 
-def compare_with_data(
-    data_home: str | os.PathLike[str] | None = None,
-) -> list[dict[str, Any]]:
-    """Figures of Table I and of the data, for each of its 17 sets.
+def compare_with_data(data_home: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+    """Figures of Table I and of the data, a row for each of its 17 sets.
 
     ``data`` says what there is: the catalogue's file, one with the same counts, such as
-    a download, or nothing that can be read. ``rows``, ``columns`` and ``majority`` (the
-    share of the largest class, in percent) were counted, and are None where there are
-    no data; those with ``paper_`` in front are the paper's. ``difference`` says why the
-    two differ. Nothing is downloaded.
+    a download, or nothing that can be read; ``difference``, why the paper's figures are
+    not those of the data. Nothing is downloaded.
     """
-    rows = []
+    titles = "rows", "columns", "majority, %"
+    rows = {}
     for name, entry in UCI_CATALOGUE.items():
         if entry.paper is None:
             continue
-        row: dict[str, Any] = dict.fromkeys(("rows", "columns", "majority"))
-        row |= {f"paper_{each}": getattr(entry.paper, each) for each in row}
-        row |= {"name": name, "difference": entry.difference}
+        found: tuple[Any, ...] = ("-", "-", "-")
         try:
-            X, y, exact = load_checked(name, data_home, download=False)
+            X, y, digest = load_checked(name, data_home, download=False)
         except FileNotFoundError:
-            row["data"] = ABSENT
+            data = ABSENT
         except (OSError, ValueError):
-            row["data"] = UNREADABLE
+            data = UNREADABLE
         else:
             largest = np.unique(y, return_counts=True)[1].max()
-            row["data"] = EXACT if exact else COUNTED
-            row["rows"], row["columns"] = X.shape
-            row["majority"] = float(100 * largest / len(y))
-        rows.append(row)
-    return rows
+            data = EXACT if digest == entry.sha256 else COUNTED
+            found = *X.shape, round(100 * largest / len(y), 1)
+        row: dict[tuple[str, str], Any] = {}
+        for title, theirs, ours in zip(
+            titles, astuple(entry.paper), found, strict=True
+        ):
+            row |= {(title, "paper"): theirs, (title, "data"): ours}
+        rows[name] = row | {("", "data"): data, ("", "difference"): entry.difference}
+    return pd.DataFrame(rows, dtype=object).T
 
 
 def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
@@ -216,39 +195,24 @@ def describe_table_one(data_home: str | os.PathLike[str] | None = None) -> str:
     >>> print(describe_table_one("no such folder"))
     Table I of the SPLBoost paper, and the data in no such folder
     <BLANKLINE>
-                                rows      columns    majority, %
-                        paper   data  paper  data    paper  data
-    adult               48842 absent     14     -     75.9     - *
     ...
     """
-    rows = compare_with_data(data_home)
+    table = compare_with_data(data_home)
+    notes, data = table.pop(("", "difference")), table["", "data"]
+    absent = set(data.index[data == ABSENT])
     lines = [
         f"Table I of the SPLBoost paper, and the data in {data_folder(data_home)}",
         "",
-        f"{'rows':>32}{'columns':>13}{'majority, %':>15}",
-        f"{'paper':>25}{'data':>7}{'paper':>7}{'data':>6}{'paper':>9}{'data':>6}",
+        table.to_string(),
+        "",
     ]
-    notes, named = [], defaultdict(list)
-    for row in rows:
-        n, columns, majority = row["data"], "-", "-"
-        if row["rows"] is not None:
-            n, columns, majority = row["rows"], row["columns"], f"{row['majority']:.1f}"
-        lines.append(
-            f"{row['name']:16}{row['paper_rows']:9}{n:>7}{row['paper_columns']:7}"
-            f"{columns:>6}{row['paper_majority']:9}{majority:>6}"
-            f"{' *' if row['difference'] else ''}"
-        )
-        if row["difference"]:
-            text = f"* {row['name']}: {row['difference']}"
-            notes += ["", fill(text, width=79, subsequent_indent="  ")]
-        named[row["data"]].append(row["name"])
-    if others := named[COUNTED]:
-        text = f"Counted in other files than the catalogue's: {', '.join(others)}."
-        notes += ["", fill(text, width=79)]
-    if absent := named[ABSENT]:
-        notes += ["", "Absent sets: load_uci downloads them, or says how to get them."]
-        if {"ringnorm", "twonorm"} & set(absent):
-            notes += ["splboost paper makes its own ringnorm and twonorm."]
-    if named[UNREADABLE]:
-        notes += ["", "Broken files: load_uci says what is wrong with them."]
-    return "\n".join([*lines, *notes])
+    for name, note in notes.items():
+        if note:
+            lines += [fill(f"{name}: {note}", width=79, subsequent_indent="  ")]
+    if absent:
+        lines += ["Absent sets: load_uci downloads them, or says how to get them."]
+    if absent & set(GENERATORS):
+        lines += ["splboost paper makes its own ringnorm and twonorm."]
+    if (data == UNREADABLE).any():
+        lines += ["Broken files: load_uci says what is wrong with them."]
+    return "\n".join(lines)

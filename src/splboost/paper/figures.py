@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from splboost import (
     AdaBoostClassifier,
@@ -17,7 +15,7 @@ from splboost import (
     SavageBoostClassifier,
 )
 from splboost._tools.wording import counted
-from splboost.datasets import UCI_CATALOGUE, gaussians_log_odds
+from splboost.datasets import gaussians_log_odds
 from splboost.display import LossDisplay, WeightDisplay
 from splboost.display.style import CLASS_COLOURS, FAINT, INK, import_pyplot, tint
 from splboost.pace import Hard, Linear, Polynomial
@@ -26,8 +24,11 @@ from splboost.paper.protocol import PAPER, SPL
 from splboost.paper.statistics import (
     BEST_SPL,
     CHOSEN_SPL,
-    Comparison,
     Outcomes,
+    critical_difference,
+    ranks,
+    sets_of,
+    span,
 )
 
 # --------------------------------------------------------------- what pictures share
@@ -85,12 +86,6 @@ def tidy(axes: Any) -> None:
 
 AGES = 2.0, 3.0, 4.0, 5.0, 6.0
 AGE = 3.0  # where regularisers are compared
-BOOSTER_OF = {  # what a loss is drawn in the colour of
-    "exponential": "AdaBoost",
-    "logistic": "LogitBoost",
-    "Savage": "SavageBoost",
-    "Savage2": "RBoost",
-}
 LINEAR = {f"SPLBoost, λ = {age:g}": Linear(age=age) for age in AGES}
 REGULARISERS = {
     "hard": Hard(age=AGE),
@@ -98,13 +93,12 @@ REGULARISERS = {
     "polynomial, t = 4": Polynomial(age=AGE, t=4.0),
     "polynomial, t = 1.3": Polynomial(age=AGE, t=1.3),
 }
-SIZE_OF_CURVES = 10.5, 4.2  # inches
+OF_RIVALS = INK, ORANGE, GREEN, PURPLE  # and of their losses, as in other figures
 
 
 def draw_weights() -> Any:
     """Figure 1: (a) boosters, with SPLBoost at five ages; (b) regularisers at one."""
-    figure = make_figure(*SIZE_OF_CURVES)
-    left, right = figure.subplots(1, 2)
+    figure, left = _make_curves(WeightDisplay)
     boosters = {
         "AdaBoost": AdaBoostClassifier(),
         # With its response clipped it would be another, robust booster.
@@ -113,37 +107,36 @@ def draw_weights() -> Any:
         "RBoost": RBoostClassifier(),
         **{name: AdaBoostClassifier(pace=pace) for name, pace in LINEAR.items()},
     }
-    WeightDisplay.from_estimators(boosters, ax=left)
-    _recolour(left, {name: LOOKS[name][0] for name in boosters if name in LOOKS})
-    WeightDisplay.from_losses([], paces=REGULARISERS, ax=right)
+    _recolour(WeightDisplay.from_estimators(boosters, ax=left), *OF_RIVALS)
     left.set_title("(a) Boosters; SPLBoost with linear weighting")
-    right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
     return figure
 
 
 def draw_losses() -> Any:
     """Figure 2: (a) losses, and latent ones at five ages; (b) of four regularisers."""
-    figure = make_figure(*SIZE_OF_CURVES)
-    left, right = figure.subplots(1, 2)
-    losses = {name: name.lower() for name in (*BOOSTER_OF, "zero-one")}
-    LossDisplay.from_losses(losses, paces=LINEAR, ax=left)
-    _recolour(left, {loss: LOOKS[booster][0] for loss, booster in BOOSTER_OF.items()})
-    LossDisplay.from_losses([], paces=REGULARISERS, ax=right)
+    figure, left = _make_curves(LossDisplay)
+    names = "exponential", "logistic", "Savage", "Savage2", "zero-one"
+    losses = {name: name.lower() for name in names}
+    _recolour(LossDisplay.from_losses(losses, paces=LINEAR, ax=left), *OF_RIVALS, INK)
     left.set_title("(a) Losses; SPLBoost's with linear weighting")
-    right.set_title(f"(b) SPLBoost's with four regularisers, λ = {AGE:g}")
     return figure
 
 
-def _recolour(axes: Any, colours: dict[str, str]) -> None:
-    """Use the colours of the other figures; a lower age of SPLBoost is paler."""
-    shades: dict[str, Any] = dict(colours)
-    shades |= {name: tint(BLUE, 0.35 + 0.13 * k) for k, name in enumerate(LINEAR, 1)}
-    legend = axes.get_legend()
-    keys = zip(legend.get_lines(), legend.get_texts(), strict=True)
-    lines = [(line, line.get_label()) for line in axes.get_lines()]
-    for line, label in [*lines, *((line, text.get_text()) for line, text in keys)]:
-        if label in shades:
-            line.set_color(shades[label])
+def _make_curves(display: Any) -> tuple[Any, Any]:
+    """A figure with four regularisers on the right, and the axes on its left."""
+    figure = make_figure(10.5, 4.2)
+    left, right = figure.subplots(1, 2)
+    display.from_losses([], paces=REGULARISERS, ax=right)
+    right.set_title(f"(b) SPLBoost with four regularisers, λ = {AGE:g}")
+    return figure, left
+
+
+def _recolour(display: Any, *colours: str) -> None:
+    """Use these colours, and shades for SPLBoost, which is paler at a lower age."""
+    shades = [tint(BLUE, 0.35 + 0.13 * k) for k, _ in enumerate(LINEAR, start=1)]
+    for line, colour in zip(display.lines_, [*colours, *shades], strict=True):
+        line.set_color(colour)
+    display.ax_.legend(loc="best", edgecolor="none", fontsize=9)
 
 
 # ------------------------------------------------------------------------ the Gaussians
@@ -155,25 +148,15 @@ FRAME = 1.8  # area of a frame around a marker, as a multiple of it
 GRID = 300
 REGION = 0.12  # strength of the colour of a decision region
 HOLLOW = {"facecolors": "none", "linewidths": 1}
-# Of the two classes: label, marker, frame where the label is wrong, colour
-MARKS = (1, "+", "s", BLUE), (0, "x", "o", BRICK)
+# Of the two classes: label, name, marker, frame where the label is wrong, colour
+MARKS = (1, "positive", "+", "s", BLUE), (0, "negative", "x", "o", BRICK)
 
 
 def draw_gaussians(*, rounds: int | None = gaussians.ROUNDS, seed: int = 0) -> Any:
-    """Draw the training samples as large as they weigh, and the decision boundaries.
+    """Figure 3: training samples as large as they weigh, and decision boundaries.
 
     Areas of markers are in proportion to weights, but neither vanish nor cover others.
-
-    Parameters
-    ----------
-    rounds : int or None, default=60
-        Of every booster; None chooses them by cross-validation, up to 200.
-    seed : int, default=0
-        Of the sample.
-
-    Returns
-    -------
-    matplotlib Figure
+    ``rounds`` are those of every booster; None chooses them by cross-validation.
     """
     sample = gaussians.draw_sample(seed)
     figure = make_figure(*SIZE_OF_GAUSSIANS, h_pad=0.1)
@@ -182,7 +165,7 @@ def draw_gaussians(*, rounds: int | None = gaussians.ROUNDS, seed: int = 0) -> A
     grid = list(np.meshgrid(*np.linspace(low, high, GRID).T))
     points = np.column_stack([each.ravel() for each in grid])
 
-    alike = np.ones(len(sample.y))
+    alike = np.ones(sample.y.size)
     _mark(panels[0], sample, alike, alike == 0)
     _title(panels[0], "(a) original data", f"{sample.is_wrong.sum()} wrong labels")
     for letter, axes, name in zip(
@@ -194,7 +177,14 @@ def draw_gaussians(*, rounds: int | None = gaussians.ROUNDS, seed: int = 0) -> A
         axes.contourf(*grid, sign, levels=[-2, 0, 2], colors=colours)
         axes.contour(*grid, sign, levels=[0], colors=INK, linewidths=0.7)
         _mark(axes, sample, fitted.weight, fitted.is_given_up)
-        _title(axes, f"({letter}) {name}", _summary(fitted, sample, seed))
+        n_wrong = (fitted.is_given_up & sample.is_wrong).sum()
+        n_right = fitted.is_given_up.sum() - n_wrong
+        _title(
+            axes,
+            f"({letter}) {name}",
+            f"{counted(fitted.booster.n_iter_, 'round')}, error {fitted.error:.1%}, "
+            f"drops {n_wrong} wrong, {n_right} right",
+        )
     odds = gaussians_log_odds(points).reshape(GRID, GRID)
     for axes in panels:
         axes.contour(
@@ -212,104 +202,64 @@ def _title(axes: Any, name: str, summary: str) -> None:
     axes.annotate(summary, (0.5, 1), (0, 5), ha="center", fontsize=8, **where)
 
 
-def _summary(fitted: gaussians.Fit, sample: gaussians.Sample, seed: int) -> str:
-    wrong = int(fitted.is_given_up[sample.is_wrong].sum())
-    right = int(fitted.is_given_up[~sample.is_wrong].sum())
-    error = gaussians.error_on_new(fitted.booster, seed)
-    rounds = counted(fitted.booster.n_iter_, "round")
-    return f"{rounds}, error {error:.1%}, drops {wrong} wrong, {right} right"
-
-
-def _mark(
-    axes: Any,
-    sample: gaussians.Sample,
-    weight: NDArray[np.float64],
-    is_given_up: NDArray[np.bool_],
-) -> None:
+def _mark(axes: Any, sample: gaussians.Sample, weight: Any, is_given_up: Any) -> None:
     """Mark samples by label, with frames around wrong labels and circles for v = 0."""
+
+    def draw(chosen: Any, area: Any, marker: str, label: str, **look: Any) -> None:
+        X = sample.X[chosen]
+        axes.scatter(*X.T, area[chosen], marker=marker, label=label, **look)
+
     area = np.clip(AREA * weight, LEAST_AREA, MOST_AREA)
-    for label, mark, frame, colour in MARKS:
-        shown = (sample.y == label) & ~is_given_up
-        X, size = sample.X[shown], area[shown]
-        axes.scatter(*X.T, size, marker=mark, color=colour, linewidths=1)
-        framed = sample.is_wrong[shown]
-        axes.scatter(
-            *X[framed].T,
-            FRAME * size[framed],
-            marker=frame,
-            edgecolors=colour,
-            **HOLLOW,
-        )
-    axes.scatter(*sample.X[is_given_up].T, AREA, marker="o", edgecolors=INK, **HOLLOW)
+    for label, name, marker, frame, colour in MARKS:
+        is_shown = (sample.y == label) & ~is_given_up
+        text = f"labelled {name}"
+        draw(is_shown, area, marker, text, color=colour, linewidths=1)
+        framed, text = is_shown & sample.is_wrong, f"{text}, wrongly"
+        draw(framed, FRAME * area, frame, text, edgecolors=colour, **HOLLOW)
+    text = "dropped: no weight, though on the wrong side"
+    draw(is_given_up, AREA + 0 * area, "o", text, edgecolors=INK, **HOLLOW)
 
 
 def _explain(figure: Any) -> None:
     from matplotlib.lines import Line2D
 
-    marks = [  # column by column; frames and circles are hollow
-        ("+", BLUE, "labelled positive"),
-        ("x", BRICK, "labelled negative"),
-        ("s", BLUE, "labelled positive, wrongly"),
-        ("o", BRICK, "labelled negative, wrongly"),
-        ("o", INK, "dropped: no weight, though on the wrong side"),
-    ]
+    marks, _ = figure.axes[0].get_legend_handles_labels()
     handles = [
-        Line2D(
-            [], [], linestyle="none", color=colour, label=label, marker=marker,
-            markerfacecolor="none",
-        )
-        for marker, colour, label in marks
-    ]  # fmt: skip
-    handles += [
+        *marks,
         Line2D([], [], color=INK, linewidth=0.7, label="decision boundary"),
         Line2D([], [], color=INK, linestyle="dashed", label="Bayes boundary"),
     ]
-    figure.legend(
+    legend = figure.legend(
         handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9
     )
+    for handle in legend.legend_handles[: len(marks)]:
+        handle.set_sizes([2 * AREA])
 
 
 # --------------------------------------------------------------- errors against noise
 
-COLUMNS = 4, 3  # whichever leaves fewer places empty
+N_COLUMNS = 3
 PANEL = 2.65, 2.15  # inches
 FAN = 1.6  # percent of noise over which the methods of a level are spread
 MARGIN, MARGIN_OF_ONE = 2.0, 10.0  # percent beside the levels, or the only one
 
 
 def draw_errors(results: pd.DataFrame) -> Any:
-    """Figure 4, of the cells that all methods have finished.
-
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-
-    Returns
-    -------
-    matplotlib Figure
-        Means over the repeats of each method, with their standard errors.
-    """
+    """Figure 4: means over the repeats that all methods have finished."""
     outcomes = Outcomes.of(results)
-    table = outcomes.cells
-    present = set(table["data"])
-    sets = [name for name in UCI_CATALOGUE if name in present]
-    sets += sorted(present.difference(sets))
-    if not sets:
+    cells = outcomes.cells
+    if not (sets := sets_of(cells)):
         raise ValueError(
             "results has no cell that all its methods of the paper have finished; run "
             "more of them first."
         )
-    n_panels = len(sets) + 1  # one for the legend
-    n_columns = min(n_panels, min(COLUMNS, key=lambda n: -n_panels % n))
-    n_rows = math.ceil(n_panels / n_columns)
-    figure = make_figure(max(n_columns, 2) * PANEL[0], n_rows * PANEL[1])
-    panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    n_rows = len(sets) // N_COLUMNS + 1  # with a panel for the legend
+    figure = make_figure(N_COLUMNS * PANEL[0], n_rows * PANEL[1])
+    panels = figure.subplots(n_rows, N_COLUMNS, squeeze=False).ravel()
     low, high = min(outcomes.noise), max(outcomes.noise)
     margin = MARGIN if low < high else MARGIN_OF_ONE
-    lines: dict[str, Any] = {}
     for name, axes in zip(sets, panels, strict=False):
-        lines = _draw_set(axes, name, table[table["data"] == name], outcomes.methods)
+        lines = _draw_set(axes, name, cells[cells["data"] == name], outcomes.methods)
         axes.set_xlim(low - margin, high + margin)
     for axes in panels[len(sets) :]:
         axes.axis("off")
@@ -330,26 +280,22 @@ def _draw_set(
     axes: Any, name: str, own: pd.DataFrame, methods: Sequence[str]
 ) -> dict[str, Any]:
     """The panel of a set; the line of each method."""
-    grouped = 100 * own.set_index(["method", "noise"])["error"]
-    means = grouped.groupby(level=[0, 1]).mean()
-    spreads = grouped.groupby(level=[0, 1]).sem().fillna(0.0)
+    grouped = own.groupby(["method", "noise"])
+    means, spreads = grouped["error"].mean(), grouped["error"].sem().fillna(0.0)
     shifts = np.linspace(-FAN / 2, FAN / 2, len(methods))
     lines = {
         method: axes.errorbar(
             means[method].index.to_numpy(dtype=float) + shift,
-            means[method],
-            yerr=spreads[method],
+            100 * means[method],
+            yerr=100 * spreads[method],
             elinewidth=0.8,
             **look_of(method),
         )
         for method, shift in zip(methods, shifts, strict=True)
     }
-    repeats = own.groupby(["method", "noise"])["repeat"].nunique()
-    least, most = repeats.min(), repeats.max()
-    count = counted(most, "repeat")
-    axes.set_title(
-        f"{name}, {count if least == most else f'{least} to {count}'}", fontsize=9
-    )
+    repeats = span(grouped["repeat"].nunique())
+    word = "repeat" if repeats == "1" else "repeats"
+    axes.set_title(f"{name}, {repeats} {word}", fontsize=9)
     axes.set_xticks(sorted(set(own["noise"])))
     tidy(axes)
     return lines
@@ -366,15 +312,6 @@ def draw_top(results: pd.DataFrame) -> Any:
     Beside the paper's nine methods, of which four are SPLBoost, stand two fairer views,
     where there is any SPLBoost: one entry for it, which is the best regulariser of each
     case or the one that cross-validation has chosen.
-
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-
-    Returns
-    -------
-    matplotlib Figure
     """
     outcomes = Outcomes.of(results)
     n_cases, n_methods = outcomes.cases.shape
@@ -425,47 +362,39 @@ def draw_top(results: pd.DataFrame) -> Any:
 ROW = 0.28  # inches for each method
 
 
-def draw_critical_differences(*comparisons: Comparison) -> Any:
+def draw_critical_differences(compared: Mapping[str, pd.DataFrame]) -> Any:
     """Draw mean ranks, one comparison below the other, the best method on top.
 
-    Bars reach half a critical difference to either side: by Nemenyi's test methods
-    differ if their bars do not overlap.
-
-    Parameters
-    ----------
-    *comparisons : Comparison
-        Of methods over data sets, as `splboost.paper.statistics` makes them.
-
-    Returns
-    -------
-    matplotlib Figure
+    Each comparison is a table of errors under its title, with a row for each data set
+    and a column for each method. Bars reach half a critical difference to either side:
+    by Nemenyi's test methods differ if their bars do not overlap.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from splboost.paper.figures import draw_critical_differences
-    >>> from splboost.paper.statistics import Comparison
     >>> errors = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.2, 0.3]})
-    >>> figure = draw_critical_differences(Comparison.of("Errors", errors))
+    >>> figure = draw_critical_differences({"Errors": errors})
     >>> figure.axes[0].get_title()
     'Errors (2 data sets)'
     """
-    rows = [len(comparison.mean_ranks) + 3 for comparison in comparisons]
+    rows = [errors.shape[1] + 3 for errors in compared.values()]
     figure = make_figure(9.0, ROW * sum(rows))
     panels = figure.subplots(len(rows), 1, squeeze=False, height_ratios=rows)
-    for axes, comparison in zip(panels[:, 0], comparisons, strict=True):
-        ordered = comparison.mean_ranks.sort_values(kind="stable")
-        places, reach = range(len(ordered)), comparison.critical_difference / 2
-        axes.errorbar(ordered, places, xerr=reach, fmt="o", color=BLUE, capsize=3)
-        axes.axvline(ordered.iloc[0] + reach, color=FAINT, linewidth=0.8)
+    for axes, (title, errors) in zip(panels[:, 0], compared.items(), strict=True):
+        n_sets, n_methods = errors.shape
+        rank = ranks(errors).mean().sort_values(kind="stable")
+        reach = critical_difference(n_methods, n_sets) / 2
+        axes.errorbar(
+            rank, range(n_methods), xerr=reach, fmt="o", color=BLUE, capsize=3
+        )
+        axes.axvline(rank.iloc[0] + reach, color=FAINT, linewidth=0.8)
         axes.set_yticks(
-            places, [f"{name}  {rank:.2f}" for name, rank in ordered.items()]
+            range(n_methods), [f"{name}  {value:.2f}" for name, value in rank.items()]
         )
         axes.invert_yaxis()
         axes.set_xlabel(f"critical difference {2 * reach:.2f}", fontsize=8)
-        axes.set_title(
-            f"{comparison.title} ({comparison.n_sets} data sets)", fontsize=10
-        )
+        axes.set_title(f"{title} ({n_sets} data sets)", fontsize=10)
         tidy(axes)
     return figure
 

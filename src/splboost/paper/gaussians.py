@@ -10,64 +10,56 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from splboost import RobustBoostClassifier, spl_path
+from splboost import RobustBoostClassifier
 from splboost.datasets import flip_labels, make_gaussians
 from splboost.display.loss_curves import curves_of_estimators
-from splboost.pace import Hard
-from splboost.paper.protocol import EPSILONS, METHODS, ONE_STEP, RIVALS
+from splboost.paper.draw import Draw, FloatArray
+from splboost.paper.protocol import METHODS, ONE_STEP, RIVALS, Protocol
 from splboost.trees import C45Classifier
-
-FloatArray = NDArray[np.float64]
 
 ROUNDS = 60
 MOST_ROUNDS = 200  # to choose from
 FOLDS = 5
 DEPTH = 3
 WRONG = 0.15
+N_TEST = 5000  # of each class
 NEXT_TO_NOTHING = 1e-4  # of the mean weight
 SPLBOOST = {f"SPLBoost, λ = {age:.1f}": age for age in (1.5, 2.0, 2.5)}
 BOOSTERS = (*RIVALS, *SPLBOOST)
 
 
-class Sample(NamedTuple):
-    """Training data, and which of their labels are wrong."""
+@dataclass(frozen=True, eq=False)
+class Sample(Draw):
+    """A draw of the Gaussians, of which it is known which labels are wrong."""
 
-    X: FloatArray
-    y: NDArray[np.int64]
     is_wrong: NDArray[np.bool_]
 
 
 def draw_sample(seed: int) -> Sample:
     """Draw the Gaussians, with the same share of wrong labels in both classes."""
     X, y = make_gaussians(random_state=seed)
-    return Sample(X, *flip_labels(y, {0: WRONG, 1: WRONG}, random_state=seed))
+    y, is_wrong = flip_labels(y, {0: WRONG, 1: WRONG}, random_state=seed)
+    X_test, y_test = make_gaussians(N_TEST, random_state=1000 + seed)
+    return Sample(X, y, X_test, y_test, (0, 0), FOLDS, 0, is_wrong)
 
 
 class Fit(NamedTuple):
-    """A booster fitted to a sample, and what it makes of each training sample.
-
-    Attributes
-    ----------
-    booster : fitted
-    margin : array of shape (n_samples,)
-        Positive where the booster agrees with the label.
-    weight : array of shape (n_samples,)
-        What a sample would count for in one more round, by the slope of the loss (for
-        LogitBoost that is not the weight of its regression). The mean is 1.
-    is_given_up : array of shape (n_samples,)
-        Samples that weigh next to nothing although the booster has them wrong.
-    """
+    """A booster fitted to a sample, and what it makes of each training sample."""
 
     booster: Any
-    margin: FloatArray
+    error: float  # on new samples with right labels
+    margin: FloatArray  # positive where the booster agrees with the label
+    # What a sample would count for in one more round, by the slope of the loss (for
+    # LogitBoost that is not the weight of its regression), with a mean of 1
     weight: FloatArray
+    # Samples that weigh next to nothing although the booster has them wrong
     is_given_up: NDArray[np.bool_]
 
 
@@ -75,9 +67,18 @@ def fit(name: str, sample: Sample, *, rounds: int | None = ROUNDS) -> Fit:
     """Fit one of the boosters; ``rounds=None`` chooses rounds by cross-validation."""
     if name not in BOOSTERS:
         raise ValueError(f"{name!r} is unknown; give one of {', '.join(BOOSTERS)}.")
+    method = METHODS[ONE_STEP if name in SPLBOOST else name]
+    is_whole = isinstance(method.booster.estimator, C45Classifier)
+    protocol = Protocol(
+        rounds=rounds or MOST_ROUNDS, ages=(SPLBOOST.get(name, 1.0),), depths=(DEPTH,)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that paces or goals are too strict is shown
-        booster = _choose_booster(name, sample, rounds).fit(sample.X, sample.y)
+        booster = (
+            replace(method, whole_trees=is_whole)
+            .fit(sample, protocol, all_rounds=rounds is not None)
+            .model
+        )
     sign = np.where(sample.y == booster.classes_[1], 1, -1)
     margin = sign * booster.decision_function(sample.X)
     is_timed = isinstance(booster, RobustBoostClassifier)
@@ -86,47 +87,9 @@ def fit(name: str, sample: Sample, *, rounds: int | None = ROUNDS) -> Fit:
     weight = curve.weight(margin)
     if weight.any():  # at its goal RobustBoost may have no sample left that weighs
         weight = weight / weight.mean()
-    return Fit(booster, margin, weight, (weight < NEXT_TO_NOTHING) & (margin < 0))
-
-
-def _choose_booster(name: str, sample: Sample, rounds: int | None) -> Any:
-    """Choose rounds, and the goal of RobustBoost, by cross-validation.
-
-    Weak learners are those of the paper. Ties are broken in favour of fewer rounds,
-    then of the higher goal.
-    """
-    booster = clone(METHODS[ONE_STEP if name in SPLBOOST else name].booster)
-    booster.set_params(n_estimators=MOST_ROUNDS if rounds is None else rounds)
-    if name in SPLBOOST:
-        booster.set_params(pace=Hard(age=SPLBOOST[name]))
-    elif not isinstance(booster.estimator, C45Classifier):
-        booster.set_params(estimator__max_depth=DEPTH)
-    candidates = [booster]
-    if name == "RobustBoost":
-        candidates = [clone(booster).set_params(epsilon=e) for e in EPSILONS[::-1]]
-    elif rounds is not None:
-        return booster
-    found = []
-    for candidate in candidates:
-        path = spl_path(
-            sample.X,
-            sample.y,
-            plateaus=None,
-            depths=None,
-            booster=candidate,
-            cv=FOLDS,
-            random_state=0,
-        )
-        n_rounds = path.choose().n_estimators if rounds is None else rounds
-        found.append((-float(path.mean[0, 0, n_rounds - 1]), n_rounds, candidate))
-    _, n_rounds, best = min(found, key=lambda each: each[:2])
-    return best.set_params(n_estimators=n_rounds)
-
-
-def error_on_new(booster: Any, seed: int) -> float:
-    """Share of errors on new samples with right labels."""
-    X, y = make_gaussians(5000, random_state=1000 + seed)
-    return float(np.mean(booster.predict(X) != y))
+    is_given_up = (weight < NEXT_TO_NOTHING) & (margin < 0)
+    error = float(np.mean(booster.predict(sample.X_test) != sample.y_test))
+    return Fit(booster, error, margin, weight, is_given_up)
 
 
 def measure(
@@ -134,22 +97,9 @@ def measure(
 ) -> pd.DataFrame:
     """Measure how much weight boosters give to wrong labels, over several samples.
 
-    Parameters
-    ----------
-    draws : int, default=10
-        Number of samples, with the seeds 0, 1 and so on.
-    rounds : int or None, default=60
-        None chooses them by cross-validation.
-    names : iterable of str
-        Some of ``BOOSTERS``.
-
-    Returns
-    -------
-    frame
-        A row for each draw and method: ``draw``, ``method``; the shares of samples
-        given up among those with a wrong (``wrong_given_up``) and with a right label
-        (``right_given_up``); ``weight_ratio``, the mean weight of wrong labels over
-        that of right ones; ``rounds``; ``error``, on new samples with right labels.
+    There is a row for each draw and method, with the shares of samples given up among
+    those with a wrong and with a right label, and the mean weight of wrong labels over
+    that of right ones. ``rounds=None`` chooses them by cross-validation.
 
     Examples
     --------
@@ -161,21 +111,20 @@ def measure(
     rows = []
     for draw in range(draws):
         sample = draw_sample(draw)
+        wrong, right = sample.is_wrong, ~sample.is_wrong
         for name in names:
             fitted = fit(name, sample, rounds=rounds)
-            wrong, right = sample.is_wrong, ~sample.is_wrong
             of_right = fitted.weight[right].mean()
+            of_wrong = fitted.weight[wrong].mean()
             rows.append(
                 {
                     "draw": draw,
                     "method": name,
                     "wrong_given_up": fitted.is_given_up[wrong].mean(),
                     "right_given_up": fitted.is_given_up[right].mean(),
-                    "weight_ratio": (
-                        fitted.weight[wrong].mean() / of_right if of_right else np.nan
-                    ),
+                    "weight_ratio": of_wrong / of_right if of_right else np.nan,
                     "rounds": fitted.booster.n_iter_,
-                    "error": error_on_new(fitted.booster, draw),
+                    "error": fitted.error,
                 }
             )
     return pd.DataFrame(rows)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,14 +37,12 @@ from splboost.trees import C45Classifier, CARTClassifier, CARTRegressor
 # -------------------------------------------------------------------------------- names
 
 # What the paper calls lower and upper convex are polynomials below and above the line.
-REGULARISERS: Mapping[str, Callable[..., Pace]] = MappingProxyType(
-    {
-        "SPL hard": Hard,
-        "SPL linear": Linear,
-        "SPL lower convex": partial(Polynomial, t=1.3),
-        "SPL upper convex": partial(Polynomial, t=4.0),
-    }
-)
+REGULARISERS: Mapping[str, Callable[..., Pace]] = {
+    "SPL hard": Hard,
+    "SPL linear": Linear,
+    "SPL lower convex": partial(Polynomial, t=1.3),
+    "SPL upper convex": partial(Polynomial, t=4.0),
+}
 RIVALS = "AdaBoost", "LogitBoost", "SavageBoost", "RBoost", "RobustBoost"
 SPL = tuple(REGULARISERS)
 PAPER = (*RIVALS, *SPL)
@@ -62,6 +59,7 @@ WITH_CART = "AdaBoost (CART)", "SPL hard (CART)"
 # ------------------------------------------------------------------------- the protocol
 
 PAPER_SETS = tuple(name for name, entry in UCI_CATALOGUE.items() if entry.paper)
+SMALLEST_SETS = "pb-T-OR-D", "parkinsons", "vc-2classes", "blood", "pima", "titanic"
 NOISE = 0, 5, 10, 20, 30
 EPSILONS = 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4
 DEPTHS = 1, 2, 3
@@ -191,26 +189,15 @@ class Protocol:
 
 
 # "full" has the results of "standard", but for large sets.
-PRESETS = MappingProxyType(
-    {
-        "quick": Protocol(
-            sets=(
-                "pb-T-OR-D",
-                "parkinsons",
-                "vc-2classes",
-                "blood",
-                "pima",
-                "titanic",
-                "ringnorm",
-                "twonorm",
-            ),
-            repeats=2,
-            depths=(max(DEPTHS),),
-        ),
-        "standard": Protocol(repeats=10),
-        "full": Protocol(reduced=False),
-    }
-)
+PRESETS = {
+    "quick": Protocol(
+        sets=(*SMALLEST_SETS, "ringnorm", "twonorm"),
+        repeats=2,
+        depths=(max(DEPTHS),),
+    ),
+    "standard": Protocol(repeats=10),
+    "full": Protocol(reduced=False),
+}
 
 
 # -------------------------------------------------------------------------- the methods
@@ -222,22 +209,13 @@ THETAS = 0.0, 0.2, 1.0  # of RobustBoost, where the protocol does not say
 
 
 class Fitted(NamedTuple):
-    """A booster fitted to all training rows, and how it was chosen.
-
-    Attributes
-    ----------
-    model : with ``predict``
-    cv_error : mean error of the choice over the folds; None where none was made
-    n_estimators : rounds chosen; None where none were
-    chosen : the other parameters
-    n_fits : boosters fitted on the way, the last one included
-    """
+    """A booster fitted to all training rows, and how it was chosen."""
 
     model: Any
-    cv_error: float | None
-    n_estimators: int | None
-    chosen: dict[str, float | None]
-    n_fits: int
+    cv_error: float | None  # mean over the folds of what was chosen; None if nothing
+    n_estimators: int | None  # rounds chosen; None where none were
+    chosen: dict[str, float | None]  # the other parameters
+    n_fits: int  # boosters fitted on the way, the last one included
 
 
 class Candidate(NamedTuple):
@@ -255,38 +233,23 @@ def choose(candidates: Sequence[Candidate]) -> tuple[Candidate, int, float]:
     candidate that comes first.
     """
     accuracy = np.array([each.accuracy for each in candidates])
-    best = np.nanmax(accuracy)
-    rows, rounds = np.nonzero(accuracy >= best - ROUNDING)
-    depths = np.array([each.chosen["depth"] or 0 for each in candidates])
-    first = np.lexsort((rows, depths[rows], rounds))[0]
-    row, t = rows[first], rounds[first]
-    return candidates[row], int(t) + 1, float(accuracy[row, t])
+    ties = np.argwhere(accuracy >= np.nanmax(accuracy) - ROUNDING).tolist()
+    row, t = min(ties, key=lambda at: (at[1], candidates[at[0]].chosen["depth"] or 0))
+    return candidates[row], t + 1, float(accuracy[row, t])
 
 
 @dataclass(frozen=True)
 class Method:
-    """A booster whose rounds and parameters are chosen by cross-validation.
+    """A booster whose rounds and parameters are chosen by cross-validation."""
 
-    Attributes
-    ----------
-    booster : with its weak learner
-    takes : fields of the protocol that the result depends on
-    one_hot : whether categories become columns
-    parameters : function of the protocol: settings of the booster to compare
-    paces : function of the protocol: paces to compare, by what the choice is called
-    whole_trees : whether they may be of any depth, instead of those of the protocol
-    chooses_itself : whether the booster is SPLForest, for which nothing is chosen here
-    """
-
-    booster: Any
-    takes: tuple[str, ...] = ()
-    one_hot: bool = False
-    parameters: Callable[[Protocol], Sequence[dict[str, float]]] = lambda protocol: [{}]
-    paces: Callable[[Protocol], Sequence[tuple[dict[str, float], Pace | None]]] = (
-        lambda protocol: [({}, None)]
-    )
-    whole_trees: bool = False
-    chooses_itself: bool = False
+    booster: Any  # with its weak learner
+    # Parameters to choose, of the pace if there is one, else of the booster: the field
+    # of the protocol that lists their values, or the values
+    grid: Mapping[str, str | Sequence[float]] = field(default_factory=dict)
+    pace: Callable[..., Pace] | None = None  # from the parameters
+    one_hot: bool = False  # whether categories become columns
+    whole_trees: bool = False  # of any depth, instead of those of the protocol
+    chooses_itself: bool = False  # as SPLForest does
     definition: int = 1  # one more whenever the same settings give other results
 
     @property
@@ -295,28 +258,52 @@ class Method:
         if self.chooses_itself:
             return ()
         depths = () if self.whole_trees else ("depths",)
-        return ("rounds", "folds", *depths, *self.takes)
+        fields = [values for values in self.grid.values() if isinstance(values, str)]
+        return ("rounds", "folds", *depths, *fields)
+
+    def choices(self, protocol: Protocol) -> list[dict[str, float]]:
+        """Parameters to choose from, the one first that wins ties.
+
+        These are the mildest pace, and the highest goal of RobustBoost (low ones may
+        stall) with the smallest margin.
+        """
+        lists = [
+            sorted(
+                getattr(protocol, values) if isinstance(values, str) else values,
+                reverse=name != "theta",
+            )
+            for name, values in self.grid.items()
+        ]
+        return [dict(zip(self.grid, each, strict=True)) for each in product(*lists)]
 
     def count_fits(self, protocol: Protocol) -> int:
         """Number of boosters to fit, the final one included."""
         if self.chooses_itself:
             return 60  # as long as it takes
         n_depths = 1 if self.whole_trees else len(protocol.depths)
-        n_settings = len(self.paces(protocol)) * len(self.parameters(protocol))
-        return n_settings * n_depths * protocol.folds + 1
+        return len(self.choices(protocol)) * n_depths * protocol.folds + 1
 
-    def fit(self, draw: Draw, protocol: Protocol) -> Fitted:
+    def fit(
+        self, draw: Draw, protocol: Protocol, *, all_rounds: bool = False
+    ) -> Fitted:
         """Choose by cross-validation, and fit the choice to all training rows.
 
-        Where categories are to be columns, the draw has them so.
+        Where categories are to be columns, the draw has them so. With ``all_rounds``
+        the rounds are not chosen.
         """
         booster = clone(self.booster).set_params(
             categorical_features=draw.categorical, random_state=draw.seed, n_jobs=1
         )
         if self.chooses_itself:
             return Fitted(booster.fit(draw.X, draw.y), None, None, {}, 1)
+        booster.set_params(n_estimators=protocol.rounds)
         candidates = list(self._candidates(booster, draw, protocol))
-        best, n_rounds, accuracy = choose(candidates)
+        if all_rounds:
+            last = [each._replace(accuracy=each.accuracy[-1:]) for each in candidates]
+            best, _, accuracy = choose(last)
+            n_rounds = protocol.rounds
+        else:
+            best, n_rounds, accuracy = choose(candidates)
         model = best.booster.set_params(n_estimators=n_rounds).fit(draw.X, draw.y)
         n_fits = protocol.folds * len(candidates) + 1
         return Fitted(model, 1 - accuracy, n_rounds, best.chosen, n_fits)
@@ -325,26 +312,29 @@ class Method:
         self, booster: Any, draw: Draw, protocol: Protocol
     ) -> Iterator[Candidate]:
         depths = None if self.whole_trees else protocol.depths
-        paces = self.paces(protocol)
-        for parameters in self.parameters(protocol):
-            booster.set_params(n_estimators=protocol.rounds, **parameters)
+        choices = self.choices(protocol)
+        # All paces are fitted on one path, and other parameters on one each.
+        for together in [choices] if self.pace else [[choice] for choice in choices]:
+            paces = [self.pace(**choice) for choice in together] if self.pace else None
+            if paces is None:
+                booster.set_params(**together[0])
             path = spl_path(
                 draw.X,
                 draw.y,
                 booster=booster,
-                plateaus=[pace for _, pace in paces if pace is not None] or None,
+                plateaus=paces,
                 depths=depths,
                 cv=draw.folds,
                 n_jobs=1,
                 random_state=draw.seed,
             )
-            for (d, depth), (p, (named, pace)) in product(
-                enumerate(depths or [None]), enumerate(paces)
+            for (d, depth), (p, choice) in product(
+                enumerate(depths or [None]), enumerate(together)
             ):
                 own = clone(booster).set_params(estimator__max_depth=depth)
-                if pace is not None:
-                    own.set_params(pace=pace)
-                chosen = {"depth": depth, **parameters, **named}
+                if paces is not None:
+                    own.set_params(pace=paces[p])
+                chosen = {"depth": depth, **dict(sorted(choice.items()))}
                 yield Candidate(own, chosen, path.mean[d, p])
 
 
@@ -355,80 +345,51 @@ _PROBABILITIES = CARTClassifier(
 )
 
 
-def _goals(
-    protocol: Protocol, thetas: Sequence[float] | None = None
-) -> list[dict[str, float]]:
-    """Goals of RobustBoost, the highest first, which wins ties: low ones may stall."""
-    epsilons = sorted(protocol.epsilons, reverse=True)
-    return [
-        {"epsilon": epsilon, "theta": theta}
-        for theta, epsilon in product(thetas or protocol.thetas, epsilons)
-    ]
-
-
-def _paces(
-    regulariser: str, scale: str, protocol: Protocol
-) -> list[tuple[dict[str, float], Pace | None]]:
-    """Paces with their names, the mildest first, which wins ties."""
-    values = protocol.ages if scale == "age" else protocol.plateaus
-    return [
-        ({scale: value}, REGULARISERS[regulariser](**{scale: value}))
-        for value in sorted(values, reverse=True)
-    ]
-
-
 def _spl(
     regulariser: str = ONE_STEP,
     scale: str = "age",
+    *,
+    tree: Any = _C45,
     inner_steps: int = 1,
     whole_trees: bool = False,
-    tree: Any = _C45,
 ) -> Method:
     return Method(
         SPLBoostClassifier(tree, inner_steps=inner_steps),
-        takes=(f"{scale}s",),
+        {scale: f"{scale}s"},
+        REGULARISERS[regulariser],
         one_hot=tree is not _C45,
-        paces=partial(_paces, regulariser, scale),
         whole_trees=whole_trees,
     )
 
 
 def _robust(variant: str) -> Method:
-    return Method(
-        RobustBoostClassifier(_C45, variant=variant),
-        takes=("epsilons", "thetas"),
-        parameters=_goals,
-        definition=2,
-    )
+    booster = RobustBoostClassifier(_C45, variant=variant)
+    return Method(booster, {"theta": "thetas", "epsilon": "epsilons"}, definition=2)
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        "AdaBoost": Method(AdaBoostClassifier(_C45)),
-        "LogitBoost": Method(LogitBoostClassifier(_REGRESSION), one_hot=True),
-        "SavageBoost": Method(SavageBoostClassifier(_PROBABILITIES), one_hot=True),
-        "RBoost": Method(RBoostClassifier(_REGRESSION), one_hot=True),
-        "RobustBoost": _robust("one-sided"),
-        **{name: _spl(name) for name in SPL},
-        FOREST: Method(SPLForestClassifier(), chooses_itself=True),
-        **{
-            named: _spl(name, "plateau")
-            for name, named in zip(SPL, PLATEAU_SPL, strict=True)
-        },
-        UNTIL_CONVERGENCE: _spl(inner_steps=MANY_STEPS),
-        GRADIENT_KEPT: Method(
-            LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
-        ),
-        TWO_SIDED: _robust("two-sided"),
-        THREE_THETAS: Method(
-            RobustBoostClassifier(_C45),
-            takes=("epsilons",),
-            parameters=partial(_goals, thetas=THETAS),
-        ),
-        WHOLE_TREES[0]: Method(AdaBoostClassifier(_C45), whole_trees=True),
-        WHOLE_TREES[1]: _spl(whole_trees=True),
-        WITH_CART[0]: Method(AdaBoostClassifier(_PROBABILITIES), one_hot=True),
-        WITH_CART[1]: _spl(tree=_PROBABILITIES),
-    }
-)
+METHODS: Mapping[str, Method] = {
+    "AdaBoost": Method(AdaBoostClassifier(_C45)),
+    "LogitBoost": Method(LogitBoostClassifier(_REGRESSION), one_hot=True),
+    "SavageBoost": Method(SavageBoostClassifier(_PROBABILITIES), one_hot=True),
+    "RBoost": Method(RBoostClassifier(_REGRESSION), one_hot=True),
+    "RobustBoost": _robust("one-sided"),
+    **{name: _spl(name) for name in SPL},
+    FOREST: Method(SPLForestClassifier(), chooses_itself=True),
+    **{
+        named: _spl(name, "plateau")
+        for name, named in zip(SPL, PLATEAU_SPL, strict=True)
+    },
+    UNTIL_CONVERGENCE: _spl(inner_steps=MANY_STEPS),
+    GRADIENT_KEPT: Method(
+        LogitBoostClassifier(_REGRESSION, z_clip="gradient"), one_hot=True
+    ),
+    TWO_SIDED: _robust("two-sided"),
+    THREE_THETAS: Method(
+        RobustBoostClassifier(_C45), {"theta": THETAS, "epsilon": "epsilons"}
+    ),
+    WHOLE_TREES[0]: Method(AdaBoostClassifier(_C45), whole_trees=True),
+    WHOLE_TREES[1]: _spl(whole_trees=True),
+    WITH_CART[0]: Method(AdaBoostClassifier(_PROBABILITIES), one_hot=True),
+    WITH_CART[1]: _spl(tree=_PROBABILITIES),
+}
 EXTRAS = tuple(METHODS)[len(PAPER) :]

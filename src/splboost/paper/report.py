@@ -1,7 +1,7 @@
 """One page with all results of the paper's experiments.
 
-``SECTIONS`` says what stands on it, `tables` how it is written, and report.css how it
-looks. The page needs no network.
+report.html says what stands on it and how it looks, `tables` how numbers are written.
+The page needs no network.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pandas as pd
@@ -24,26 +25,50 @@ import pandas as pd
 from splboost._tools.progress_bar import make_report
 from splboost._tools.whole_files import has_mark, write_whole
 from splboost._tools.wording import counted
-from splboost.datasets import UCI_CATALOGUE
-from splboost.paper import gaussians, tables
+from splboost.paper import gaussians
 from splboost.paper.claims import (
     FAILS,
-    HISTORY,
     HOLDS,
     OPEN,
     PARTLY,
+    TEXTS,
     Verdict,
     judge_claims,
     judge_weights,
 )
 from splboost.paper.draw import describe_table_one
-from splboost.paper.figures import draw_figure, draw_gaussians
-from splboost.paper.protocol import EXTRAS, LARGE, NOISE, PAPER, PAPER_SETS, Protocol
+from splboost.paper.figures import (
+    draw_critical_differences,
+    draw_figure,
+    draw_gaussians,
+)
+from splboost.paper.protocol import EXTRAS, NOISE, PAPER, PAPER_SETS, Protocol
 from splboost.paper.results import COLUMNS
-from splboost.paper.statistics import Outcomes, check_results, complete_repeats
-from splboost.paper.tables import Markup, element, paragraph, picture
+from splboost.paper.statistics import (
+    ALPHA,
+    BEST_SPL,
+    CHOSEN_SPL,
+    Outcomes,
+    check_results,
+    critical_difference,
+    fewest_sets,
+    friedman,
+    is_best,
+    sets_of,
+)
+from splboost.paper.tables import (
+    Markup,
+    element,
+    error_table,
+    frame_table,
+    join,
+    paragraph,
+    picture,
+    probability,
+    rank_table,
+    rival_table,
+)
 
-TITLE = "The SPLBoost paper, run again"
 PACKAGES = "splboost", "numpy", "scipy", "scikit-learn", "numba", "pandas"
 TONES = {HOLDS: "holds", PARTLY: "partly", FAILS: "fails", OPEN: "open"}
 MARK = '<meta name="generator" content="splboost paper '
@@ -83,26 +108,17 @@ def write_report(
     Path
         That of the file.
     """
-    about = provenance(protocol) if about is None else dict(about)
-    material = Material(check_results(results, COLUMNS), about, protocol, data_home)
-    parts, links = [], []
-    with make_report(verbose, len(SECTIONS), "report") as report:
-        for n, (title, make) in enumerate(SECTIONS.items()):
-            report.show(n, title)
-            anchor = title.lower().replace(" ", "-")
-            contents = make(material)
-            parts.append(element("section", element("h2", title), *contents, id=anchor))
-            links.append(element("li", element("a", title, href=f"#{anchor}")))
-        report.show(len(SECTIONS))
-    body = Markup(
-        element("h1", TITLE)
-        + paragraph(material.summary, class_="lead")
-        + element("nav", element("ul", *links))
-        + "\n".join(parts)
-    )
-    target = Path(path)
-    write_whole(target, _document(body))
-    return target
+    about = provenance(protocol) if about is None else about
+    page = Template((files(__package__) / "report.html").read_text(encoding="utf-8"))
+    made = make_parts(check_results(results, COLUMNS), about, protocol, data_home)
+    parts: dict[str, str] = {}
+    with make_report(verbose, len(page.get_identifiers()), "report") as report:
+        report.show(0)
+        for name, part in made:
+            parts[name] = part
+            report.show(len(parts), name.replace("_", " "))
+    write_whole(Path(path), page.substitute(parts))
+    return Path(path)
 
 
 def is_report(path: Path) -> bool:
@@ -110,24 +126,8 @@ def is_report(path: Path) -> bool:
     return has_mark(path, MARK)
 
 
-def _document(body: Markup) -> str:
-    style = (files(__package__) / "report.css").read_text(encoding="utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'{MARK}{version("splboost")}">\n'
-        f"{element('title', TITLE)}\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
-
-
 def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
     """Describe how results were made: command, settings, versions and system.
-
-    Parameters
-    ----------
-    protocol : Protocol, default=None
-        That of the results.
 
     Examples
     --------
@@ -136,230 +136,158 @@ def provenance(protocol: Protocol | None = None) -> dict[str, Any]:
     >>> list(provenance(Protocol(("twonorm",), (20,), repeats=1)))
     ['date', 'command', 'settings', 'seeds', 'versions', 'system']
     """
-    of_protocol = (
-        {}
-        if protocol is None
-        else {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
-    )
-    return {
+    about: dict[str, Any] = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        **of_protocol,
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        "system": f"{platform.system()} {platform.machine()}",
     }
+    if protocol is not None:
+        about |= {"settings": asdict(protocol), "seeds": list(protocol.seeds)}
+    versions = {package: version(package) for package in PACKAGES}
+    about["versions"] = {"python": platform.python_version(), **versions}
+    return about | {"system": f"{platform.system()} {platform.machine()}"}
 
 
-# ------------------------------------------------------------------------- the sections
+# ---------------------------------------------------------------------------- the parts
 
 
-@dataclass(frozen=True)
-class Material:
-    """What the page is made from.
-
-    What is measured is measured once.
-    """
-
-    results: pd.DataFrame
-    about: dict[str, Any]
-    protocol: Protocol | None = None
-    data_home: str | os.PathLike[str] | None = None
-
-    @cached_property
-    def verdicts(self) -> list[Verdict]:
-        return judge_claims(self.results, gaussians.measure())
-
-    @property
-    def summary(self) -> str:
-        """One sentence on how many results there are, and on the verdicts."""
-        if self.results.empty:
-            return "There are no results of the protocol yet."
-        judged = [verdict.verdict for verdict in self.verdicts]
-        words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
-        table = self.results
-        return (
-            f"{counted(len(table), 'result')} on "
-            f"{counted(table['data'].nunique(), 'data set')} at "
-            f"{counted(table['noise'].nunique(), 'level')} of noise. Verdicts on "
-            f"{len(judged)} claims: {', '.join(words)}."
-        )
-
-
-def claims(material: Material) -> list[Markup]:
-    """A card for each verdict."""
-    cards = []
-    for verdict in material.verdicts:
-        basis = describe_basis(material.results, verdict.methods)
-        cards.append(
-            element(
-                "li",
-                element("span", verdict.verdict, class_="badge"),
-                element("h3", verdict.claim),
-                paragraph(" ".join(verdict.findings)),
-                paragraph(f"From {basis}.", class_="note") if basis else Markup(""),
-                paragraph(f"Rule: {verdict.rule}", class_="note"),
-                class_=TONES[verdict.verdict],
-            )
-        )
-    return [element("ul", *cards, class_="claims"), paragraph(HISTORY, class_="note")]
+def make_parts(
+    results: pd.DataFrame,
+    about: Mapping[str, Any],
+    protocol: Protocol | None,
+    data_home: str | os.PathLike[str] | None,
+) -> Iterator[tuple[str, str]]:
+    """What fills the places of report.html, by their names."""
+    yield "version", version("splboost")
+    verdicts = judge_claims(results, gaussians.measure())
+    yield "summary", join(_summarise(results, verdicts))
+    yield "claims", element("ul", *map(_card, verdicts), class_="claims")
+    for number in range(1, 6):
+        draw = partial(draw_figure, number, results if number > 3 else None)
+        yield f"figure_{number}", picture(draw, f"Figure {number}")
+    name = "Figure 3, with the rounds chosen by cross-validation"
+    yield "figure_3_chosen_rounds", picture(partial(draw_gaussians, rounds=None), name)
+    yield "statistics", join(*_compare(results))
+    tables = {v.claim: v.table for v in verdicts if v.table is not None}
+    yield (
+        "numbers",
+        join(*(join(element("h3", c), frame_table(t)) for c, t in tables.items())),
+    )
+    by_chosen_rounds = judge_weights(gaussians.measure(rounds=None))
+    assert by_chosen_rounds.table is not None
+    yield "verdict_chosen_rounds", by_chosen_rounds.verdict
+    yield "weights_chosen_rounds", frame_table(by_chosen_rounds.table)
+    outcomes = Outcomes.of(results)
+    yield "errors", "" if outcomes.cells.empty else error_table(outcomes)
+    yield "table_one", join(describe_table_one(data_home))
+    yield "how", _describe_run(results, about)
+    lacking = find_missing(results, protocol) or ["Nothing."]
+    yield "missing", element("ul", *(element("li", each) for each in lacking))
 
 
-def figures(material: Material) -> list[Markup]:
-    """Figures 1 to 5, with the third a second time."""
-    results = material.results
-    return [
-        picture(
-            lambda: draw_figure(1),
-            "Figure 1. What a sample weighs, by its margin. (a) SPLBoost with linear "
-            "weighting at λ = 2 to 6, beside other boosters. (b) Four regularisers.",
-            "Weights are scaled to be 1 at margin 0 where there is no pace. LogitBoost "
-            "is shown with the slope of its loss. The polynomials t = 1.3 and t = 4 "
-            "are those called lower and upper convex.",
-        ),
-        picture(
-            lambda: draw_figure(2),
-            "Figure 2. Losses by the margin, and the latent losses of SPLBoost. (a) "
-            "With linear weighting at λ = 2 to 6. (b) Four regularisers, lower convex "
-            "being the polynomial t = 1.3, and upper convex t = 4.",
-        ),
-        picture(
-            lambda: draw_figure(3),
-            "Figure 3. Two Gaussians with 15% wrong labels; the area of a marker is in "
-            "proportion to the weight of the sample after at most 60 rounds, up to "
-            "nine times the mean, beyond which it grows no more.",
-            "The paper does not say how many rounds it took. RobustBoost's goal was "
-            "chosen by cross-validation. C4.5 grows whole trees here, and CART trees "
-            "three deep. SPLBoost ends with a tree that has no error on the samples "
-            "it gives weight to; where that is soon, two λ may come to the same.",
-        ),
-        picture(
-            lambda: draw_gaussians(rounds=None),
-            "Figure 3, with the rounds of each booster chosen by 5-fold "
-            "cross-validation, up to 200.",
-        ),
-        picture(
-            lambda: draw_figure(4, results),
-            "Figure 4. Test error against the share of wrong training labels, on the "
-            "sets that all methods have finished a repeat of. Means over such repeats, "
-            "with standard errors; methods are drawn a little apart.",
-        ),
-        picture(
-            lambda: draw_figure(5, results),
-            "Figure 5. Share of cases, a data set at a level of noise each, in which a "
-            "method is among the best n; equals share a place, so that two who are "
-            "best count from n = 2 on. (a) The methods of the paper, of which up to "
-            "four are SPLBoost: that one of these is among the best is partly their "
-            "number. "
-            "(b) One entry for SPLBoost, the regulariser with the least test error of "
-            "each case, which favours it. (c) The regulariser that cross-validation "
-            "has chosen.",
-        ),
-    ]
+def _summarise(results: pd.DataFrame, verdicts: Sequence[Verdict]) -> str:
+    """One sentence on how many results there are, and on the verdicts."""
+    if results.empty:
+        return "There are no results of the protocol yet."
+    judged = [verdict.verdict for verdict in verdicts]
+    words = [f"{each} {judged.count(each)}" for each in TONES if each in judged]
+    return (
+        f"{counted(len(results), 'result')} on "
+        f"{counted(results['data'].nunique(), 'data set')} at "
+        f"{counted(results['noise'].nunique(), 'level')} of noise. Verdicts on "
+        f"{len(judged)} claims: {', '.join(words)}."
+    )
 
 
-def numbers(material: Material) -> list[Markup]:
-    """The tables behind the verdicts, and the errors of all cases."""
-    parts = []
-    for verdict in material.verdicts:
-        if verdict.table is not None:
-            parts += [element("h3", verdict.claim), tables.frame_table(verdict.table)]
-    chosen = judge_weights(gaussians.measure(rounds=None))
-    assert chosen.table is not None
-    parts += [
-        paragraph(
-            "The same with the rounds of each booster chosen by cross-validation, by "
-            f"which the verdict would be “{chosen.verdict}”:"
-        ),
-        tables.frame_table(chosen.table),
-    ]
-    results = material.results
-    if not results.empty:
-        large = sorted(set(results.loc[results["protocol"] == LARGE, "data"]))
-        text = f" With fewer repeats, ages and depths: {', '.join(large)}."
+def _card(verdict: Verdict) -> Markup:
+    return element(
+        "li",
+        element("span", verdict.verdict, class_="badge"),
+        element("h3", verdict.claim),
+        paragraph(" ".join(verdict.findings)),
+        paragraph(verdict.basis, class_="note") if verdict.basis else "",
+        paragraph(f"Rule: {verdict.rule}", class_="note"),
+        class_=TONES[verdict.verdict],
+    )
+
+
+def _compare(results: pd.DataFrame) -> list[Markup]:
+    """Ranks and tests, over data sets and over cases."""
+    outcomes = Outcomes.of(results)
+    n_sets, n_methods = outcomes.sets.shape
+    if n_sets == 0 or n_methods < 2:
+        return [paragraph("There is nothing to compare yet.", class_="note")]
+    parts = [rank_table(outcomes)]
+    if n_sets >= fewest_sets():
+        title = "Mean rank of the test error, all levels of noise"
         parts += [
-            element("h3", "Test errors (%) of all cases"),
             paragraph(
-                "Means over the repeats that all methods have finished, with standard "
-                f"errors; the least is bold.{text if large else ''}"
+                f"Friedman's test over {n_sets} data sets, by Iman and Davenport's F, "
+                f"has a p of {probability(friedman(outcomes.sets))}. By Nemenyi's "
+                "test, mean ranks more than "
+                f"{critical_difference(n_methods, n_sets):.2f} apart differ at "
+                f"{ALPHA:.0%}; then their bars do not overlap."
             ),
-            tables.error_table(Outcomes.of(results)),
+            picture(lambda: draw_critical_differences({title: outcomes.sets}), title),
         ]
+    else:
+        text = f"{counted(n_sets, 'data set')}: too few for a test."
+        parts.append(paragraph(text, class_="note"))
+    chosen = outcomes.with_one_spl(CHOSEN_SPL)
+    if CHOSEN_SPL in chosen.methods and len(chosen.methods) > 1:
+        best = outcomes.with_one_spl(BEST_SPL)
+        parts += [
+            element("h3", "SPLBoost against its rivals"),
+            paragraph(
+                "SPLBoost as one entry, with the regulariser that cross-validation has "
+                f"chosen, is best alone in {_count_wins(chosen, CHOSEN_SPL)}. With the "
+                "best regulariser of each case, which nobody can know and which "
+                f"favours it, it would be in {_count_wins(best, BEST_SPL)}."
+            ),
+            rival_table(chosen, CHOSEN_SPL),
+        ]
+    for beyond in TEXTS["comparisons"]:
+        methods = *beyond["others"], beyond["method"]
+        outcomes = Outcomes.of(results, methods)
+        if len(outcomes.methods) == len(methods) and len(outcomes.sets):
+            parts += [element("h3", beyond["title"]), paragraph(beyond["text"])]
+            parts += [rank_table(outcomes)] if len(methods) > len(PAPER) else []
+            parts.append(rival_table(outcomes, beyond["method"]))
     return parts
 
 
-def first_table(material: Material) -> list[Markup]:
-    """Table I beside the data."""
-    return [element("pre", describe_table_one(material.data_home))]
+def _count_wins(outcomes: Outcomes, name: str) -> str:
+    """Number of cases in which a method has fewer errors than all others."""
+    n_cases = len(outcomes.cases)
+    n_wins = is_best(outcomes.cases, [name]).sum()
+    return f"{n_wins} of {counted(n_cases, 'case')} ({n_wins / n_cases:.0%})"
 
 
-def how(material: Material) -> list[Markup]:
+def _describe_run(results: pd.DataFrame, about: Mapping[str, Any]) -> Markup:
     """Versions, settings and seeds."""
-    about, results = dict(material.about), material.results
+    lines: dict[str, Any] = {}
+    for name, value in about.items():
+        lines |= value if isinstance(value, Mapping) else {name: value}
     for column, words in {
         "version": "results of {}",
         "protocol": "sets with the {} protocol",
         "source": "data: {}",
     }.items():
-        for value, names in results.groupby(column)["data"].unique().items():
-            about[words.format(value)] = sorted(names)
+        found = results.groupby(column)["data"].unique()
+        lines |= {words.format(value): sorted(sets) for value, sets in found.items()}
     parts = []
-    for name, value in about.items():
-        fields = value if isinstance(value, Mapping) else {name: value}
-        for key, one in fields.items():
-            is_list = isinstance(one, Sequence) and not isinstance(one, str)
-            text = ", ".join(map(str, one)) if is_list else str(one)
-            parts += [element("dt", str(key)), element("dd", text)]
-    return [element("dl", *parts) if parts else paragraph("Nothing is recorded.")]
-
-
-def missing(material: Material) -> list[Markup]:
-    """List the results that are missing."""
-    found = find_missing(material.results, material.protocol)
-    if not found:
-        return [paragraph("Nothing.")]
-    return [element("ul", *(element("li", each) for each in found))]
-
-
-def describe_basis(results: pd.DataFrame, methods: Sequence[str] = PAPER) -> str:
-    """How much of the paper's protocol a comparison uses; empty if nothing.
-
-    What counts are repeats that all of the methods have finished at all levels of
-    noise.
-    """
-    outcomes = Outcomes.of(results[results["data"].isin(PAPER_SETS)], methods)
-    own = complete_repeats(outcomes.cells, outcomes.noise)
-    if own.empty:
-        return ""
-    repeats = own.groupby("data")["repeat"].nunique()
-    least, most = repeats.min(), repeats.max()
-    times = f"{most}" if least == most else f"{least} to {most}"
-    return (
-        f"{len(repeats)} of the paper's {len(PAPER_SETS)} data sets, {times} of its "
-        f"{Protocol().repeats} repeats"
-    )
+    for name, value in lines.items():
+        is_list = isinstance(value, Sequence) and not isinstance(value, str)
+        text = ", ".join(map(str, value)) if is_list else value
+        parts += [element("dt", name), element("dd", text)]
+    return element("dl", *parts) if parts else paragraph("Nothing is recorded.")
 
 
 def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> list[str]:
-    """Describe which results are missing.
+    """Describe which results are missing, in sentences.
 
     A data set is complete when it has every method of the paper at every level of
-    noise that was planned, as often as was planned.
-
-    Parameters
-    ----------
-    results : frame
-        The table of results.
-    protocol : Protocol, default=None
-        What was planned; None is the paper's levels of noise, and as many repeats as
-        were begun.
-
-    Returns
-    -------
-    list of str
-        Empty where nothing is missing.
+    noise, as often as the protocol plans; without a protocol at the paper's levels, as
+    often as was begun.
     """
     found = []
     for what, wanted, column in (
@@ -370,7 +298,7 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
             found.append(f"No results {what} {', '.join(absent)}.")
     levels = NOISE if protocol is None else protocol.noise
     own = results[results["noise"].isin(levels) & results["method"].isin(PAPER)]
-    for name in [n for n in UCI_CATALOGUE if n in set(results["data"])]:
+    for name in sets_of(results):
         repeats = own.loc[own["data"] == name, "repeat"]
         n_repeats = repeats.nunique()
         if protocol is not None:
@@ -382,14 +310,3 @@ def find_missing(results: pd.DataFrame, protocol: Protocol | None = None) -> lis
                 f"({counted(n_repeats, 'repeat')})."
             )
     return found
-
-
-SECTIONS: dict[str, Callable[[Material], list[Markup]]] = {
-    "Claims": claims,
-    "Figures": figures,
-    "Statistics": lambda material: tables.compare(material.results),
-    "Numbers": numbers,
-    "Table I": first_table,
-    "How it was run": how,
-    "What is missing": missing,
-}

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections import Counter
+from contextlib import closing
 from functools import cache
 from importlib.metadata import version as version_of
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from splboost.datasets import UCI_CATALOGUE
@@ -42,26 +43,15 @@ class Cell(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What is measured.
+    """What is measured."""
 
-    Attributes
-    ----------
-    n_train : rows to train with
-    error : on the test rows
-    cv_error : mean over the folds, of what was chosen; None without a choice
-    n_estimators : rounds chosen; None without a choice
-    chosen : the other parameters, as JSON
-    n_fits : boosters fitted
-    fit_seconds : of processor time, for choosing and fitting
-    """
-
-    n_train: int
-    error: float
-    cv_error: float | None
-    n_estimators: int | None
-    chosen: str
-    n_fits: int
-    fit_seconds: float
+    n_train: int  # rows
+    error: float  # on the test rows
+    cv_error: float | None  # mean over the folds of what was chosen; None if nothing
+    n_estimators: int | None  # rounds chosen; None where none were
+    chosen: str  # the other parameters, as JSON
+    n_fits: int  # boosters fitted
+    fit_seconds: float  # of processor time, for choosing and fitting
 
 
 TYPES: dict[str, Any] = {  # of the columns of an exported table
@@ -97,14 +87,13 @@ def settings_of(
     ``protocol`` is that of the set, and ``source`` where its data come from. Without a
     ``version`` it is the present one.
     """
-    own = METHODS[method]
-    fixed = {
-        "version": current_version() if version is None else version,
-        "definition": [DEFINITION, own.definition],
+    settings = {name: getattr(protocol, name) for name in METHODS[method].settings}
+    settings |= {
+        "version": version or current_version(),
+        "definition": [DEFINITION, METHODS[method].definition],
         "source": source,
     }
-    taken = {name: getattr(protocol, name) for name in own.settings}
-    return json.dumps(fixed | taken, sort_keys=True)
+    return json.dumps(settings, sort_keys=True)
 
 
 def _digest(settings: str) -> str:
@@ -114,17 +103,6 @@ def _digest(settings: str) -> str:
 def open_store(path: str | Path, *, read_only: bool = False) -> Store:
     """The store of the paper's results."""
     return Store(Path(path), Cell, Outcome, read_only=read_only)
-
-
-@contextmanager
-def _reading(path: str | Path) -> Iterator[Store]:
-    if not Path(path).exists():
-        raise FileNotFoundError(
-            f"{path} is not there, so there are no results yet; measure some with "
-            "splboost paper run, or name another store."
-        )
-    with closing(open_store(path, read_only=True)) as opened:
-        yield opened
 
 
 # ------------------------------------------------------------------------------ reading
@@ -155,75 +133,73 @@ def read_results(
         that the result depends on). Where results of a set come from several sources,
         the table has those of the source with most of them.
     """
-    order = {name: k for k, name in enumerate(METHODS)}
-    rows = []
-    with _reading(store) as opened:
-        for name in protocol.sets:
-            found = _rows_by_source(opened, name, protocol, version)
-            source = max(found, key=lambda each: len(found[each]), default="")
-            about = {
-                "source": source,
-                "protocol": protocol.kind(name),
-                "version": version or current_version(),
-            }
-            rows += [
-                {**row, **about, "settings": _digest(row["settings"])}
-                for row in sorted(
-                    found.get(source, ()),
-                    key=lambda r: (r["noise"], r["repeat"], order[r["method"]]),
-                )
-            ]
-        try:
-            return pd.DataFrame(rows, columns=list(COLUMNS)).astype(NUMBERS)
-        except (TypeError, ValueError) as error:
-            raise opened.damaged(error) from error
-
-
-def _rows_by_source(
-    store: Store, name: str, protocol: Protocol, version: str | None
-) -> dict[str, list[dict[str, Any]]]:
-    """The finished cells of a set, by where its data come from."""
-    own = protocol.for_set(name)
-    source_of_settings = {
-        settings_of(method, own, source, version): source
-        for source in sorted({_setting(store, s, "source") for s in store.settings()})
-        for method in METHODS
-    }
-    found = defaultdict(list)
-    for row in store.rows(source_of_settings):
-        is_of_set = row["data"] == name
-        if is_of_set and row["noise"] in own.noise and row["repeat"] in own.seeds:
-            found[source_of_settings[row["settings"]]].append(row)
-    return dict(found)
+    frame = _read_protocol(store, protocol, version)
+    counts = frame.groupby(["data", "source"]).size()
+    frame = _where(frame, ["data", "source"], set(counts.groupby("data").idxmax()))
+    order = {name: k for k, name in enumerate((*protocol.sets, *METHODS))}
+    frame = frame.sort_values(
+        ["data", "noise", "repeat", "method"],
+        key=lambda column: column.map(lambda value: order.get(value, value)),
+        ignore_index=True,
+    )
+    frame["protocol"] = frame["data"].map(protocol.kind)
+    frame["settings"] = frame["settings"].map(_digest)
+    return frame
 
 
 def count_sources(
     store: str | Path, protocol: Protocol, *, version: str | None = None
-) -> dict[str, dict[str, int]]:
+) -> pd.Series:
     """How many finished cells of each set there are from each source of its data."""
-    with _reading(store) as opened:
-        return {
-            name: {source: len(rows) for source, rows in found.items()}
-            for name in protocol.sets
-            if (found := _rows_by_source(opened, name, protocol, version))
-        }
+    frame = _read_protocol(store, protocol, version)
+    return frame.groupby(["data", "source"]).size()
 
 
 def versions_in(store: str | Path) -> dict[str, int]:
     """Number of results of each version in a store."""
-    counts: Counter[str] = Counter()
-    with _reading(store) as opened:
-        for settings, n in opened.settings().items():
-            counts[_setting(opened, settings, "version")] += n
-    return dict(counts)
+    return dict(_read_all(store)["version"].value_counts())
 
 
-def _setting(store: Store, settings: str, name: str) -> str:
-    """Read one of the settings of a cell."""
-    try:
-        return str(json.loads(settings)[name])
-    except (TypeError, ValueError, KeyError) as error:
-        raise store.damaged(error) from error
+def _read_protocol(
+    store: str | Path, protocol: Protocol, version: str | None
+) -> pd.DataFrame:
+    """The finished cells of a protocol, from all sources of data."""
+    frame = _read_all(store)
+    wanted = set()
+    for name in protocol.sets:
+        own = protocol.for_set(name)
+        for source in frame.loc[frame["data"] == name, "source"].unique():
+            settings = {settings_of(m, own, source, version) for m in METHODS}
+            wanted |= set(product(settings, [name], own.noise, own.seeds))
+    return _where(frame, ["settings", "data", "noise", "repeat"], wanted)
+
+
+def _where(frame: pd.DataFrame, names: list[str], wanted: set[Any]) -> pd.DataFrame:
+    """The rows in which these columns have one of the wanted combinations."""
+    rows = zip(*(frame[name] for name in names), strict=True)
+    is_wanted = [row in wanted for row in rows]
+    return frame[np.array(is_wanted, dtype=bool)]
+
+
+def _read_all(path: str | Path) -> pd.DataFrame:
+    """All finished cells of a store, with the version and the source of the data."""
+    if not Path(path).exists():
+        raise FileNotFoundError(
+            f"{path} is not there, so there are no results yet; measure some with "
+            "splboost paper run, or name another store."
+        )
+    with closing(open_store(path, read_only=True)) as opened:
+        rows = list(opened.find().values())
+        try:
+            settings = {
+                text: json.loads(text) for text in {r["settings"] for r in rows}
+            }
+            for row in rows:
+                for name in ("version", "source"):
+                    row[name] = settings[row["settings"]][name]
+            return pd.DataFrame(rows, columns=list(COLUMNS)).astype(NUMBERS)
+        except (TypeError, ValueError, KeyError) as error:
+            raise opened.damaged(error) from error
 
 
 # ---------------------------------------------------------------------------- importing
@@ -232,19 +208,9 @@ def _setting(store: Store, settings: str, name: str) -> str:
 def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> int:
     """Put exported results into a store, so that a run goes on from them.
 
-    Parameters
-    ----------
-    path : of a CSV that ``splboost paper export`` has written
-    store : path
-        Made where there is none. What it has of these cells stays.
-    protocol : Protocol
-        That of the results. All of them must be of its settings, else nothing is
-        imported. A run goes on only from results of the versions that are here.
-
-    Returns
-    -------
-    int
-        The cells that were not there yet.
+    All of them must be of the protocol's settings, else nothing is imported. A run goes
+    on only from results of the versions that are here. What the store, which is made
+    where there is none, has of these cells stays. Returns how many were not there yet.
     """
     rows = _read_export(path)
     cells = [_cell_of(row, protocol, path) for row in rows]
@@ -252,17 +218,15 @@ def import_results(path: str | Path, store: str | Path, protocol: Protocol) -> i
     if n > 1:
         raise ValueError(f"{path} has {cell} more than once; remove all but one.")
     with closing(open_store(store)) as opened:
-        there = opened.find(cells)
+        there = opened.find()
         for cell, row in zip(cells, rows, strict=True):
             if cell in there and there[cell]["error"] != row["error"]:
                 raise ValueError(
-                    f"{store} has an error of {there[cell]['error']} of "
-                    f"{cell}, and not {row['error']}; import into a store "
-                    "of its own."
+                    f"{store} has an error of {there[cell]['error']} of {cell}, and "
+                    f"not {row['error']}; import into a store of its own."
                 )
         return opened.adopt(
-            (cell, {name: row[name] for name in Outcome._fields}, row["version"])
-            for cell, row in zip(cells, rows, strict=True)
+            (cell, row, row["version"]) for cell, row in zip(cells, rows, strict=True)
         )
 
 
@@ -279,16 +243,12 @@ def _read_export(path: str | Path) -> list[dict[str, Any]]:
     frame = _read_csv(path, dtype=TYPES)
     if frame.empty:
         raise ValueError(f"{path} has no results; give a file that has some.")
-    is_wrong = ~frame["error"].between(0, 1)
-    if is_wrong.any():
-        line = int(is_wrong.to_numpy().argmax())
-        raise ValueError(
-            f"{path}, line {line + 2}, has error={frame['error'][line]}, which cannot "
-            f"be; {REMEDY}"
-        )
-    frame = frame.astype(object).where(frame.notna(), None)
-    rows: list[dict[str, Any]] = frame.to_dict("records")
-    return rows
+    for line, error in enumerate(frame["error"], start=2):
+        if not 0 <= error <= 1:
+            raise ValueError(
+                f"{path}, line {line}, has error={error}, which cannot be; {REMEDY}"
+            )
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def _read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
@@ -306,7 +266,7 @@ def _read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
 
 def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
     """The cell of an exported row, which must belong to the protocol."""
-    name, method = row["data"], row["method"]
+    name, noise, repeat, method = (row[each] for each in Cell._fields[1:])
     what = f"{path} has {method} on {name}"
     if name not in UCI_CATALOGUE or method not in METHODS:
         known = row["version"] == current_version()
@@ -315,7 +275,6 @@ def _cell_of(row: dict[str, Any], protocol: Protocol, path: str | Path) -> Cell:
             f"{'' if known else ', or install ' + str(row['version'])}."
         )
     own = protocol.for_set(name)
-    noise, repeat = row["noise"], row["repeat"]
     if name not in protocol.sets or noise not in own.noise or repeat not in own.seeds:
         raise ValueError(
             f"{what} with noise {noise}, repeat {repeat}, which these options leave "

@@ -4,22 +4,6 @@ Processes of this machine, or a Dask cluster, measure the cells. They know nothi
 the store: this process claims a cell when it hands it out, and writes what comes back
 at once. So a run may be killed at any point, and several may share a store.
 `run_cells` does this for any cells, `run` for those of the paper's protocol.
-
->>> import tempfile
->>> from pathlib import Path
->>> from splboost.paper.protocol import Protocol
->>> from splboost.paper.runner import read_results, run
->>> protocol = Protocol(("twonorm",), (0, 20), 1, rounds=5, folds=2, depths=(1,))
->>> with tempfile.TemporaryDirectory() as folder:
-...     store = Path(folder) / "results.sqlite"
-...     summary = run(protocol, store, methods=["LogitBoost"], n_jobs=1, verbose=0)
-...     results = read_results(store, protocol)
->>> summary.n_done
-2
->>> results[["data", "noise", "method", "n_train", "n_fits"]]
-      data  noise      method  n_train  n_fits
-0  twonorm      0  LogitBoost     5180       3
-1  twonorm     20  LogitBoost     5180       3
 """
 
 from __future__ import annotations
@@ -56,7 +40,7 @@ from splboost.paper.results import (
     read_results,
     settings_of,
 )
-from splboost.paper.store import DONE, FAILED, Store, StoreError
+from splboost.paper.store import FAILED, Store, StoreError
 
 __all__ = ["Interrupted", "Summary", "read_results", "run", "run_cells"]
 
@@ -71,23 +55,14 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass
 class Summary:
-    """Result of a run.
+    """Result of a run."""
 
-    Attributes
-    ----------
-    n_cells : cells that were asked for, of the sets that are there
-    n_there : those that the store has now, whoever has measured them
-    n_done : those measured now
-    failures : messages of those that failed, now or before
-    n_elsewhere : those that another run is measuring
-    absent : why sets could not be read, and what to do
-    """
-
-    n_cells: int
-    n_there: int = 0
-    n_done: int = 0
-    failures: list[str] = field(default_factory=list)
-    n_elsewhere: int = 0
+    n_cells: int  # asked for, of the sets that are there
+    n_there: int = 0  # in the store now, whoever has measured them
+    n_done: int = 0  # measured now
+    failures: list[str] = field(default_factory=list)  # of now or before
+    n_elsewhere: int = 0  # those that another run is measuring
+    # Why sets could not be read, and what to do
     absent: dict[str, Exception] = field(default_factory=dict)
 
 
@@ -130,16 +105,10 @@ def run(
         Whether to show how far it is.
     """
     _check(methods)
-    data: dict[str, DataSet] = {}
-    absent: dict[str, Exception] = {}
-    for name in protocol.sets:
-        try:
-            data[name] = read_set(name, download=download)
-        except (OSError, ValueError) as error:
-            absent[name] = error
+    data, absent = _read_sets(protocol.sets, download)
     if absent and tell_absent is not None:
         tell_absent(absent)
-    elif absent:
+    else:
         for reason in absent.values():
             warn(str(reason))
     cells = plan(protocol, methods, {name: each.source for name, each in data.items()})
@@ -171,11 +140,24 @@ def _check(methods: Sequence[str]) -> None:
             f"methods={methods!r} is a string; give a list of names, such as "
             f"[{methods!r}]."
         )
-    unknown = [name for name in methods if name not in METHODS]
-    if unknown:
+    if unknown := [name for name in methods if name not in METHODS]:
         raise ValueError(
             f"methods={unknown[0]!r} is unknown; the methods are {', '.join(METHODS)}."
         )
+
+
+def _read_sets(
+    names: Iterable[str], download: bool
+) -> tuple[dict[str, DataSet], dict[str, Exception]]:
+    """The sets that are there, and why others are not."""
+    data: dict[str, DataSet] = {}
+    absent: dict[str, Exception] = {}
+    for name in names:
+        try:
+            data[name] = read_set(name, download=download)
+        except (OSError, ValueError) as error:
+            absent[name] = error
+    return data, absent
 
 
 def plan(
@@ -242,9 +224,7 @@ def measure(
 def warm_up(method: str) -> None:
     """Load and compile what a method needs, so that this is not timed."""
     X, y = make_gaussians(30, random_state=0)
-    half = np.arange(y.size) % 2 == 0
-    folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
-    case = Draw(X, y, X, y, (0, 0), folds, seed=0)
+    case = Draw(X, y, X, y, (0, 0), folds=2, seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         METHODS[method].fit(case, Protocol(rounds=5)).model.predict(X)
@@ -273,40 +253,35 @@ def run_cells(
     store : Store
     tasks : dict
         By cell, in the order of work, a function and its arguments, which other
-        processes call; it gives the figures of the cell. Cells are named tuples with
-        the fields ``settings`` and ``method``.
-    title : str
-        What stands before the progress.
-    source : str
-        The state of the code, which is stored with the figures.
-    costs : dict, default=None
-        About how long each cell takes, in any unit; None is equally long.
-    warm_up : callable, default=None
-        Called here with each method that is to be measured, so that its kernels are
-        compiled before the processes start.
+        processes call; it gives what is measured. Cells have a ``method``.
+    title : what stands before the progress
+    source : state of the code, which is stored with what is measured
+    costs : about how long each cell takes, in any unit; None is equally long
+    warm_up : called here with each method that is to be measured, so that its kernels
+        are compiled before the processes start
     n_jobs, dask, verbose : as in `run`
-    data : sequence, default=()
-        Arguments to bring to the workers of a cluster beforehand.
+    data : arguments to bring to the workers of a cluster beforehand
     """
-    work = _Run(store, tasks, source, costs or dict.fromkeys(tasks, 1.0))
+    costs = costs or dict.fromkeys(tasks, 1.0)
+    work = _Run(store, tasks, source, costs)
     if missing := work.missing():
         for method in dict.fromkeys(cell.method for cell in missing):
             if warm_up is not None:
                 warm_up(method)
+        parent = os.getpid() if dask is None else None
         report = make_report(verbose, len(tasks), title, estimates=False)
         with _backend(dask, data), report:
-            parent = os.getpid() if dask is None else None
             # Again, because another run may have died and left cells.
-            while (missing := work.missing()) and work.go_through(
-                missing, n_jobs, parent, report
-            ):
-                pass
-            if work.of_others:
-                report.show(len(tasks) - len(work.missing()))
-    failed = store.find(tasks, FAILED)
-    failures = [f"{cell}: {row['failure']}" for cell, row in failed.items()]
-    n_there, n_elsewhere = len(store.find(tasks, DONE)), len(work.missing())
-    return Summary(len(tasks), n_there, work.n_done, failures, n_elsewhere)
+            while missing and work.go_through(missing, n_jobs, parent, report):
+                missing = work.missing()
+    failed = store.find(FAILED)
+    return Summary(
+        n_cells=len(tasks),
+        n_there=len(tasks.keys() & store.find().keys()),
+        n_done=work.n_done,
+        failures=[f"{c}: {failed[c]['failure']}" for c in tasks if c in failed],
+        n_elsewhere=len(work.missing()),
+    )
 
 
 @dataclass
@@ -319,13 +294,12 @@ class _Run:
     costs: Mapping[Any, float]
     n_done: int = 0
     n_failed: int = 0
-    of_others: set[Any] = field(default_factory=set)
     claimed: set[Any] = field(default_factory=set)
     trouble: StoreError | None = None
 
     def missing(self) -> list[Any]:
         """The cells that are neither finished nor failed."""
-        known = self.store.find(self.tasks, DONE) | self.store.find(self.tasks, FAILED)
+        known = self.store.find().keys() | self.store.find(FAILED).keys()
         return [cell for cell in self.tasks if cell not in known]
 
     def go_through(
@@ -344,7 +318,7 @@ class _Run:
                     joblib.delayed(attempt)(parent, cell, *self.tasks[cell])
                     for cell in self._claim(missing, time_left)
                 )
-            for cell, outcome in outcomes:
+            for n_now, (cell, outcome) in enumerate(outcomes, start=1):
                 if isinstance(outcome, str):
                     self.store.fail(cell, outcome)
                     self.n_failed += 1
@@ -352,18 +326,15 @@ class _Run:
                     self.store.finish(cell, outcome, self.source)
                     self.n_done += 1
                 self.claimed.discard(cell)
-                n_now += 1
                 text = time_left.after(self.costs[cell])
                 if self.n_failed:
                     text += f", {self.n_failed} failed"
-                if self.of_others:
-                    text += f", {len(self.of_others)} by another run"
                 report.show(n_known + n_now, text)
         except KeyboardInterrupt:
+            n_there = len(self.tasks.keys() & self.store.find().keys())
             raise Interrupted(
-                f"Stopped with {len(self.store.find(self.tasks, DONE))} of "
-                f"{len(self.tasks)} cells measured; the same command goes on from "
-                "here."
+                f"Stopped with {n_there} of {len(self.tasks)} cells measured; the same "
+                "command goes on from here."
             ) from None
         except BrokenProcessPool as error:
             raise RuntimeError(
@@ -381,15 +352,15 @@ class _Run:
         """Claim cells as they are handed out, which a thread of joblib may do."""
         for cell in cells:
             try:
-                if not self.store.claim(cell):
-                    self.of_others.add(cell)
-                    time_left.spare(self.costs[cell])
-                    continue
+                is_ours = self.store.claim(cell)
             except StoreError as error:  # joblib would wait for ever
                 self.trouble = error
                 return
-            self.claimed.add(cell)
-            yield cell
+            if is_ours:
+                self.claimed.add(cell)
+                yield cell
+            else:
+                time_left.spare(self.costs[cell])
 
 
 def attempt(

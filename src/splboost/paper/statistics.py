@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from splboost.datasets import UCI_CATALOGUE
 from splboost.paper.protocol import PAPER, RIVALS, SPL
 
 ALPHA = 0.05
@@ -32,8 +33,8 @@ CV_DIGITS = 7  # errors of cross-validation that differ less are equal
 DIGITS = 9  # what differs less is equal: means of the same figures differ by rounding
 
 
-def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
-    """Fewest data sets with which a signed-rank test can reach the level.
+def fewest_sets(n_tests: int = 1) -> int:
+    """Fewest data sets with which a signed-rank test can reach the level of 5%.
 
     If all n differences have one sign, the two-sided p is 2 / 2ⁿ, and Holm's correction
     takes as many times that as there are tests.
@@ -43,7 +44,7 @@ def fewest_sets(n_tests: int = 1, alpha: float = ALPHA) -> int:
     >>> [fewest_sets(n_tests) for n_tests in (1, 5, 8)]
     [6, 8, 9]
     """
-    return math.floor(math.log2(2 * n_tests / alpha)) + 1
+    return math.floor(math.log2(2 * n_tests / ALPHA)) + 1
 
 
 def complete_cells(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -60,10 +61,24 @@ def complete_repeats(table: pd.DataFrame, noise: Sequence[Any]) -> pd.DataFrame:
     return own[levels == len(noise)]
 
 
-def by_set(table: pd.DataFrame, measure: str, methods: Sequence[str]) -> pd.DataFrame:
-    """Mean of a measure for each data set and method, over all that is there."""
-    means = table.groupby(["data", "method"])[measure].mean().unstack("method")
-    return means.reindex(columns=methods)
+def mean_of(
+    cells: pd.DataFrame, methods: Sequence[str], *keys: str, measure: str = "error"
+) -> pd.DataFrame:
+    """Mean of a measure for each method, over all cells that have the same keys."""
+    means = cells.groupby([*keys, "method"])[measure].mean().unstack("method")
+    return means.reindex(columns=list(methods))
+
+
+def sets_of(cells: pd.DataFrame) -> list[str]:
+    """Data sets that there are cells of, in the order of the catalogue."""
+    place = {name: k for k, name in enumerate(UCI_CATALOGUE)}
+    return sorted(set(cells["data"]), key=lambda name: (place.get(name, 99), name))
+
+
+def span(counts: pd.Series) -> str:
+    """Least and most of some counts, in words."""
+    least, most = counts.min(), counts.max()
+    return f"{most}" if least == most else f"{least} to {most}"
 
 
 def ranks(means: pd.DataFrame) -> pd.DataFrame:
@@ -91,9 +106,9 @@ def friedman(means: pd.DataFrame) -> float:
     return float(stats.f.sf((n_sets - 1) * square / left, *freedom))
 
 
-def critical_difference(n_methods: int, n_sets: int, alpha: float = ALPHA) -> float:
-    """Nemenyi's: mean ranks further apart than this differ, at the level alpha."""
-    q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
+def critical_difference(n_methods: int, n_sets: int) -> float:
+    """Nemenyi's: mean ranks further apart than this differ, at the level of 5%."""
+    q = stats.studentized_range.ppf(1 - ALPHA, n_methods, np.inf) / math.sqrt(2)
     return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
@@ -118,10 +133,9 @@ def signed_rank(differences: np.ndarray, alternative: str = "two-sided") -> floa
     return float(stats.wilcoxon(rounded, alternative=alternative).pvalue)
 
 
-def wins_ties_losses(reference: np.ndarray, rival: np.ndarray) -> tuple[int, int, int]:
-    """How often the reference has less, as much, and more than the rival."""
-    difference = np.round(np.asarray(reference) - np.asarray(rival), DIGITS)
-    signs = np.sign(difference)
+def wins_ties_losses(differences: np.ndarray) -> tuple[int, int, int]:
+    """How often one of two has less than the other, as much, and more."""
+    signs = np.sign(np.round(differences, DIGITS))
     return int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())
 
 
@@ -144,61 +158,25 @@ def interval_over_sets(counts: pd.Series, repeats: int = 2000) -> tuple[float, f
     return float(low), float(high)
 
 
-def against(
-    means: pd.DataFrame, reference: str, planned: Sequence[str] = ()
-) -> pd.DataFrame:
-    """The reference against each rival; negative differences are in its favour.
-
-    Beside probabilities adjusted for all rivals are those for the ``planned`` ones
-    alone, which were named beforehand; NaN for the others.
-    """
-    rows = []
+def against(means: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """The reference against each rival; negative differences are in its favour."""
+    own, rows = means[reference].to_numpy(), []
     for rival in means.columns.drop(reference):
-        own, other = means[reference].to_numpy(), means[rival].to_numpy()
-        wins, ties, losses = wins_ties_losses(own, other)
+        difference = own - means[rival].to_numpy()
+        wins, ties, losses = wins_ties_losses(difference)
         rows.append(
             {
                 "rival": rival,
-                "difference": float(np.mean(own - other)),
-                "median": float(np.median(own - other)),
+                "difference": float(difference.mean()),
+                "median": float(np.median(difference)),
                 "wins": wins,
                 "ties": ties,
                 "losses": losses,
-                "p": signed_rank(own - other),
+                "p": signed_rank(difference),
             }
         )
     table = pd.DataFrame(rows)
-    table["p_holm"] = holm(table["p"].to_numpy())
-    named = table["rival"].isin(planned)
-    table["p_planned"] = np.nan
-    table.loc[named, "p_planned"] = holm(table.loc[named, "p"].to_numpy())
-    return table
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Ranks of the methods over some data sets, and whether they differ."""
-
-    title: str
-    mean_ranks: pd.Series
-    n_sets: int
-    friedman: float
-    critical_difference: float
-
-    @classmethod
-    def of(cls, title: str, means: pd.DataFrame) -> Comparison:
-        n_sets, n_methods = means.shape
-        return cls(
-            title,
-            ranks(means).mean(),
-            n_sets,
-            friedman(means),
-            critical_difference(n_methods, n_sets),
-        )
-
-    @property
-    def is_testable(self) -> bool:
-        return self.n_sets >= fewest_sets()
+    return table.assign(p_holm=holm(table["p"].to_numpy()))
 
 
 # ----------------------------------------------------- what may be compared of a table
@@ -219,20 +197,11 @@ def check_results(
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Errors of some methods on the draws that all of them have finished.
-
-    Parameters
-    ----------
-    methods : tuple of str
-    cells : frame
-        Rows of the table of results.
-    noise : tuple of int
-        Levels that a data set must have to be averaged over them.
-    """
+    """Errors of some methods on the draws that all of them have finished."""
 
     methods: tuple[str, ...]
-    cells: pd.DataFrame
-    noise: tuple[int, ...]
+    cells: pd.DataFrame  # rows of the table of results
+    noise: tuple[int, ...]  # levels that a data set must have to be averaged over them
 
     @classmethod
     def of(cls, results: pd.DataFrame, methods: Sequence[str] = PAPER) -> Outcomes:
@@ -247,9 +216,7 @@ class Outcomes:
     @cached_property
     def cases(self) -> pd.DataFrame:
         """Mean errors over the repeats: a row for each set and level of noise."""
-        keys = ["data", "noise", "method"]
-        means = self.cells.groupby(keys)["error"].mean().unstack("method")
-        return means.reindex(columns=list(self.methods))
+        return mean_of(self.cells, self.methods, "data", "noise")
 
     @cached_property
     def sets(self) -> pd.DataFrame:
@@ -258,17 +225,16 @@ class Outcomes:
         Only repeats count that have every level.
         """
         whole = complete_repeats(self.cells, self.noise)
-        return by_set(whole, "error", self.methods)
+        return mean_of(whole, self.methods, "data")
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """Mean errors over sets: a row for each method, a column for each level.
+        """Mean errors over sets: a row for each level of noise.
 
         Sets count alike, however many repeats they have.
         """
         whole = complete_repeats(self.cells, self.noise)
-        of_set = whole.groupby(["method", "noise", "data"])["error"].mean()
-        return of_set.groupby(["method", "noise"]).mean().unstack("noise")
+        return mean_of(whole, self.methods, "noise", "data").groupby("noise").mean()
 
     def at(self, noise: Iterable[int]) -> Outcomes:
         """The outcomes at some levels of noise."""
@@ -279,11 +245,8 @@ class Outcomes:
     def rises(self, low: int, high: int) -> pd.DataFrame:
         """Rise of the errors from one level of noise to another, by set."""
         pair = complete_repeats(self.cells, [low, high])
-        means = pair.groupby(["noise", "data", "method"])["error"].mean()
-        if means.empty:
-            return pd.DataFrame(columns=list(self.methods), dtype=float)
-        rise = (means[high] - means[low]).unstack("method")
-        return rise.reindex(columns=list(self.methods))
+        means = mean_of(pair, self.methods, "noise", "data")
+        return means if means.empty else means.loc[high] - means.loc[low]
 
     def top_shares(self) -> pd.DataFrame:
         """Share of cases in which a method is among the best n, for n = 1, 2, ...
@@ -291,17 +254,10 @@ class Outcomes:
         A row for each n, a column for each method.
         """
         places = np.arange(1, self.cases.shape[1] + 1)
-        if not len(self.cases):
-            return pd.DataFrame(np.nan, index=places, columns=self.cases.columns)
         # Who shares the first two places has rank 1.5, and is not among the best one.
         is_within = ranks(self.cases).to_numpy() <= places[:, None, None]
         shares = is_within.mean(axis=1)
         return pd.DataFrame(shares, index=places, columns=self.cases.columns)
-
-    def compare(self, title: str) -> Comparison | None:
-        """Ranks over data sets; None where there is nothing to compare."""
-        n_sets, n_methods = self.sets.shape
-        return Comparison.of(title, self.sets) if n_sets and n_methods > 1 else None
 
     def with_one_spl(self, choice: str) -> Outcomes:
         """Replace the regularisers of SPLBoost by one entry beside the rivals.
@@ -312,21 +268,21 @@ class Outcomes:
         """
         own = [name for name in self.methods if name in SPL]
         rivals = [name for name in self.methods if name in RIVALS]
+        others = self.cells[self.cells["method"].isin(rivals)]
+        if not own:
+            return Outcomes(tuple(rivals), others, self.noise)
         spl = self.cells[self.cells["method"].isin(own)]
-        if choice == BEST_SPL and own:
+        if choice == BEST_SPL:
             best = self.cases[own].idxmin(axis=1).rename("best").reset_index()
             spl = spl.merge(best, on=["data", "noise"])
-            spl = spl[spl["method"] == spl["best"]].drop(columns="best")
-        elif own:
-            order = spl["method"].map({name: k for k, name in enumerate(own)})
+            spl = spl[spl["method"] == spl["best"]]
+        else:
+            order = spl["method"].map(own.index)
             known = spl["cv_error"].round(CV_DIGITS)
             spl = spl.assign(order=order, known=known).sort_values(["known", "order"])
-            spl = spl.groupby(["data", "noise", "repeat"]).head(1)
-            spl = spl.drop(columns=["order", "known"])
-        others = self.cells[self.cells["method"].isin(rivals)]
+            spl = spl.drop_duplicates(["data", "noise", "repeat"])
         cells = pd.concat([others, spl.assign(method=choice)], ignore_index=True)
-        names = (*rivals, choice) if own else tuple(rivals)
-        return Outcomes(names, cells, self.noise)
+        return Outcomes((*rivals, choice), cells[others.columns], self.noise)
 
 
 def is_best(cases: pd.DataFrame, candidates: Sequence[str]) -> pd.Series:

@@ -54,16 +54,6 @@ def _start_of(process: int) -> float | None:
         return None
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder where there is none."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OSError(
-            f"{folder} cannot be a folder ({error.strerror}); name another one."
-        ) from error
-
-
 def _check_header(path: Path) -> None:
     """Refuse what cannot be a store, before SQLite touches it."""
     if not path.is_file():
@@ -96,8 +86,7 @@ class Store:
     ----------
     path : Path
     cell : class of named tuples
-        What is measured in one go. Its fields are texts or whole numbers; one of them
-        is ``settings``.
+        What is measured in one go. Its fields are texts or whole numbers.
     measures : class of named tuples
         What is measured. Its fields are numbers or texts.
     read_only : bool, default=False
@@ -114,10 +103,8 @@ class Store:
         self._columns = *names, "source", "failure"
         self._is_cell = " AND ".join(f"{name} = ?" for name in cell._fields)
         self._lock = threading.RLock()
-        if not read_only:
-            make_folder(path.parent)
-            if not path.exists():
-                self._make_file()
+        if not read_only and not path.exists():
+            self._make_file()
         _check_header(path)
         try:
             # Not mode=ro, which cannot read what a killed process has left half done.
@@ -146,6 +133,7 @@ class Store:
         target = Path(os.path.realpath(self.path))
         part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.{PART}")
         try:
+            target.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(part)) as connection:
                 connection.execute(
                     f"CREATE TABLE cells ({', '.join(self._columns)}, "
@@ -164,7 +152,8 @@ class Store:
                 "folder writable, make room on the disk, or name another file."
             ) from error
         finally:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
 
     def _check_contents(self) -> None:
         there = {row["name"] for row in self._run("PRAGMA table_info(cells)")}
@@ -227,25 +216,14 @@ class Store:
                 raise
             self._run("COMMIT")
 
-    # ------------------------------------------------------------------------- writing
-
     def claim(self, cell: Any) -> bool:
         """Whether this process is now the one to measure the cell."""
         with self._transaction():
             found = self._run(f"SELECT * FROM cells WHERE {self._is_cell}", cell)
             if found and not self._is_void(found[0]):
                 return False
-            self._insert(cell)
+            self._put(cell)
         return True
-
-    def _insert(self, cell: Any) -> None:
-        """Record this process as the owner of a cell."""
-        values = *cell, CLAIMED, *self._owner, time.time()
-        self._run(
-            f"INSERT OR REPLACE INTO cells ({', '.join(self._cell._fields)}, "
-            f"{', '.join(BOOKKEEPING)}) VALUES ({', '.join('?' * len(values))})",
-            values,
-        )
 
     def _is_void(self, row: sqlite3.Row) -> bool:
         """Whether a claim has lapsed because its process has ended."""
@@ -256,39 +234,39 @@ class Store:
         start = _start_of(row["process"])
         return start is None or abs(start - row["process_start"]) > CLOCK_ERROR
 
-    def finish(self, cell: Any, figures: Mapping[str, Any], source: str) -> None:
-        """Store what was measured, and the state of the code."""
-        names = self._measures._fields
+    def _put(self, cell: Any, state: str = CLAIMED, **columns: Any) -> None:
+        """Write the row of a cell, with this process as its owner."""
+        bookkeeping = (state, *self._owner, time.time())
+        row = cell._asdict() | dict(zip(BOOKKEEPING, bookkeeping, strict=True))
+        row |= columns
         self._run(
-            "UPDATE cells SET state = ?, time = ?, source = ?, "
-            f"{', '.join(f'{name} = ?' for name in names)} WHERE {self._is_cell}",
-            (DONE, time.time(), source, *(figures[name] for name in names), *cell),
+            f"INSERT OR REPLACE INTO cells ({', '.join(row)}) "
+            f"VALUES ({', '.join('?' * len(row))})",
+            row.values(),
         )
+
+    def finish(self, cell: Any, measured: Mapping[str, Any], source: str) -> None:
+        """Store what was measured, and the state of the code."""
+        measures = {name: measured[name] for name in self._measures._fields}
+        self._put(cell, DONE, source=source, **measures)
+
+    def fail(self, cell: Any, failure: str) -> None:
+        """Store why a cell failed; it is not tried again unless asked for."""
+        self._put(cell, FAILED, failure=failure)
 
     def adopt(self, finished: Iterable[tuple[Any, Mapping[str, Any], str]]) -> int:
         """Store cells that were measured elsewhere, all or none; counts new ones.
 
-        Parameters
-        ----------
-        finished : cells, their figures and the state of the code
+        Each comes with what was measured and the state of the code.
         """
         n_new = 0
         with self._transaction():
-            for cell, figures, source in finished:
-                found = self._run(f"SELECT * FROM cells WHERE {self._is_cell}", cell)
-                if found and found[0]["state"] == DONE:
-                    continue
-                self._insert(cell)
-                self.finish(cell, figures, source)
-                n_new += 1
+            there = self.find()
+            for cell, measured, source in finished:
+                if cell not in there:
+                    self.finish(cell, measured, source)
+                    n_new += 1
         return n_new
-
-    def fail(self, cell: Any, failure: str) -> None:
-        """Store why a cell failed; it is not tried again unless asked for."""
-        self._run(
-            f"UPDATE cells SET state = ?, time = ?, failure = ? WHERE {self._is_cell}",
-            (FAILED, time.time(), failure, *cell),
-        )
 
     def release(self, cell: Any) -> None:
         """Give up the claim on a cell."""
@@ -300,29 +278,8 @@ class Store:
         """Let cells that failed be tried again."""
         self._run("DELETE FROM cells WHERE state = ?", (FAILED,))
 
-    # ------------------------------------------------------------------------- reading
-
-    def settings(self, state: str = DONE) -> dict[str, int]:
-        """The settings of cells in the state, and how many each has."""
-        count = "SELECT settings, COUNT(*) FROM cells WHERE state = ? GROUP BY settings"
-        return dict(map(tuple, self._run(count, (state,))))
-
-    def rows(self, settings: Iterable[str], state: str = DONE) -> list[dict[str, Any]]:
-        """All cells of these settings that are in the state."""
-        wanted = sorted(set(settings))
-        found = self._run(
-            "SELECT * FROM cells WHERE state = ? "
-            f"AND settings IN ({', '.join('?' * len(wanted))}) "
-            f"ORDER BY {', '.join(self._cell._fields)}",
-            (state, *wanted),
-        )
-        return [dict(row) for row in found]
-
-    def find(self, cells: Iterable[Any], state: str = DONE) -> dict[Any, Any]:
-        """Rows of those cells that are in the state, in the order of the cells."""
-        cells = list(cells)
-        rows = {
-            self._cell(*(row[name] for name in self._cell._fields)): row
-            for row in self.rows({cell.settings for cell in cells}, state)
-        }
-        return {cell: rows[cell] for cell in cells if cell in rows}
+    def find(self, state: str = DONE) -> dict[Any, dict[str, Any]]:
+        """The rows of all cells in the state, by cell."""
+        rows = self._run("SELECT * FROM cells WHERE state = ?", (state,))
+        names = self._cell._fields
+        return {self._cell(*(row[name] for name in names)): dict(row) for row in rows}

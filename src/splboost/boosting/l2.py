@@ -15,14 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
-from splboost._data.labels import encode_numbers
+from splboost._data.labels import check_weights, encode_numbers
+from splboost._data.table import read_table
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.loop import Round
+from splboost.boosting.fitting import FitData, Samples
+from splboost.boosting.learners import check_weak_learner
+from splboost.boosting.loop import Round, Weak
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State
-from splboost.boosting.steps import Means, ValueStep, Weak
+from splboost.boosting.steps import Means, ValueStep
 from splboost.losses import Squared
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import ClassCurves, is_paced
@@ -185,10 +187,12 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
     # ----------------------------------------------------------- what the base asks for
 
-    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
-        return encode_numbers(self, y, weight.size)
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        table = read_table(self, X, check_weak_learner(self), reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
+        return Samples(table, X, encode_numbers(self, y, table.n_rows), weight)
 
-    def _resolve_paces(self, samples: Samples) -> None:
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
         if isinstance(self.pace, dict):
             raise TypeError(
                 f"pace={self.pace!r} is a dict by class; a regression has none. Give a "

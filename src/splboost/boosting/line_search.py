@@ -8,8 +8,9 @@ import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.maths import clip, exp
+from splboost.boosting.loop import Weak
 from splboost.boosting.state import CHUNK, MOST_MARGIN, State, add_up
-from splboost.boosting.steps import ValueStep, Weak
+from splboost.boosting.steps import ValueStep
 
 NO_SLOPE = 1e-6  # of the loss, per unit of weight, that leaves nothing to do
 SHORTEST, N_DOUBLINGS = 2.0**-6, 7

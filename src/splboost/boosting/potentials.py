@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
+from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round, Rows, Step, Weak
 from splboost.boosting.potential_kernels import (
     FARTHEST,
     Course,
@@ -30,7 +30,7 @@ from splboost.boosting.potential_kernels import (
     weigh_samples,
 )
 from splboost.boosting.state import State
-from splboost.boosting.steps import Rows, Step, Votes, Weak, weights_to_fit
+from splboost.boosting.steps import Votes, weights_to_fit
 
 FloatArray = NDArray[np.float64]
 
@@ -322,8 +322,8 @@ class PotentialState(State):
     def mark(self, mark: Any) -> None:
         self.times, self.endings = list(mark[0]), list(mark[1])
 
-    def follow(self, weak: list[Any], time: Any = None) -> None:
-        super().follow(weak, time)
+    def follow(self, weak: list[Any], time: Any = None, shift: float = 0.0) -> None:
+        super().follow(weak)
         self.times.append(time)
 
     def rewind(self, n_rounds: int) -> None:
@@ -377,11 +377,11 @@ class PotentialStep(Step):
     ) -> Round:
         """Fit to the present weights, and solve for the moves."""
         potential, endings = state.potential, list(state.endings)
-        n = len(learners.each)
+        n = len(learners)
         fitted: list[Weak | None] = [None] * n
         steps, time = np.zeros(n), state.time.copy()
         unused, error, has_edge = None, None, False
-        for k, learner in enumerate(learners.each):
+        for k, learner in enumerate(learners):
             if endings[k]:
                 continue
             weight = weights_to_fit(learner, state.weight[k], rows)

@@ -16,7 +16,8 @@ from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
+from splboost.boosting.fitting import FitData, Fitting, Samples
+from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK, VOTES
 from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
@@ -26,9 +27,7 @@ from splboost.boosting.potentials import (
     decays,
 )
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import level_ties
-from splboost.boosting.steps import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
 FloatArray = NDArray[np.float64]
@@ -77,7 +76,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
     def _potential(self) -> RobustPotential | BrownPotential:
         """The potential, its parameters checked."""
 
-    def _resolve_paces(self, samples: Samples) -> None:
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
         if self.scoring == "loss":
             raise ValueError(
                 f'scoring="loss" says nothing of {type(self).__name__}, which keeps '
@@ -108,11 +107,10 @@ class BasePotentialBooster(BaseBoostedClassifier):
         if len(times) < self.n_iter_:  # the first learner is of no consequence
             times = np.zeros((self.n_iter_, state.n_outputs))
         self.times_ = times[:, 0] if state.n_outputs == 1 else times
-        self.sample_potential_ = data.spread(state.potentials())
+        self.sample_potential_ = np.full(data.used.size, np.nan)
+        self.sample_potential_[data.used] = state.potentials()
 
-    def _warn_of_results(
-        self, data: FitData, n_rounds: int, *, some_dropped: bool
-    ) -> None:
+    def _warn_of_results(self, fitting: Fitting) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
         rounds = counted(self.n_iter_, "round")
         # With more than two classes, of the one that has come least far.

@@ -16,8 +16,7 @@ from splboost._data.table import Table
 from splboost._tools.wording import counted
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
-from splboost.boosting.samples import HELD_OUT
-from splboost.boosting.validation import EarlyStopping
+from splboost.boosting.validation import HELD_OUT, EarlyStopping
 
 REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
 SET_BACK = "set it back, or set warm_start=False to start anew."

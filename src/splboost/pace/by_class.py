@@ -58,7 +58,7 @@ def resolve_pace(pace: str | Pace | None) -> Pace | None:
             raise ValueError(f"pace={pace!r} is no known regulariser; pass {choices}.")
         return _NAMES[pace]()
     if isinstance(pace, Scaled):
-        _ = pace.resolved_age
+        pace._scales()
     elif isinstance(pace, type) and issubclass(pace, Pace):
         raise TypeError(f"pace={pace.__name__} is a class; pass {pace.__name__}().")
     elif callable(getattr(pace, "weight", None)) and not isinstance(pace, Pace):

@@ -1,4 +1,4 @@
-"""L2Boost, paced on request: a regression, with the state and step of its residuals.
+"""L2Boost, paced on request: a regression, with the state of its residuals.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
 values on the grid (``steps.GRID``) are as exact for targets of any size.
@@ -21,7 +21,6 @@ from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.fitting import FitData, Samples
 from splboost.boosting.learners import check_weak_learner
-from splboost.boosting.loop import Round, Weak
 from splboost.boosting.progress import Progress
 from splboost.boosting.state import State
 from splboost.boosting.steps import Means, ValueStep
@@ -242,7 +241,8 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return ResidualState(y, weight, pace, rounds, self.start_, self._unit)
 
     def _make_step(self, weight: FloatArray) -> Any:
-        return ResidualStep(self.learning_rate, float(weight.sum()), self._unit)
+        link, total = Means(self.learning_rate), float(weight.sum())
+        return ValueStep(link, total, unit=self._unit)
 
     def _learner_shares(self) -> FloatArray:
         """By squares: variance is removed in the square of each learner's unit."""
@@ -256,7 +256,7 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
             self.scale_ = state.scale * self._unit
 
 
-# ------------------------------------------------------------------- state and step
+# ------------------------------------------------------------------------- the state
 
 
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:
@@ -322,7 +322,6 @@ class ResidualState(State):
         self.weight = np.empty((1, y.size))
         self.target = np.empty((1, y.size))
         self.scale: float | None = None
-        self.scale_of_target = 1.0
         self.latent = math.nan  # as long as a pace has no scale
         self._unit = unit
         self._warm_rounds = warm_rounds
@@ -333,8 +332,8 @@ class ResidualState(State):
         residual = self.y - self.score[0]
         weight = self.sample_weight
         if self._curves.is_plain:
-            loss = Squared().value(self._unit * residual)
-            self.latent = float((weight * loss).sum())
+            latent = self._unit**2 * self._loss(residual)
+            self.latent = float((weight * latent).sum())
         elif paced and self.scale is None:
             self.scale = robust_deviation(residual, weight)
         v = self.paces() if paced else np.ones(self.n_samples)
@@ -379,24 +378,3 @@ class ResidualState(State):
         if total == 0:
             return 1.0 if left == 0 else 0.0
         return 1 - left / total
-
-
-class ResidualStep(ValueStep):
-    """Adds what a learner makes of the residuals.
-
-    ``unit`` is that of the scores.
-    """
-
-    def __init__(self, learning_rate: float, total_weight: float, unit: float) -> None:
-        super().__init__(Means(learning_rate), total_weight)
-        self.unit = unit
-
-    def factor(self, state: Any, k: int, weak: Weak) -> float:
-        """Targets were residuals in a unit of their own."""
-        return state.scale_of_target
-
-    def propose(self, *given: Any, paced: bool) -> Round:
-        """The coefficient is in units of y."""
-        new = super().propose(*given, paced=paced)
-        new.coefficient *= self.unit
-        return new

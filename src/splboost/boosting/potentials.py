@@ -22,10 +22,7 @@ from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round, Rows, St
 from splboost.boosting.potential_kernels import (
     FARTHEST,
     Course,
-    count_selected,
-    face,
     place,
-    share_missed,
     solve,
     weigh_samples,
 )
@@ -341,13 +338,13 @@ class PotentialState(State):
         """Set margins and weights at the present scores and times."""
         for k in range(self.n_outputs):
             margin, time = self.margin[k], self.time[k]
-            fade = self.potential.decay(time)
-            face(self.score[k], self.is_own[k], fade, margin)
+            margin[:] = np.where(self.is_own[k], self.score[k], -self.score[k])
+            margin *= self.potential.decay(time)
             self.totals[k] = self.potential.weigh(
                 margin, time, self.sample_weight, self.weight[k]
             )
         self.latent = sum(self.totals) / self.n_outputs
-        self.n_selected = count_selected(self.weight)
+        self.n_selected = int(np.count_nonzero((self.weight > 0).any(axis=0)))
 
     def paces(self) -> FloatArray:
         return np.ones(self.n_samples)
@@ -391,7 +388,8 @@ class PotentialStep(Step):
             weak = learner.fit(weight)
             weak.set_output(Votes())
             right = (weak.of_samples() > 0) == state.is_own[k]
-            error = share_missed(state.weight[k], right)
+            missed = np.where(right, 0.0, state.weight[k])
+            error = float(missed.sum() / state.weight[k].sum())
             move = potential.solve(
                 state.margin[k],
                 right,

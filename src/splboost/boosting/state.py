@@ -215,9 +215,11 @@ class State:
     one_class : whether these are all of one class
     latent : summed latent loss at the present scores
     time : of potentials that change with it; None for losses
+    scale_of_target : what targets are in units of
     """
 
     time: Any = None
+    scale_of_target = 1.0  # what targets are in units of
     shift = _base = 0.0  # of the margins that weights are those of
 
     def __init__(

@@ -87,11 +87,14 @@ class ValueStep(Step):
     tolerance : float
         A change of the latent objective, per unit of weight, below which it has
         converged.
+    unit : float
+        Of the scores, as users know them.
     """
 
     link: Any
     total_weight: float
     tolerance: float = 0.0
+    unit: float = 1.0
 
     def propose(self, learners: Any, state: State, rows: Rows, *, paced: bool) -> Round:
         n = len(learners)
@@ -111,13 +114,13 @@ class ValueStep(Step):
                 weak.keep()
             if factors[k] or n == 1:
                 fitted[k] = weak
-        coefficient = factors[0] if n == 1 else factors
+        coefficient = self.unit * (factors[0] if n == 1 else factors)
         has_edge = bool(factors.any())
         return Round(fitted, has_edge, coefficient, None, state.n_selected)
 
     def factor(self, state: State, k: int, weak: Weak) -> float:
         """By how much to multiply what a learner adds to class k; 0 leaves it out."""
-        return 1.0
+        return state.scale_of_target
 
     def reason_without_edge(self, new: Round, n_kept: int) -> str:
         return CONVERGED if n_kept else NO_EDGE

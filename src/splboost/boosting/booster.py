@@ -23,7 +23,7 @@ from splboost._data.table import Table, TableEstimator, read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
-from splboost.boosting.fitting import FitData, Fitting, Samples, divide
+from splboost.boosting.fitting import Fitting, Samples, divide
 from splboost.boosting.learners import make_learners
 from splboost.boosting.loop import (
     FINISHED,
@@ -329,8 +329,8 @@ class BaseBooster(TableEstimator):
         n_scores: int | None = None,
         goes_on: bool,
         mark: Mark | None = None,
-    ) -> None:
-        """Set what the first rounds of a fit have led to.
+    ) -> Any:
+        """Set what the first rounds of a fit have led to; the state after them.
 
         ``n_scores`` of the validation scores are kept. If it ``goes_on``, another fit
         can do so from the mark, or from the end without one.
@@ -354,7 +354,10 @@ class BaseBooster(TableEstimator):
             self._continuation = fitting.continuation(
                 model, n_rounds, mark, stop_reason
             )
-        self._set_samples(state, fitting.data)
+        of_samples = np.full(fitting.data.used.size, np.nan)
+        of_samples[fitting.data.used] = state.paces()
+        setattr(self, self._sample_attribute, of_samples)
+        return state
 
     @property
     def estimators_(self) -> list[Any]:
@@ -399,6 +402,7 @@ class BaseBooster(TableEstimator):
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
     _n_outputs: int = 1  # of the model
+    _sample_attribute: ClassVar[str] = "sample_pace_"  # v of each sample in the end
 
     def _time_after(self, n: int) -> Any:
         """Time after a round by its index, where scores depend on it."""
@@ -454,11 +458,6 @@ class BaseBooster(TableEstimator):
                 "warm_rounds or a larger n_estimators.",
                 topic=WARM_ROUNDS,
             )
-
-    def _set_samples(self, state: Any, data: FitData) -> None:
-        """Set what has become of each sample, at the final scores."""
-        self.sample_pace_ = np.full(data.used.size, np.nan)
-        self.sample_pace_[data.used] = state.paces()
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
         """The ``State`` of samples that are fitted to, or validated on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -84,29 +83,14 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         )
 
     def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
-        """Warns of a pace that favours samples less doubtful than undecided ones."""
-        k, loss = self.classes_.size, self._working_set.loss
-        mass = np.bincount(samples.codes, samples.weight, k)
+        mass = np.bincount(samples.codes, samples.weight, self.classes_.size)
         self.paces_ = paces_of_classes(
             self.pace,
             dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True)),
-            loss,
+            self._working_set.loss,
             default_plateau=self._default_plateau,
+            warns=warns and self.learning_rate == 1,
         )
-        if self.pace is None or self.learning_rate != 1 or not warns:
-            return
-        undecided = loss.doubt_at(1 / k, k)
-        # A corrected pace that falls short does so for the most common class, too.
-        for pace in self.paces_.values():
-            peak = math.inf if pace is None else pace.peak()
-            if peak <= undecided:
-                warn(
-                    f"pace={pace!r} gives its greatest weight to samples with a loss "
-                    f"of {peak:.3g}, but an undecided sample has {undecided:.3g} "
-                    "already: the booster may lose samples before it has learned from "
-                    "them, and collapse. Choose a larger age or plateau."
-                )
-                return
 
     def _warn_of_results(self, fitting: Fitting) -> None:
         super()._warn_of_results(fitting)

@@ -316,7 +316,7 @@ class Fitting:
         if n == len(self.history.rounds) and not self._in_doubt:
             return model, self.state
         state = copy(self.state)
-        state.rewind(n)
+        state.rewind(self.history.rounds[:n])
         move_to_model(state, model, self.data.fitted)
         return model, state
 

@@ -19,8 +19,9 @@ from splboost._data.labels import check_weights, encode_numbers
 from splboost._data.table import read_table
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.fitting import FitData, Samples
+from splboost.boosting.fitting import Fitting, Samples
 from splboost.boosting.learners import check_weak_learner
+from splboost.boosting.loop import Round
 from splboost.boosting.progress import Progress
 from splboost.boosting.state import State
 from splboost.boosting.steps import Means, ValueStep
@@ -249,11 +250,12 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         weights = self.estimator_weights_
         return (weights / (weights.max() or 1.0)) ** 2
 
-    def _set_samples(self, state: Any, data: FitData) -> None:
-        super()._set_samples(state, data)
+    def _set_rounds(self, fitting: Fitting, *given: Any, **more: Any) -> Any:
+        state = super()._set_rounds(fitting, *given, **more)
         self.__dict__.pop("scale_", None)
         if state.scale is not None:
             self.scale_ = state.scale * self._unit
+        return state
 
 
 # ------------------------------------------------------------------------- the state
@@ -365,9 +367,9 @@ class ResidualState(State):
     def mark(self, mark: Any) -> None:
         self.scale = mark
 
-    def rewind(self, n_rounds: int) -> None:
+    def rewind(self, rounds: list[Round]) -> None:
         """Forget a scale that is not known yet after so many rounds."""
-        if n_rounds < self._warm_rounds:
+        if len(rounds) < self._warm_rounds:
             self.scale = None
 
     def quality(self, weight: FloatArray) -> float:

@@ -277,8 +277,7 @@ class PotentialState(State):
     Attributes
     ----------
     score : (n_outputs, n) scores as if none had faded
-    times : list of arrays
-        How far each class has come, at the start and after every round.
+    time : how far each class has come
     endings : list of str
         Why each class has ended, UNDER_WAY if it has not.
     margin : (n_outputs, n) y F, faded, when last refreshed
@@ -304,7 +303,7 @@ class PotentialState(State):
         self.score = np.zeros((self.n_outputs, codes.size))
         self.margin = np.empty((self.n_outputs, codes.size))
         self.weight = np.empty((self.n_outputs, codes.size))
-        self.times = [np.zeros(self.n_outputs)]
+        self.time = np.zeros(self.n_outputs)
         self.endings = [UNDER_WAY] * self.n_outputs
         self.totals = [0.0] * self.n_outputs
         self.latent = 0.0
@@ -313,26 +312,20 @@ class PotentialState(State):
 
     @property
     def mark(self) -> Any:
-        return list(self.times), list(self.endings)
+        return self.time, list(self.endings)
 
     @mark.setter
     def mark(self, mark: Any) -> None:
-        self.times, self.endings = list(mark[0]), list(mark[1])
+        self.time, self.endings = mark[0], list(mark[1])
 
     def follow(self, weak: list[Any], time: Any = None, shift: float = 0.0) -> None:
         super().follow(weak)
-        self.times.append(time)
+        self.time = time
 
-    def rewind(self, n_rounds: int) -> None:
-        """Forget the times of later rounds."""
-        self.times = self.times[: n_rounds + 1]
+    def rewind(self, rounds: list[Round]) -> None:
+        self.time = rounds[-1].time
 
     one_class = False
-
-    @property
-    def time(self) -> FloatArray:
-        """How far each class has come."""
-        return self.times[-1]
 
     def refresh(self, *, paced: bool) -> None:
         """Set margins and weights at the present scores and times."""
@@ -347,10 +340,7 @@ class PotentialState(State):
         self.n_selected = int(np.count_nonzero((self.weight > 0).any(axis=0)))
 
     def paces(self) -> FloatArray:
-        return np.ones(self.n_samples)
-
-    def potentials(self) -> FloatArray:
-        """Potential of every sample, for its own class."""
+        """In place of v the potential of every sample, for its own class."""
         own = np.zeros(self.n_samples, dtype=int) if self.n_outputs == 1 else self.codes
         score = self.score * decays(self.potential, self.time)[:, None]
         margins = np.where(self.is_own, score, -score)

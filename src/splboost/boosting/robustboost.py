@@ -16,7 +16,7 @@ from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.fitting import FitData, Fitting, Samples
+from splboost.boosting.fitting import Fitting, Samples
 from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK, VOTES
 from splboost.boosting.potentials import (
     NEARLY,
@@ -42,6 +42,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
         if name not in ("pace", "warm_rounds", "learning_rate")
     } | {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
     _answers = VOTES
+    _sample_attribute = "sample_potential_"
     pace = None
     warm_rounds = 0
     learning_rate = 1.0
@@ -102,13 +103,12 @@ class BasePotentialBooster(BaseBoostedClassifier):
     def _make_step(self, weight: FloatArray) -> Any:
         return PotentialStep()
 
-    def _set_samples(self, state: Any, data: FitData) -> None:
-        times = np.array(state.times[1 : self.n_iter_ + 1])
-        if len(times) < self.n_iter_:  # the first learner is of no consequence
-            times = np.zeros((self.n_iter_, state.n_outputs))
-        self.times_ = times[:, 0] if state.n_outputs == 1 else times
-        self.sample_potential_ = np.full(data.used.size, np.nan)
-        self.sample_potential_[data.used] = state.potentials()
+    def _set_rounds(self, fitting: Fitting, *given: Any, **more: Any) -> Any:
+        state = super()._set_rounds(fitting, *given, **more)
+        rounds = fitting.history.rounds[: self.n_iter_]
+        times = np.array([each.time for each in rounds])
+        self.times_ = times[:, 0] if times.shape[1] == 1 else times
+        return state
 
     def _warn_of_results(self, fitting: Fitting) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"

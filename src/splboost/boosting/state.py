@@ -453,8 +453,8 @@ class State:
     def mark(self, mark: Any) -> None:
         self.shift, self._base = mark
 
-    def rewind(self, n_rounds: int) -> None:
-        """Forget what depends on later rounds, but for the scores."""
+    def rewind(self, rounds: list[Any]) -> None:
+        """Forget what depends on rounds later than these, but for the scores."""
 
 
 def check_memory(n_rows: int, n_classes: int, size: int) -> None:

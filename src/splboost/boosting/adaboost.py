@@ -227,10 +227,6 @@ class AdaBoostClassifier(BaseBoostedClassifier):
             stop_when_perfect=perfect_stops,
         )
 
-    @property
-    def _per_score(self) -> float:
-        return self.classes_.size - 1.0
-
 
 @documented
 class SPLBoostClassifier(AdaBoostClassifier):
@@ -354,10 +350,6 @@ class RealAdaBoostClassifier(BaseValueBooster):
     def _make_step(self, weight: Any) -> Any:
         clip = least_share(weight, self.classes_.size)
         return ValueStep(LogOdds(self.learning_rate, clip), float(weight.sum()))
-
-    @property
-    def _per_score(self) -> float:
-        return self.classes_.size - 1.0
 
 
 @documented

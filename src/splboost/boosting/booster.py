@@ -402,6 +402,7 @@ class BaseBooster(TableEstimator):
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
     _n_outputs: int = 1  # of the model
+    _note_on_learners: ClassVar[str] = ""  # what else errors say of the wrong kind
     _sample_attribute: ClassVar[str] = "sample_pace_"  # v of each sample in the end
 
     def _time_after(self, n: int) -> Any:

@@ -254,7 +254,7 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
 
         For K classes coupled by the exponential loss F = (K - 1) G (``Exponential``).
         """
-        return 1.0
+        return self.classes_.size - 1.0 if self._is_joint else 1.0
 
     def _labels(self, score: FloatArray) -> NDArray[Any]:
         if score.ndim == 1:

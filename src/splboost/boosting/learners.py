@@ -172,32 +172,18 @@ def make_learners(booster: Any, samples: Any, rng: np.random.RandomState) -> lis
             for problem in problems
         ]
     elif isinstance(estimator, C45Classifier):
+        given, table = (weight, answers), samples.table
         each = [
-            C45Learner(
-                estimator,
-                samples.table,
-                own_codes,
-                own_classes.size,
-                weight,
-                answers,
-                n_threads=n_threads,
-            )
-            for own_codes, own_classes in problems
+            C45Learner(estimator, table, codes, k.size, *given, n_threads=n_threads)
+            for codes, k in problems
         ]
     else:
         if samples.bins is None:
             samples.bins = bin_table(samples.table, samples.weight, n_threads=n_threads)
+        grown = {"n_threads": n_threads, "seed": seed}
         each = [
-            TreeLearner(
-                estimator,
-                samples.bins,
-                own_codes,
-                own_classes.size,
-                answers,
-                n_threads=n_threads,
-                seed=seed,
-            )
-            for own_codes, own_classes in problems
+            TreeLearner(estimator, samples.bins, codes, k.size, answers, **grown)
+            for codes, k in problems
         ]
     return each * (n_learners // len(each))
 
@@ -243,12 +229,12 @@ def check_weak_learner(booster: Any) -> Any:
         raise TypeError(
             f"estimator={estimator!r} is not a regressor, and this booster fits "
             f"numbers; give a scikit-learn regressor or splboost.trees.{instead}."
-            f"{_kinds_by_variant(booster)}"
+            f"{booster._note_on_learners}"
         )
     if answers != MEANS and not is_classifier(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a classifier; give a scikit-learn "
-            f"classifier or one of splboost.trees.{_kinds_by_variant(booster)}"
+            f"classifier or one of splboost.trees.{booster._note_on_learners}"
         )
     if answers == SHARES and not hasattr(estimator, "predict_proba"):
         raise TypeError(
@@ -276,18 +262,3 @@ def check_weak_learner(booster: Any) -> Any:
             f"{estimator.categorical_features!r} to its estimator; give it once."
         )
     return own if own is not None else estimator.categorical_features
-
-
-def _kinds_by_variant(booster: Any) -> str:
-    """A sentence on which variants take which learners, where that differs."""
-    kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
-    for constraint in booster._parameter_constraints.get("variant", []):
-        for variant in sorted(getattr(constraint, "options", [])):
-            other = copy(booster)
-            other.variant = variant
-            kind = "regressors" if other._answers == MEANS else "classifiers"
-            kinds[kind].append(repr(variant))
-    if not all(kinds.values()):
-        return ""
-    taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
-    return f" {type(booster).__name__} takes {' and '.join(taken)}."

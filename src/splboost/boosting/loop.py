@@ -332,14 +332,10 @@ class Step:
         """Move the scores; let go of the samples, which would fill the memory."""
         state.follow(new.weak, new.time, new.shift)
         for weak in new.weak:
-            if weak is None:
-                continue
-            if weak.leaf is None:
-                weak.output, weak.answers = (
-                    weak.output[:0].copy(),
-                    weak.answers[:0].copy(),
-                )
-            else:
+            if weak is not None and weak.leaf is None:
+                weak.output = weak.output[:0].copy()
+                weak.answers = weak.answers[:0].copy()
+            elif weak is not None:
                 weak.leaf = NO_LEAF
 
     def reason_without_edge(self, new: Round, n_kept: int) -> str:

@@ -196,6 +196,10 @@ class RBoostClassifier(BaseValueBooster):
         "variant": [StrOptions({"gentle", "fisher", "mm", "discrete"})],
         "z_max": [Interval(Real, 1, math.inf, closed="right")],
     }
+    _note_on_learners = (
+        " RBoostClassifier takes classifiers with variant='discrete' and regressors "
+        "with variant='fisher' or 'gentle' or 'mm'."
+    )
 
     def __init__(
         self,

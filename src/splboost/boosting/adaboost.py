@@ -137,11 +137,11 @@ class DiscreteStep(Step):
         """
         weak = new.weak[0]
         weak.vote(self.n_classes, new.move)
-        state.follow([weak])
+        state.follow(new)
         v = state.paces() if v is None else v
         loss = float((state.sample_weight * v * state.losses()).sum())
         weak.output = -weak.output
-        state.follow([weak])
+        state.follow(new)
         return v, loss
 
 

@@ -330,7 +330,7 @@ class Step:
 
     def take(self, state: Any, new: Round) -> None:
         """Move the scores; let go of the samples, which would fill the memory."""
-        state.follow(new.weak, new.time, new.shift)
+        state.follow(new)
         for weak in new.weak:
             if weak is not None and weak.leaf is None:
                 weak.output = weak.output[:0].copy()

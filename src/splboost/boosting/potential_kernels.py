@@ -157,6 +157,16 @@ def weigh_samples(margin, sample_weight, course, time, weight):
 
 
 @kernel(fastmath={"reassoc"})
+def share_missed(weight, right):
+    """Share of the weight that the weak classifier gets wrong."""
+    missed = total = 0.0
+    for i in range(weight.size):
+        missed += 0.0 if right[i] else weight[i]
+        total += weight[i]
+    return missed / total
+
+
+@kernel(fastmath={"reassoc"})
 def add_up(points, course, time, duration, step):
     """Sums over points as they are after a move."""
     mean, width = place(course, time + duration)

@@ -23,6 +23,7 @@ from splboost.boosting.potential_kernels import (
     FARTHEST,
     Course,
     place,
+    share_missed,
     solve,
     weigh_samples,
 )
@@ -318,9 +319,9 @@ class PotentialState(State):
     def mark(self, mark: Any) -> None:
         self.time, self.endings = mark[0], list(mark[1])
 
-    def follow(self, weak: list[Any], time: Any = None, shift: float = 0.0) -> None:
-        super().follow(weak)
-        self.time = time
+    def follow(self, new: Round) -> None:
+        super().follow(new)
+        self.time, self.endings = new.time, new.endings
 
     def rewind(self, rounds: list[Round]) -> None:
         self.time = rounds[-1].time
@@ -337,7 +338,7 @@ class PotentialState(State):
                 margin, time, self.sample_weight, self.weight[k]
             )
         self.latent = sum(self.totals) / self.n_outputs
-        self.n_selected = int(np.count_nonzero((self.weight > 0).any(axis=0)))
+        self.n_selected = int(np.count_nonzero(self.weight.any(axis=0)))
 
     def paces(self) -> FloatArray:
         """In place of v the potential of every sample, for its own class."""
@@ -378,8 +379,7 @@ class PotentialStep(Step):
             weak = learner.fit(weight)
             weak.set_output(Votes())
             right = (weak.of_samples() > 0) == state.is_own[k]
-            missed = np.where(right, 0.0, state.weight[k])
-            error = float(missed.sum() / state.weight[k].sum())
+            error = share_missed(state.weight[k], right)
             move = potential.solve(
                 state.margin[k],
                 right,
@@ -412,11 +412,6 @@ class PotentialStep(Step):
             time=time,
             endings=endings,
         )
-
-    def take(self, state: PotentialState, new: Round) -> None:
-        """Move scores and times."""
-        super().take(state, new)
-        state.endings = new.endings
 
     def reason_without_edge(self, new: Round, n_kept: int) -> str:
         return STUCK if STUCK in new.endings else NO_EDGE

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import MOST, clip, exp
 from splboost._tools.threads import run, share
+from splboost.boosting.loop import Round
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import ClassCurves
@@ -399,23 +400,23 @@ class State:
 
     # -------------------------------------------------------------------- the scores
 
-    def follow(self, weak: list[Any], time: Any = None, shift: float = 0.0) -> None:
+    def follow(self, new: Round) -> None:
         """Move the scores along a round's learners, one for all columns or for each.
 
-        Adds to the score of each sample the output of its leaf, or its own. With a
-        ``shift`` weights become those of margins that have grown by it: samples that
-        the round's learner got right then keep *the same* weight, and the tree engine
-        finds that only the others have changed.
+        Adds to the score of each sample the output of its leaf, or its own. Weights
+        become those of margins that have grown by the shift of the round: samples that
+        its learner got right then keep *the same* weight, and the tree engine finds
+        that only the others have changed.
         """
-        for k, own in enumerate(weak):
+        for k, own in enumerate(new.weak):
             if own is None:
                 continue
-            score = self.score if len(weak) == 1 else self.score[k : k + 1]
+            score = self.score if len(new.weak) == 1 else self.score[k : k + 1]
             if own.leaf is None:
                 score += own.output.T
             else:
                 add_outputs(score, own.leaf, own.output)
-        self.shift += shift
+        self.shift += new.shift
         if self.shift - self._base > MOST_SHIFT:
             margin = self._margin()[self.factor > 0]
             self.shift = self._base = float(margin.min()) if margin.size else 0.0
@@ -453,7 +454,7 @@ class State:
     def mark(self, mark: Any) -> None:
         self.shift, self._base = mark
 
-    def rewind(self, rounds: list[Any]) -> None:
+    def rewind(self, rounds: list[Round]) -> None:
         """Forget what depends on rounds later than these, but for the scores."""
 
 

@@ -14,7 +14,7 @@ import math
 import reprlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -204,7 +204,7 @@ class Validation:
                 None if own is None else learner.on_rows(own, self._rows)
                 for own, learner in zip(last.weak, self._learners, strict=True)
             ]
-            self.state.follow(weak, last.time)
+            self.state.follow(replace(last, weak=weak, shift=0.0))
         self.history.append(self._judge(make))
         return self.history[-1]
 

@@ -132,7 +132,8 @@ class MarginLoss(ABC):
     """
 
     log_odds_per_score: ClassVar[float] = 2.0
-    # Before a pace sees their loss, odds against a label are divided by (K - 1) to this
+    # Power of K - 1 by which odds against a label are divided before a pace sees their
+    # loss; with 1 that of an undecided model is the same for any K
     _power_of_unit: ClassVar[int] = 1
 
     def __init__(self, *, coupled: bool = False) -> None:

@@ -210,7 +210,7 @@ def encode_labels(
             "classifier can have here; if y is a number to be predicted, use a "
             "regressor."
         )
-    if 2 * classes.size > SMALL:
+    if 2 * classes.size > SMALL:  # fewer are never too many
         warn_of_many_classes(classes.size, int(np.count_nonzero(weight)))
     codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
     for rows in blocks:

@@ -132,6 +132,9 @@ class MarginLoss(ABC):
     """
 
     log_odds_per_score: ClassVar[float] = 2.0
+    # Power of K - 1 by which odds against a label are divided before a pace sees their
+    # loss; with 1 that of an undecided model is the same for any K
+    _power_of_unit: ClassVar[int] = 1
 
     def __init__(self, *, coupled: bool = False) -> None:
         self.coupled = coupled
@@ -193,11 +196,8 @@ class MarginLoss(ABC):
         """
         if score.ndim == 1:
             return self.value(np.where(codes == 1, score, -score))
-        return self.at_odds(self._odds(score, codes) / self._unit_odds(score.shape[1]))
-
-    def _unit_odds(self, n_classes: int) -> int:
-        """What odds against a label are divided by before a pace sees their loss."""
-        return n_classes - 1
+        unit = (score.shape[1] - 1) ** self._power_of_unit
+        return self.at_odds(self._odds(score, codes) / unit)
 
     def _odds(self, score: FloatArray, codes: NDArray[np.integer]) -> FloatArray:
         """(1 - p) / p of the sample's own class."""
@@ -211,11 +211,11 @@ class MarginLoss(ABC):
 
     def probability_at(self, doubt: float, n_classes: int) -> float:
         """Probability of a label, from the loss that a pace sees of it."""
-        return 1 / (1 + self._unit_odds(n_classes) * self.odds_at(doubt))
+        return 1 / (1 + (n_classes - 1) ** self._power_of_unit * self.odds_at(doubt))
 
     def doubt_at(self, probability: float, n_classes: int) -> float:
         """Loss that a pace sees of a label, from its probability."""
-        against = (1 / probability - 1) / self._unit_odds(n_classes)
+        against = (1 / probability - 1) / (n_classes - 1) ** self._power_of_unit
         return float(self.at_odds(np.array(against)))
 
     def plateau_of(self, plateau: float, n_classes: int) -> float:
@@ -262,6 +262,8 @@ class Logistic(MarginLoss):
     With K coupled classes it is -log p_y, with p the softmax of the scores.
     """
 
+    _power_of_unit = 0  # what a pace sees is -log p_y, for any number of classes
+
     def __init__(self, *, coupled: bool = True) -> None:
         super().__init__(coupled=coupled)
 
@@ -276,10 +278,6 @@ class Logistic(MarginLoss):
 
     def odds_at(self, value: float) -> float:
         return math.expm1(value) if value < MOST else math.inf
-
-    def _unit_odds(self, n_classes: int) -> int:
-        """1: what a pace sees is -log p_y, for any number of classes."""
-        return 1
 
 
 class Savage(MarginLoss):

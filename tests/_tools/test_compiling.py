@@ -29,7 +29,7 @@ USE_A_KERNEL = """
 
     event.register("numba:compile", Listener())
 
-    from splboost.boosting.steps import put_on_grid
+    from splboost.boosting.loop import put_on_grid
 
     def use():
         assert put_on_grid(np.ones((2, 1)), 1.0) == 1.0
@@ -94,7 +94,7 @@ def test_compiling_is_announced_once_and_by_no_worker(tmp_path):
         from joblib import Parallel, delayed
 
         def work():
-            from splboost.boosting.steps import put_on_grid
+            from splboost.boosting.loop import put_on_grid
             import numpy as np
             return put_on_grid(np.ones((2, 1)), 1.0)
 

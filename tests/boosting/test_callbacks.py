@@ -176,7 +176,6 @@ PLACES = [
     (State, "refresh", True),
     (State, "follow", False),
     (State, "follow", True),
-    (State, "advance", True),
     (DiscreteStep, "propose", True),
     (DiscreteStep, "take", False),
     (DiscreteStep, "take", True),

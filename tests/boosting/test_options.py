@@ -302,9 +302,9 @@ def test_an_interrupt(monkeypatch, name, n_classes, learner, when):
     model = make(name, learner, callback=callback, warm_start=True, **options)
     follow, calls = State.follow, []
 
-    def broken(self, weak, time=None):
-        calls.append(time)
-        follow(self, weak, time)
+    def broken(self, new):
+        calls.append(new)
+        follow(self, new)
         if len(calls) == 6:  # the scores have moved, the round is not noted
             raise KeyboardInterrupt
 

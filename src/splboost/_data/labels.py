@@ -41,7 +41,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise TypeError(
             f"sample_weight={sample_weight!r} is a string; give a number for each row."
         )
-    refuse_masked(sample_weight, "sample_weight")
+    if isinstance(sample_weight, np.ma.MaskedArray):
+        refuse_masked(sample_weight, "sample_weight")
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, float(sample_weight))
     try:
@@ -99,7 +100,8 @@ def read_target(
             f"This {type(estimator).__name__} estimator requires y to be passed, but "
             "the target y is None."
         )
-    refuse_masked(y, "y")
+    if isinstance(y, np.ma.MaskedArray):
+        refuse_masked(y, "y")
     y = column_or_1d(y if isinstance(y, np.ndarray) else _as_array(y), warn=True)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
@@ -133,9 +135,9 @@ def _as_array(y: Any) -> Any:
     return series_values(given) if isinstance(given, nw.Series) else y
 
 
-def refuse_masked(values: Any, argument: str) -> None:
-    """Refuse a masked array, whose masked entries would be taken for valid."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+def refuse_masked(values: np.ma.MaskedArray[Any, Any], argument: str) -> None:
+    """Refuse masked entries, which would be taken for valid."""
+    if np.ma.is_masked(values):
         raise ValueError(
             f"{argument} is masked in {np.ma.count_masked(values)} of {values.size} "
             "entries; remove these rows."
@@ -192,7 +194,8 @@ def encode_labels(
     position or other; the caller drops them.)
     """
     y = read_target(y, estimator, weight.size)
-    check_labels(y)
+    if y.dtype.kind not in "iubUS":
+        check_labels(y)
     blocks = [slice(lo, lo + BLOCK_ROWS) for lo in range(0, y.size, BLOCK_ROWS)]
     distinct = [np.unique(y[rows][weight[rows] > 0]) for rows in blocks]
     classes = distinct[0] if len(blocks) == 1 else np.unique(np.concatenate(distinct))
@@ -207,7 +210,8 @@ def encode_labels(
             "classifier can have here; if y is a number to be predicted, use a "
             "regressor."
         )
-    warn_of_many_classes(classes.size, int(np.count_nonzero(weight)))
+    if 2 * classes.size > SMALL:  # fewer are never too many
+        warn_of_many_classes(classes.size, int(np.count_nonzero(weight)))
     codes = np.empty(y.size, dtype=np.uint8 if classes.size <= 256 else np.uint16)
     for rows in blocks:
         codes[rows] = np.searchsorted(classes, y[rows]).clip(max=classes.size - 1)
@@ -234,7 +238,8 @@ def check_trusted(trusted: Any, n_rows: int) -> NDArray[np.bool_]:
     """Whether the label of each row is known to be right."""
     if trusted is None:
         return np.zeros(n_rows, dtype=bool)
-    refuse_masked(trusted, "trusted")
+    if isinstance(trusted, np.ma.MaskedArray):
+        refuse_masked(trusted, "trusted")
     mask = np.asarray(trusted)
     if mask.dtype == object and any(map(is_missing, mask.flat)):
         raise ValueError(

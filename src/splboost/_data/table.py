@@ -233,7 +233,9 @@ class ArrayTable(Table):
         self.X = X
         self.n_rows, self.n_features = X.shape
         self.names = [f"x{j}" for j in range(self.n_features)]
-        self.is_categorical = mark_listed(self.names, categorical_features)
+        self.is_categorical = np.zeros(self.n_features, dtype=bool)
+        if categorical_features is not None:
+            self.is_categorical = mark_listed(self.names, categorical_features)
 
     def numeric(self, j: int) -> NDArray[np.floating]:
         return as_float(self.X[:, j])

@@ -5,9 +5,9 @@ fitted to the weights (learners.py, c45_learner.py, estimator_learner.py), and a
 along them (steps.py, line_search.py). The boosters of a loss stand in one file, with
 the working set that says what a round of them fits: adaboost.py, logit.py, savage.py,
 l2.py, and robustboost.py with potentials.py; custom.py makes one from a loss of your
-own. What they share is in booster.py and classifier.py: the data of a fit (samples.py),
-the fit under way and what is done after a round (fitting.py, validation.py,
-progress.py), how another goes on from it (warm_start.py), what is left (model.py).
+own. What they share is in booster.py and classifier.py: the data of a fit and the fit
+under way (fitting.py), what is done after a round (validation.py, progress.py), how
+another goes on from it (warm_start.py), what is left (model.py).
 """
 
 from splboost.boosting.adaboost import (

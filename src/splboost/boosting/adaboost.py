@@ -14,19 +14,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splboost.boosting.classifier import BaseBoostedClassifier, BaseValueBooster
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.loop import PERFECT, Round
+from splboost.boosting.loop import PERFECT, SHARES, VOTES, Round, Rows, Step
 from splboost.boosting.progress import Progress
 from splboost.boosting.state import State, WorkingSet
-from splboost.boosting.steps import (
-    SHARES,
-    VOTES,
-    LogOdds,
-    Means,
-    Rows,
-    Step,
-    ValueStep,
-    effective_size,
-)
+from splboost.boosting.steps import LogOdds, Means, ValueStep, least_share
 from splboost.losses import Exponential, exponential
 from splboost.pace import Pace
 
@@ -81,12 +72,13 @@ class DiscreteStep(Step):
     stop_when_perfect: bool = True
 
     def propose(self, learners: Any, state: State, rows: Rows, *, paced: bool) -> Round:
-        learner = learners.each[0]
+        learner = learners[0]
         new = self._fit(learner, state, state.weight[0], rows, state.n_selected)
         if paced and self.n_alternations and new.has_edge:
             new = self._alternate(learner, state, rows, new)
         weak = new.weak[0]
         weak.vote(self.n_classes, self.learning_rate * new.move)
+        new.shift = (self.n_classes - 1) * weak.factor
         return new
 
     def _fit(
@@ -106,13 +98,6 @@ class DiscreteStep(Step):
         move = (math.log((1 - kept) / kept) + math.log(k - 1)) / k
         has_edge = error < 1 - 1 / k - LEAST_EDGE
         return Round([weak], has_edge, (k - 1) ** 2 * move, error, n, move)
-
-    def take(self, state: State, new: Round) -> None:
-        """Move the scores, and with them the margin that weights start from."""
-        weak = new.weak[0]
-        state.follow([weak])
-        state.advance((self.n_classes - 1) * weak.factor)
-        weak.forget()
 
     def ends_after(self, state: State, rounds: list[Round]) -> str | None:
         """Whether the last learner makes no error: the next would be like it."""
@@ -152,11 +137,11 @@ class DiscreteStep(Step):
         """
         weak = new.weak[0]
         weak.vote(self.n_classes, new.move)
-        state.follow([weak])
+        state.follow(new)
         v = state.paces() if v is None else v
         loss = float((state.sample_weight * v * state.losses()).sum())
         weak.output = -weak.output
-        state.follow([weak])
+        state.follow(new)
         return v, loss
 
 
@@ -232,17 +217,15 @@ class AdaBoostClassifier(BaseBoostedClassifier):
 
     def _make_step(self, weight: Any) -> Any:
         perfect_stops = self.on_perfect == "stop"
+        # Weights that sum to less than the number of samples still are that many.
+        size = max(float(weight.sum()), weight.size)
         return DiscreteStep(
             self.classes_.size,
-            1 / ((4 if perfect_stops else 2) * effective_size(weight)),
+            1 / ((4 if perfect_stops else 2) * size),
             self.learning_rate,
             self.inner_steps - 1,
             stop_when_perfect=perfect_stops,
         )
-
-    @property
-    def _per_score(self) -> float:
-        return self.classes_.size - 1.0
 
 
 @documented
@@ -365,12 +348,8 @@ class RealAdaBoostClassifier(BaseValueBooster):
     _working_set = DISCRETE
 
     def _make_step(self, weight: Any) -> Any:
-        clip = 1 / max(effective_size(weight), self.classes_.size + 1)
+        clip = least_share(weight, self.classes_.size)
         return ValueStep(LogOdds(self.learning_rate, clip), float(weight.sum()))
-
-    @property
-    def _per_score(self) -> float:
-        return self.classes_.size - 1.0
 
 
 @documented

@@ -18,33 +18,30 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from splboost._data.labels import all_or_nothing, check_weights
+from splboost._data.labels import all_or_nothing
 from splboost._data.table import Table, TableEstimator, read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
-from splboost.boosting.fitting import Fitting
-from splboost.boosting.learners import check_weak_learner, make_learners
+from splboost.boosting.fitting import Fitting, Samples, divide
+from splboost.boosting.learners import make_learners
 from splboost.boosting.loop import (
     FINISHED,
+    MEANS,
     NO_EDGE,
     NONE_SELECTED,
     ONE_CLASS,
     PERFECT,
-    Schedule,
 )
 from splboost.boosting.model import Model
-from splboost.boosting.samples import (
+from splboost.boosting.validation import (
     GIVEN,
     HELD_OUT,
-    FitData,
-    Samples,
+    EarlyStopping,
     ValidationArguments,
-    divide,
+    find_scorer,
 )
-from splboost.boosting.steps import MEANS
-from splboost.boosting.validation import EarlyStopping, find_scorer
-from splboost.boosting.warm_start import Continuation, kind_of
+from splboost.boosting.warm_start import Continuation, Mark, kind_of
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import is_paced
 from splboost.pace.regularisers import DEFAULT_PLATEAU
@@ -221,16 +218,28 @@ class BaseBooster(TableEstimator):
         """
         with all_or_nothing(self):
             given = ValidationArguments(X_val, y_val, sample_weight_val)
-            self._fit(X, y, sample_weight, given)
+            fitting = self._begin(X, y, sample_weight, given)
+            if fitting is not None:
+                fitting.run()
+                history, stopping = fitting.history, fitting.stopping
+                best = None if stopping is None else stopping.best_round
+                self._set_rounds(
+                    fitting,
+                    len(history.rounds) if best is None else best,
+                    history.stop_reason,
+                    goes_on=self.warm_start,
+                )
+                self._warn_of_results(fitting)
         return self
 
-    def _fit(
+    def _begin(
         self,
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         given: ValidationArguments,
-    ) -> None:
+    ) -> Fitting | None:
+        """Check parameters and data; None where a warm start has nothing to add."""
         check_parameters(self)
         scorer = None if self.scoring is None else find_scorer(self.scoring)
         source, stopping = None, None
@@ -250,7 +259,7 @@ class BaseBooster(TableEstimator):
             earlier = earlier.without_stopgap()
             if earlier.is_at_end(self.n_estimators, self.subsample, stopping):
                 _warn_of_no_rounds(earlier.stop_reason, earlier.mark.n_done)
-                return
+                return None
             # Streams go on where they were; the user's own is left alone.
             rng, split_seed = np.random.RandomState(0), earlier.split_seed
         else:
@@ -260,8 +269,7 @@ class BaseBooster(TableEstimator):
         data = divide(self, samples, given, split_seed)
         if self.subsample < 1:
             check_subsample(self.subsample, data.fitted.codes.size)
-        self._resolve_paces(data.fitted)
-        self._warn_of_paces()
+        self._resolve_paces(data.fitted, warns=True)
 
         learners = make_learners(self, data.fitted, rng)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
@@ -278,28 +286,7 @@ class BaseBooster(TableEstimator):
             fitting.validate(scorer)
         if earlier is not None:
             fitting.go_on_from(earlier)
-        schedule = Schedule(self.n_estimators, self.warm_rounds, self.subsample)
-        fitting.run(self._make_step(data.fitted.weight), schedule)
-        self._set_fitted(fitting)
-
-    def _set_fitted(self, fitting: Fitting) -> None:
-        """Set what a fit has led to, up to the best round; warn of what looks wrong."""
-        rounds, reason = fitting.history.rounds, fitting.history.stop_reason
-        if not rounds:
-            raise ValueError(
-                f"No learner could be fitted: {reason}. With pace={self.pace!r} and "
-                f"warm_rounds={self.warm_rounds} every sample is left out from the "
-                "start; choose a larger age or plateau, or keep some warm rounds."
-            )
-        n_done = n_kept = len(rounds)
-        if fitting.stopping is not None and fitting.stopping.best_round is not None:
-            n_kept = fitting.stopping.best_round
-        of_all = fitting.model_after(n_done)
-        model = of_all if n_kept == n_done else of_all.first(n_kept)
-        later = fitting.continuation(of_all) if self.warm_start else None
-        self._set_rounds(fitting, n_kept, model, reason, fitting.scores, later)
-        some_dropped = rounds[-1].n_selected < fitting.state.n_samples
-        self._warn_of_results(fitting.data, n_done, some_dropped=some_dropped)
+        return fitting
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the pace and of the weak learner.
@@ -337,15 +324,18 @@ class BaseBooster(TableEstimator):
         self,
         fitting: Fitting,
         n_rounds: int,
-        model: Model,
         stop_reason: str,
-        validation_scores: list[float] | None,
-        continuation: Continuation | None,
-    ) -> None:
-        """Set what the first rounds of a fit, of which there is a model, have led to.
+        *,
+        n_scores: int | None = None,
+        goes_on: bool,
+        mark: Mark | None = None,
+    ) -> Any:
+        """Set what the first rounds of a fit have led to; the state after them.
 
-        With a ``continuation`` another fit can go on from there.
+        ``n_scores`` of the validation scores are kept. If it ``goes_on``, another fit
+        can do so from the mark, or from the end without one.
         """
+        model, state = fitting.after(n_rounds)
         rounds = fitting.history.rounds[:n_rounds]
         self.n_iter_ = n_rounds
         self.estimator_weights_ = np.array([each.coefficient for each in rounds])
@@ -357,12 +347,17 @@ class BaseBooster(TableEstimator):
         self.stop_reason_ = stop_reason
         self._model = model
         self.__dict__.pop("validation_scores_", None)
-        if validation_scores is not None:
-            self.validation_scores_ = np.array(validation_scores)
+        if fitting.scores is not None:
+            self.validation_scores_ = np.array(fitting.scores[:n_scores])
         self.__dict__.pop("_continuation", None)
-        if continuation is not None:
-            self._continuation = continuation
-        self._set_samples(fitting.state_after(n_rounds, model), fitting.data)
+        if goes_on:
+            self._continuation = fitting.continuation(
+                model, n_rounds, mark, stop_reason
+            )
+        of_samples = np.full(fitting.data.used.size, np.nan)
+        of_samples[fitting.data.used] = state.paces()
+        setattr(self, self._sample_attribute, of_samples)
+        return state
 
     @property
     def estimators_(self) -> list[Any]:
@@ -377,13 +372,6 @@ class BaseBooster(TableEstimator):
         """Share of the removed impurity by feature, over all learners."""
         check_is_fitted(self)
         return self._model.importances(self.n_features_in_, self._learner_shares())
-
-    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
-        """Check the data to fit to; learn the features and what y is."""
-        categorical = check_weak_learner(self)
-        table = read_table(self, X, categorical, reset=True)
-        weight = check_weights(sample_weight, table.n_rows)
-        return Samples(table, X, self._encode(y, weight), weight)
 
     def _read(self, X: Any) -> Table:
         """New rows, refused where they are not like those fitted to."""
@@ -414,6 +402,8 @@ class BaseBooster(TableEstimator):
 
     _answers: ClassVar[str] = MEANS  # what counts of a weak learner
     _n_outputs: int = 1  # of the model
+    _note_on_learners: ClassVar[str] = ""  # what else errors say of the wrong kind
+    _sample_attribute: ClassVar[str] = "sample_pace_"  # v of each sample in the end
 
     def _time_after(self, n: int) -> Any:
         """Time after a round by its index, where scores depend on it."""
@@ -427,30 +417,26 @@ class BaseBooster(TableEstimator):
         """The weak learner in use."""
         raise NotImplementedError
 
-    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
-        """Labels as class numbers, or the numbers of a regression."""
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        """Check the data to fit to; learn the features and what y is."""
         raise NotImplementedError
 
     def _fixed_parameters(self) -> dict[str, Any]:
         """Parameters that a warm start must not change, by name."""
         return {}
 
-    def _resolve_paces(self, samples: Samples) -> None:
-        """Set the paces in use."""
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
+        """Set the paces in use; warn of those that are too strict from the start."""
 
-    def _warn_of_paces(self) -> None:
-        """Warn of paces that are too strict from the start."""
-
-    def _warn_of_results(
-        self, data: FitData, n_rounds: int, *, some_dropped: bool
-    ) -> None:
+    def _warn_of_results(self, fitting: Fitting) -> None:
         """Warn where what a fit has led to looks wrong.
 
         Here, where boosting has stopped for want of something, or has felt no pace.
         """
         reason, parameters = self.stop_reason_, inspect.signature(type(self)).parameters
+        n_rounds, last = len(fitting.history.rounds), fitting.history.rounds[-1]
         as_asked = reason == PERFECT and (
-            not some_dropped or n_rounds == self.n_estimators
+            last.n_selected == fitting.state.n_samples or n_rounds == self.n_estimators
         )
         if reason in _REMEDIES and not as_asked:
             warn(
@@ -473,10 +459,6 @@ class BaseBooster(TableEstimator):
                 "warm_rounds or a larger n_estimators.",
                 topic=WARM_ROUNDS,
             )
-
-    def _set_samples(self, state: Any, data: FitData) -> None:
-        """Set what has become of each sample, at the final scores."""
-        self.sample_pace_ = data.spread(state.paces())
 
     def _make_state(self, samples: Samples, *, validation: bool = False) -> Any:
         """The ``State`` of samples that are fitted to, or validated on."""

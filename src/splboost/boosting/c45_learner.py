@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from splboost._data.coding import Coding, float_matrix
 from splboost._data.table import Table
+from splboost.boosting.loop import VOTES, Learner, Weak, coded
 from splboost.boosting.model import TreesOfBooster
-from splboost.boosting.steps import VOTES, Learner, Weak, coded
 from splboost.trees.additive import AdditiveTables
 from splboost.trees.c45.c45_grower import C45Grower
 from splboost.trees.c45.multiway import MultiwayTrees, shares_of_rows, votes_of_rows

@@ -11,22 +11,19 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import StrOptions
 
-from splboost._data.labels import encode_labels
+from splboost._data.labels import check_weights, encode_labels
+from splboost._data.table import read_table
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import warn
 from splboost.boosting.booster import BaseBooster
-from splboost.boosting.loop import ONE_CLASS
+from splboost.boosting.fitting import Fitting, Samples
+from splboost.boosting.learners import check_weak_learner
+from splboost.boosting.loop import MEANS, ONE_CLASS
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State, WorkingSet, check_memory, level_ties
-from splboost.boosting.steps import MEANS
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
-from splboost.pace.by_class import (
-    describe_lost_classes,
-    given_paces,
-    paces_of_classes,
-)
+from splboost.pace.by_class import describe_lost_classes, paces_of_classes
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
 
 FloatArray = NDArray[np.float64]
@@ -60,14 +57,14 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
         tree = CARTRegressor if self._answers == MEANS else CARTClassifier
         return tree(max_depth=1, min_weight_fraction_leaf=1e-4)
 
-    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        table = read_table(self, X, check_weak_learner(self), reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
         self.classes_, codes = encode_labels(self, y, weight)
-        k = self.classes_.size
+        n, k = codes.size, self.classes_.size
         if k > 2:  # a score of each class, and for each learner what it is fitted to
-            check_memory(
-                codes.size, k, 8 * codes.size * (k + 4 * (1 if self._is_joint else k))
-            )
-        return codes
+            check_memory(n, k, 8 * n * (k + 4 * (1 if self._is_joint else k)))
+        return Samples(table, X, codes, weight)
 
     @property
     def _is_joint(self) -> bool:
@@ -85,37 +82,18 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             n_threads=count_threads(self.n_jobs),
         )
 
-    def _resolve_paces(self, samples: Samples) -> None:
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
         mass = np.bincount(samples.codes, samples.weight, self.classes_.size)
         self.paces_ = paces_of_classes(
             self.pace,
             dict(zip(self.classes_.tolist(), mass / mass.sum(), strict=True)),
-            self._loss,
+            self._working_set.loss,
             default_plateau=self._default_plateau,
+            warns=warns and self.learning_rate == 1,
         )
 
-    def _warn_of_paces(self) -> None:
-        """Warn of a pace that favours samples less doubtful than undecided ones."""
-        if self.pace is None or self.learning_rate != 1:
-            return
-        k, loss = self.classes_.size, self._loss
-        undecided = loss.doubt_at(1 / k, k)
-        for pace in filter(None, given_paces(self.pace)):
-            in_units = pace.for_loss(k, loss, self._default_plateau)
-            if in_units.peak() <= undecided:
-                warn(
-                    f"pace={in_units!r} gives its greatest weight to samples with a "
-                    f"loss of {in_units.peak():.3g}, but an undecided sample has "
-                    f"{undecided:.3g} already: the booster may lose samples before it "
-                    "has learned from them, and collapse. Choose a larger age or "
-                    "plateau."
-                )
-                return
-
-    def _warn_of_results(
-        self, data: FitData, n_rounds: int, *, some_dropped: bool
-    ) -> None:
-        super()._warn_of_results(data, n_rounds, some_dropped=some_dropped)
+    def _warn_of_results(self, fitting: Fitting) -> None:
+        super()._warn_of_results(fitting)
         given = self.pace.values() if isinstance(self.pace, dict) else [self.pace]
         if (
             self.n_iter_ <= self.warm_rounds  # no learner has felt the pace
@@ -123,8 +101,9 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
             or any(getattr(pace, "prior_corrected", False) for pace in given)
         ):
             return
-        codes, weight, k = data.fitted.codes, data.fitted.weight, self.classes_.size
-        dropped = self.sample_pace_[data.used] == 0
+        fitted, k = fitting.data.fitted, self.classes_.size
+        codes, weight = fitted.codes, fitted.weight
+        dropped = self.sample_pace_[fitting.data.used] == 0
         message = describe_lost_classes(
             np.bincount(codes, weight, k),
             np.bincount(codes[dropped], weight[dropped], k),
@@ -275,7 +254,7 @@ class BaseBoostedClassifier(ClassifierMixin, BaseBooster):
 
         For K classes coupled by the exponential loss F = (K - 1) G (``Exponential``).
         """
-        return 1.0
+        return self.classes_.size - 1.0 if self._is_joint else 1.0
 
     def _labels(self, score: FloatArray) -> NDArray[Any]:
         if score.ndim == 1:

@@ -16,16 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost.boosting.classifier import BaseValueBooster
-from splboost.boosting.samples import Samples
+from splboost.boosting.fitting import Samples
+from splboost.boosting.loop import MEANS, SHARES
 from splboost.boosting.state import WorkingSet
-from splboost.boosting.steps import (
-    MEANS,
-    SHARES,
-    LogOdds,
-    Means,
-    ValueStep,
-    effective_size,
-)
+from splboost.boosting.steps import LogOdds, Means, ValueStep, least_share
 from splboost.losses import MarginLoss, check_numbers
 
 __all__ = ["MarginLoss", "MarginLossBooster"]
@@ -164,9 +158,9 @@ class MarginLossBooster(BaseValueBooster, ABC):
             )
         return self.answers
 
-    def _resolve_paces(self, samples: Samples) -> None:
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
         self._check_numbers()
-        super()._resolve_paces(samples)
+        super()._resolve_paces(samples, warns=warns)
 
     @property
     def _working_set(self) -> WorkingSet:  # type: ignore[override]
@@ -175,7 +169,7 @@ class MarginLossBooster(BaseValueBooster, ABC):
     def _make_step(self, weight: FloatArray) -> Any:
         link: Any = Means(self.learning_rate)
         if self._answers == SHARES:
-            link = LogOdds(self.learning_rate, 1 / max(effective_size(weight), 3))
+            link = LogOdds(self.learning_rate, least_share(weight))
         return ValueStep(link, float(weight.sum()))
 
 

@@ -13,16 +13,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from splboost._data.table import Table, names_of_categories
+from splboost.boosting.loop import MEANS, SHARES, VOTES, Learner, Weak, coded
 from splboost.boosting.model import Model
-from splboost.boosting.steps import (
-    MEANS,
-    NEGLIGIBLE,
-    SHARES,
-    VOTES,
-    Learner,
-    Weak,
-    coded,
-)
+from splboost.boosting.steps import NEGLIGIBLE
 
 FloatArray = NDArray[np.float64]
 

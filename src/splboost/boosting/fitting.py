@@ -1,15 +1,20 @@
-"""A fit under way: what is done around its rounds, and the booster it has led to."""
+"""The data of a fit, the fit under way, and the booster that it has led to."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
+from splboost._data.labels import weigh_classes
+from splboost._data.table import Table
+from splboost.boosting.learners import set_states
 from splboost.boosting.loop import (
     CALLBACK,
     INTERRUPTED,
@@ -18,13 +23,99 @@ from splboost.boosting.loop import (
     Schedule,
     boost,
 )
-from splboost.boosting.model import Model
+from splboost.boosting.model import Model, PerClassModel
 from splboost.boosting.progress import Progress, RoundReport
-from splboost.boosting.samples import FitData, Samples
-from splboost.boosting.validation import EarlyStopping, Validation
+from splboost.boosting.validation import (
+    EarlyStopping,
+    Validation,
+    ValidationArguments,
+    hold_out,
+    read_given,
+)
 from splboost.boosting.warm_start import Continuation, Mark
 
+FloatArray = NDArray[np.float64]
+
 NOT_FINISHED = "not finished"
+
+
+@dataclass(eq=False)
+class Samples:
+    """Checked data.
+
+    Attributes
+    ----------
+    table : Table
+    native : what the user gave, of which the samples may be some rows
+    codes : class number of each sample; of a regression its target
+    weight : weight of each sample
+    rows : the rows of ``native`` that the samples are; None for all
+    bins : the table, binned; None before a learner has asked for that
+    """
+
+    table: Table
+    native: Any
+    codes: NDArray[Any]
+    weight: FloatArray
+    rows: NDArray[np.intp] | None = None
+    bins: Any = None
+
+    @cached_property
+    def X(self) -> Any:
+        """The samples as another library's estimator should get them."""
+        X = self.table.native(self.native)
+        if self.rows is None or X is not self.native:
+            return X
+        return _safe_indexing(X, self.rows)
+
+    def take(self, kept: NDArray[np.bool_]) -> Samples:
+        """Some of the samples, in the same bins if there are any."""
+        if kept.all():
+            return self
+        return Samples(
+            self.table.take(kept),
+            self.X,
+            self.codes[kept],
+            self.weight[kept],
+            np.flatnonzero(kept),
+            None if self.bins is None else self.bins.take(kept),
+        )
+
+
+@dataclass(frozen=True)
+class FitData:
+    """The samples that are fitted to, and those validated on.
+
+    ``used`` marks the former among all that were given.
+    """
+
+    fitted: Samples
+    validation: Samples | None
+    used: NDArray[np.bool_]
+
+
+def divide(
+    booster: Any, samples: Samples, given: ValidationArguments, split_seed: int | None
+) -> FitData:
+    """Leave out rows without weight, weigh classes, and take validation data aside.
+
+    With a seed, rows are held out.
+    """
+    classes: Any = getattr(booster, "classes_", None)
+    codes, of_class = samples.codes, None
+    if getattr(booster, "class_weight", None) is not None:
+        weight, of_class = weigh_classes(
+            booster.class_weight, classes, codes, samples.weight
+        )
+        samples = replace(samples, weight=weight)
+    used, validation = samples.weight > 0, None
+    if split_seed is not None:
+        held = hold_out(codes, used, classes, booster.validation_fraction, split_seed)
+        used, validation = used & ~held, samples.take(held)
+    elif given.X is not None:
+        validation = Samples(*read_given(booster, samples, given, of_class))
+        validation = validation.take(validation.weight > 0)
+    return FitData(samples.take(used), validation, used)
 
 
 class Fitting:
@@ -34,7 +125,7 @@ class Fitting:
     ----------
     booster : the booster that is being fitted
     data : FitData
-    learners : Learners
+    learners : list of Learner
     draws : random generator of the loop
     kind : Kind, optional
         What a later fit must share to go on from this one; None where none is to.
@@ -54,7 +145,7 @@ class Fitting:
         self,
         booster: Any,
         data: FitData,
-        learners: Any,
+        learners: list[Any],
         draws: np.random.Generator,
         *,
         kind: Any = None,
@@ -95,10 +186,10 @@ class Fitting:
 
     def go_on_from(self, earlier: Continuation) -> None:
         """Take up an earlier fit."""
-        earlier.check_coding(self.learners.each[0].coding, self.data.fitted.table)
+        earlier.check_coding(self.learners[0].coding, self.data.fitted.table)
         mark, n = earlier.mark, len(earlier.rounds)
         self.history = History(list(earlier.rounds), mark.n_done, mark.n_skipped)
-        self.learners.state = mark.learners
+        set_states(self.learners, mark.learners)
         self.draws.bit_generator.state = mark.draws
         self._model_before, self._n_before = earlier.model, n
         if earlier.model is not None:
@@ -112,9 +203,12 @@ class Fitting:
 
     # ------------------------------------------------------------ round after round
 
-    def run(self, step: Any, schedule: Schedule) -> None:
+    def run(self) -> None:
         """Boost. An interrupt is only swallowed where the callback wants its rounds."""
         booster, watched = self.booster, self.validation is not None
+        schedule = Schedule(
+            booster.n_estimators, booster.warm_rounds, booster.subsample
+        )
         if booster.verbose:
             self._report = RoundReport(booster.n_estimators, booster.verbose)
         watched = watched or booster.verbose or booster.callback is not None
@@ -123,7 +217,7 @@ class Fitting:
                 boost(
                     self.learners,
                     self.state,
-                    step,
+                    booster._make_step(self.data.fitted.weight),
                     schedule,
                     self.history,
                     rng=self.draws,
@@ -133,6 +227,13 @@ class Fitting:
             if not self._keeps_interrupted():
                 raise
             self.history.stop_reason = INTERRUPTED
+        if not self.history.rounds:
+            raise ValueError(
+                f"No learner could be fitted: {self.history.stop_reason}. With "
+                f"pace={booster.pace!r} and warm_rounds={booster.warm_rounds} every "
+                "sample is left out from the start; choose a larger age or plateau, or "
+                "keep some warm rounds."
+            )
 
     def _after_round(self, history: History) -> str | None:
         """Judge the last round and report it; a reason to stop, or None."""
@@ -189,32 +290,43 @@ class Fitting:
             self.history.n_skipped,
             self.state.mark,
             self.draws.bit_generator.state,
-            self.learners.state,
+            [learner.state for learner in self.learners],
         )
 
-    def model_after(self, n: int) -> Model:
-        """The model of the first n rounds."""
-        before = self._model_before
-        if before is not None and n <= self._n_before:
-            return before if n == self._n_before else before.first(n)
-        model = self.learners.model(self.history.rounds[self._n_before : n])
-        return model if before is None else before.joined(model)
-
-    def state_after(self, n: int, model: Model) -> Any:
-        """The state after n rounds, of which ``model`` is the model."""
+    def after(self, n: int) -> tuple[Model, Any]:
+        """The model of the first n rounds, and the state after them."""
+        before, rounds = self._model_before, self.history.rounds[self._n_before : n]
+        if before is not None and not rounds:
+            model = before if n == self._n_before else before.first(n)
+        else:
+            taken = np.array([[weak is not None for weak in r.weak] for r in rounds])
+            counts = np.array([float(r.has_edge) for r in rounds])
+            models = [
+                learner.model(
+                    [r.weak[k] for r in rounds if r.weak[k] is not None],
+                    counts[taken[:, k]],
+                )
+                if taken[:, k].any()
+                else None
+                for k, learner in enumerate(self.learners)
+            ]
+            single = models[0] if len(models) == 1 else None
+            model = PerClassModel(models, taken) if single is None else single
+            model = model if before is None else before.joined(model)
         if n == len(self.history.rounds) and not self._in_doubt:
-            return self.state
+            return model, self.state
         state = copy(self.state)
-        state.rewind(n)
+        state.rewind(self.history.rounds[:n])
         move_to_model(state, model, self.data.fitted)
-        return state
+        return model, state
 
-    def continuation(self, model: Model, mark: Mark | None = None) -> Continuation:
-        """What a later fit needs to go on from a mark, up to which ``model`` goes.
+    def continuation(
+        self, model: Model, n: int, mark: Mark | None, reason: str
+    ) -> Continuation:
+        """What a later fit needs to go on from a mark, or from the end without one.
 
-        Without a mark, from the end.
+        ``model`` is that of the first n rounds.
         """
-        reason = self.history.stop_reason if mark is None else NOT_FINISHED
         if mark is None and self._in_doubt:
             mark = self._complete[1]
         mark = mark or self.mark()
@@ -223,8 +335,8 @@ class Fitting:
             kind=self.kind,
             mark=mark,
             rounds=[replace(each, weak=[]) for each in rounds],
-            model=model,
-            coding=self.learners.each[0].coding,
+            model=model if mark.n_rounds == n else self.after(mark.n_rounds)[0],
+            coding=self.learners[0].coding,
             validation_scores=(self.scores or [])[: mark.n_rounds],
             split_seed=self.split_seed,
             stop_reason=reason,
@@ -233,10 +345,10 @@ class Fitting:
     def booster_after(self, n: int, mark: Mark | None = None) -> Any:
         """The booster, fitted in n rounds; with a mark it can be fitted on."""
         booster = copy(self.booster)
-        model = self.model_after(n)
-        scores = None if self.scores is None else self.scores[:n]
-        earlier = None if mark is None else self.continuation(model, mark)
-        booster._set_rounds(self, n, model, NOT_FINISHED, scores, earlier)
+        goes_on = mark is not None
+        booster._set_rounds(
+            self, n, NOT_FINISHED, n_scores=n, goes_on=goes_on, mark=mark
+        )
         return booster
 
 

@@ -1,4 +1,4 @@
-"""L2Boost, paced on request: a regression, with the state and step of its residuals.
+"""L2Boost, paced on request: a regression, with the state of its residuals.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
 values on the grid (``steps.GRID``) are as exact for targets of any size.
@@ -15,14 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
-from splboost._data.labels import encode_numbers
+from splboost._data.labels import check_weights, encode_numbers
+from splboost._data.table import read_table
 from splboost.boosting.booster import BaseBooster
 from splboost.boosting.docstring_parts import documented
+from splboost.boosting.fitting import Fitting, Samples
+from splboost.boosting.learners import check_weak_learner
 from splboost.boosting.loop import Round
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import State
-from splboost.boosting.steps import Means, ValueStep, Weak
+from splboost.boosting.steps import Means, ValueStep
 from splboost.losses import Squared
 from splboost.pace import Pace, resolve_pace
 from splboost.pace.by_class import ClassCurves, is_paced
@@ -185,10 +187,12 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
 
     # ----------------------------------------------------------- what the base asks for
 
-    def _encode(self, y: Any, weight: FloatArray) -> NDArray[Any]:
-        return encode_numbers(self, y, weight.size)
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        table = read_table(self, X, check_weak_learner(self), reset=True)
+        weight = check_weights(sample_weight, table.n_rows)
+        return Samples(table, X, encode_numbers(self, y, table.n_rows), weight)
 
-    def _resolve_paces(self, samples: Samples) -> None:
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
         if isinstance(self.pace, dict):
             raise TypeError(
                 f"pace={self.pace!r} is a dict by class; a regression has none. Give a "
@@ -238,21 +242,23 @@ class L2BoostRegressor(RegressorMixin, BaseBooster):
         return ResidualState(y, weight, pace, rounds, self.start_, self._unit)
 
     def _make_step(self, weight: FloatArray) -> Any:
-        return ResidualStep(self.learning_rate, float(weight.sum()), self._unit)
+        link, total = Means(self.learning_rate), float(weight.sum())
+        return ValueStep(link, total, unit=self._unit)
 
     def _learner_shares(self) -> FloatArray:
         """By squares: variance is removed in the square of each learner's unit."""
         weights = self.estimator_weights_
         return (weights / (weights.max() or 1.0)) ** 2
 
-    def _set_samples(self, state: Any, data: FitData) -> None:
-        super()._set_samples(state, data)
+    def _set_rounds(self, fitting: Fitting, *given: Any, **more: Any) -> Any:
+        state = super()._set_rounds(fitting, *given, **more)
         self.__dict__.pop("scale_", None)
         if state.scale is not None:
             self.scale_ = state.scale * self._unit
+        return state
 
 
-# ------------------------------------------------------------------- state and step
+# ------------------------------------------------------------------------- the state
 
 
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:
@@ -318,7 +324,6 @@ class ResidualState(State):
         self.weight = np.empty((1, y.size))
         self.target = np.empty((1, y.size))
         self.scale: float | None = None
-        self.scale_of_target = 1.0
         self.latent = math.nan  # as long as a pace has no scale
         self._unit = unit
         self._warm_rounds = warm_rounds
@@ -329,8 +334,8 @@ class ResidualState(State):
         residual = self.y - self.score[0]
         weight = self.sample_weight
         if self._curves.is_plain:
-            loss = Squared().value(self._unit * residual)
-            self.latent = float((weight * loss).sum())
+            latent = self._unit**2 * self._loss(residual)
+            self.latent = float((weight * latent).sum())
         elif paced and self.scale is None:
             self.scale = robust_deviation(residual, weight)
         v = self.paces() if paced else np.ones(self.n_samples)
@@ -362,9 +367,9 @@ class ResidualState(State):
     def mark(self, mark: Any) -> None:
         self.scale = mark
 
-    def rewind(self, n_rounds: int) -> None:
+    def rewind(self, rounds: list[Round]) -> None:
         """Forget a scale that is not known yet after so many rounds."""
-        if n_rounds < self._warm_rounds:
+        if len(rounds) < self._warm_rounds:
             self.scale = None
 
     def quality(self, weight: FloatArray) -> float:
@@ -375,24 +380,3 @@ class ResidualState(State):
         if total == 0:
             return 1.0 if left == 0 else 0.0
         return 1 - left / total
-
-
-class ResidualStep(ValueStep):
-    """Adds what a learner makes of the residuals.
-
-    ``unit`` is that of the scores.
-    """
-
-    def __init__(self, learning_rate: float, total_weight: float, unit: float) -> None:
-        super().__init__(Means(learning_rate), total_weight)
-        self.unit = unit
-
-    def factor(self, state: Any, k: int, weak: Weak) -> float:
-        """Targets were residuals in a unit of their own."""
-        return state.scale_of_target
-
-    def propose(self, *given: Any, paced: bool) -> Round:
-        """The coefficient is in units of y."""
-        new = super().propose(*given, paced=paced)
-        new.coefficient *= self.unit
-        return new

@@ -1,7 +1,7 @@
 """Weak learners as the loop sees them: each answers with leaves.
 
 A learner is made once per fit and class. ``learner.fit(weight, target)`` fits a tree or
-an estimator to the samples of positive weight and returns a ``Weak`` (``steps``): the
+an estimator to the samples of positive weight and returns a ``Weak`` (``loop``): the
 leaf of every training sample, and an answer for each leaf, which is its vote, the
 shares of the classes there, or the mean of the target. A step turns answers into
 outputs, which are added to the scores.
@@ -15,7 +15,6 @@ meet several leaves), every row is its own leaf, and ``leaf`` is None.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,9 @@ from splboost._tools.compiling import kernel
 from splboost._tools.threads import count_threads
 from splboost.boosting.c45_learner import C45Learner
 from splboost.boosting.estimator_learner import EstimatorLearner
-from splboost.boosting.loop import Round
-from splboost.boosting.model import Model, PerClassModel, TreeModel
-from splboost.boosting.samples import Samples
-from splboost.boosting.steps import MEANS, SHARES, Learner, Weak
+from splboost.boosting.loop import MEANS, SHARES, Learner, Weak
+from splboost.boosting.model import TreeModel
+from splboost.trees.binning import bin_table
 from splboost.trees.c45.c45_estimator import C45Classifier
 from splboost.trees.ensemble import TreeEnsemble, leaves_of_grown
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
@@ -145,53 +143,14 @@ def vote_in_leaves(node, total, n_classes, votes):  # type: ignore[no-untyped-de
 # ---------------------------------------------------------- a learner for each class
 
 
-@dataclass
-class Learners:
-    """A learner for each class, or a single one for all of them.
-
-    Attributes
-    ----------
-    each : list of Learner, which may be one and the same
-    """
-
-    each: list[Any]
-
-    def model(self, rounds: list[Round]) -> Model:
-        """What the rounds have learned."""
-        taken = np.array([[weak is not None for weak in r.weak] for r in rounds])
-        counts = np.array([float(r.has_edge) for r in rounds])
-        models = [
-            learner.model(
-                [r.weak[k] for r in rounds if r.weak[k] is not None],
-                counts[taken[:, k]],
-            )
-            if taken[:, k].any()
-            else None
-            for k, learner in enumerate(self.each)
-        ]
-        if len(models) == 1 and models[0] is not None:
-            return models[0]
-        return PerClassModel(models, taken)
-
-    def on_rows(self, weak: list[Weak | None], rows: Any) -> list[Weak | None]:
-        """A round's learners on such rows."""
-        return [
-            None if own is None else learner.on_rows(own, rows)
-            for own, learner in zip(weak, self.each, strict=True)
-        ]
-
-    @property
-    def state(self) -> list[Any]:
-        return [learner.state for learner in self.each]
-
-    @state.setter
-    def state(self, state: list[Any]) -> None:
-        for learner, own in zip(self.each, state, strict=True):
-            if own is not None:
-                learner.state = own
+def set_states(learners: list[Any], states: list[Any]) -> None:
+    """Let learners go on from states that they once had."""
+    for learner, state in zip(learners, states, strict=True):
+        if state is not None:
+            learner.state = state
 
 
-def make_learners(booster: Any, samples: Samples, rng: np.random.RandomState) -> Any:
+def make_learners(booster: Any, samples: Any, rng: np.random.RandomState) -> list[Any]:
     """The learners of a round: one for all classes, or one for each."""
     estimator, answers = booster._weak_learner(), booster._answers
     codes, weight = samples.codes, samples.weight
@@ -213,33 +172,20 @@ def make_learners(booster: Any, samples: Samples, rng: np.random.RandomState) ->
             for problem in problems
         ]
     elif isinstance(estimator, C45Classifier):
+        given, table = (weight, answers), samples.table
         each = [
-            C45Learner(
-                estimator,
-                samples.table,
-                own_codes,
-                own_classes.size,
-                weight,
-                answers,
-                n_threads=n_threads,
-            )
-            for own_codes, own_classes in problems
+            C45Learner(estimator, table, codes, k.size, *given, n_threads=n_threads)
+            for codes, k in problems
         ]
     else:
-        binned = samples.binned(n_threads)
+        if samples.bins is None:
+            samples.bins = bin_table(samples.table, samples.weight, n_threads=n_threads)
+        grown = {"n_threads": n_threads, "seed": seed}
         each = [
-            TreeLearner(
-                estimator,
-                binned,
-                own_codes,
-                own_classes.size,
-                answers,
-                n_threads=n_threads,
-                seed=seed,
-            )
-            for own_codes, own_classes in problems
+            TreeLearner(estimator, samples.bins, codes, k.size, answers, **grown)
+            for codes, k in problems
         ]
-    return Learners(each * (n_learners // len(each)))
+    return each * (n_learners // len(each))
 
 
 # ------------------------------------------------- the weak learner that users ask for
@@ -283,12 +229,12 @@ def check_weak_learner(booster: Any) -> Any:
         raise TypeError(
             f"estimator={estimator!r} is not a regressor, and this booster fits "
             f"numbers; give a scikit-learn regressor or splboost.trees.{instead}."
-            f"{_kinds_by_variant(booster)}"
+            f"{booster._note_on_learners}"
         )
     if answers != MEANS and not is_classifier(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not a classifier; give a scikit-learn "
-            f"classifier or one of splboost.trees.{_kinds_by_variant(booster)}"
+            f"classifier or one of splboost.trees.{booster._note_on_learners}"
         )
     if answers == SHARES and not hasattr(estimator, "predict_proba"):
         raise TypeError(
@@ -316,18 +262,3 @@ def check_weak_learner(booster: Any) -> Any:
             f"{estimator.categorical_features!r} to its estimator; give it once."
         )
     return own if own is not None else estimator.categorical_features
-
-
-def _kinds_by_variant(booster: Any) -> str:
-    """A sentence on which variants take which learners, where that differs."""
-    kinds: dict[str, list[str]] = {"classifiers": [], "regressors": []}
-    for constraint in booster._parameter_constraints.get("variant", []):
-        for variant in sorted(getattr(constraint, "options", [])):
-            other = copy(booster)
-            other.variant = variant
-            kind = "regressors" if other._answers == MEANS else "classifiers"
-            kinds[kind].append(repr(variant))
-    if not all(kinds.values()):
-        return ""
-    taken = [f"{kind} with variant={' or '.join(v)}" for kind, v in kinds.items()]
-    return f" {type(booster).__name__} takes {' and '.join(taken)}."

@@ -8,8 +8,9 @@ import numpy as np
 
 from splboost._tools.compiling import inner_kernel, kernel
 from splboost._tools.maths import clip, exp
+from splboost.boosting.loop import Weak
 from splboost.boosting.state import CHUNK, MOST_MARGIN, State, add_up
-from splboost.boosting.steps import ValueStep, Weak
+from splboost.boosting.steps import ValueStep
 
 NO_SLOPE = 1e-6  # of the loss, per unit of weight, that leaves nothing to do
 SHORTEST, N_DOUBLINGS = 2.0**-6, 7
@@ -112,13 +113,15 @@ def best_length(score, codes, own, factor, upper):
     there to where the slope is 0, by samples that were put together; then by all.
     """
     n = score.size
-    odds, right = np.empty(n), np.empty(n, dtype=np.bool_)
+    margin, odds, right = np.empty(n), np.empty(n), np.empty(n, dtype=np.bool_)
     for i in range(n):
         is_own = codes[i] == own
-        m = clip(score[i] if is_own else -score[i], -MOST_MARGIN, MOST_MARGIN)
-        odds[i] = exp(m)
+        margin[i] = clipped(score[i] if is_own else -score[i])
+        odds[i] = exp(margin[i])
         right[i] = is_own == upper[i]
-    cells = put_together(score, codes, own, factor, right)
+    mean, vote, weight = gather(margin, right, factor, -FAR, FAR, N_CELLS)
+    full = weight > 0
+    cells = np.exp(mean[full]), vote[full], weight[full]
     start = best_of_grid(*cells)
     nearby = descend(*cells, start)
     length = descend(odds, right, factor, nearby if nearby >= 0 else start)
@@ -128,27 +131,21 @@ def best_length(score, codes, own, factor, upper):
 
 
 @inner_kernel
-def put_together(score, codes, own, factor, right):
-    """Odds, votes and weights of samples of like margins and votes."""
-    weight, moment = np.zeros((2, N_CELLS)), np.zeros((2, N_CELLS))
-    for i in range(score.size):
-        m = score[i] if codes[i] == own else -score[i]
-        m = min(max(m, -FAR), FAR)
-        cell = np.int64((m + FAR) * (N_CELLS / (2 * FAR + 1e-9)))
-        side = 1 if right[i] else 0
-        weight[side, cell] += factor[i]
-        moment[side, cell] += factor[i] * m
-    odds, total = np.empty(2 * N_CELLS), np.empty(2 * N_CELLS)
-    of_right = np.empty(2 * N_CELLS, np.bool_)
-    k = 0
-    for side in range(2):
-        for cell in range(N_CELLS):
-            if weight[side, cell] > 0:
-                odds[k] = np.exp(moment[side, cell] / weight[side, cell])
-                of_right[k] = side == 1
-                total[k] = weight[side, cell]
-                k += 1
-    return odds[:k], of_right[:k], total[:k]
+def gather(margin, right, weight, lowest, highest, n_cells):
+    """Cells of samples of like margin and vote: their means, votes and weights."""
+    scale = n_cells / (highest - lowest) if highest > lowest else 0.0
+    of_cell, mean = np.zeros(2 * n_cells), np.zeros(2 * n_cells)
+    for i in range(margin.size):
+        m = min(max(margin[i], lowest), highest)
+        cell = min(int((m - lowest) * scale), n_cells - 1)
+        cell += n_cells * right[i]
+        of_cell[cell] += weight[i]
+        mean[cell] += weight[i] * m
+    of_right = np.zeros(2 * n_cells, dtype=np.bool_)
+    for cell in range(2 * n_cells):
+        of_right[cell] = cell >= n_cells
+        mean[cell] /= of_cell[cell] if of_cell[cell] > 0 else 1.0
+    return mean, of_right, of_cell
 
 
 @inner_kernel

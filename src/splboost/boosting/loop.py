@@ -4,17 +4,38 @@ a loss says how much each sample hurts           state.refresh
 a pace says how much of that hurt to believe     state.refresh(paced=True)
 a weak learner is fitted to the rest             step.propose
 a step adds it to the score                      step.take
+
+A :class:`Learner` answers in every round with a :class:`Weak`, of which counts
+
+    VOTES    a class for each leaf
+    SHARES   the share of each class there
+    MEANS    the mean of the target
+
+A :class:`Step` turns these into outputs of the leaves. A vote for class k moves F by
+plus or minus the move; with K classes it moves G by K - 1 moves at k and by minus one
+move elsewhere. Other answers add values, which may be any number.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from splboost._data.table import Table
+from splboost._tools.compiling import kernel
+
+FloatArray = NDArray[np.float64]
+Rows = NDArray[np.bool_] | None  # those that are fitted to; None for all
+
+VOTES, SHARES, MEANS = "votes", "shares", "means"
+GRID = 2.0**-43  # sums of its multiples are exact
+NO_LEAF = np.empty(0, dtype=np.int32)
 MOST_SKIPPED = 10  # rounds in a row that may pass without an edge, when rows are drawn
 
 FINISHED = "all rounds done"
@@ -51,6 +72,7 @@ class Round:
     error : weighted error; None where learners do not vote, or there are several
     n_selected : samples of positive pace that they were fitted for
     move : length of the best move along a learner that votes
+    shift : by how much margins grow where such a learner is right
     time : of potentials, afterwards
     endings : of potentials, why each class ends
     latent : summed latent loss afterwards
@@ -62,6 +84,7 @@ class Round:
     error: float | None
     n_selected: int
     move: float = 1.0
+    shift: float = 0.0
     time: Any = None
     endings: Any = None
     latent: float = math.nan
@@ -85,8 +108,11 @@ class History:
     stop_reason: str = FINISHED
 
 
+# ------------------------------------------------------------- Algorithm 1
+
+
 def boost(
-    learners: Any,
+    learners: list[Any],
     state: Any,
     step: Any,
     schedule: Schedule,
@@ -102,7 +128,7 @@ def boost(
 
     Parameters
     ----------
-    learners : Learners
+    learners : list of Learner, for each class or one for all
         Fit weak learners to the weights.
     state : State
         F, and the weights that follow from it.
@@ -162,3 +188,160 @@ def boost(
         if reason is not None:
             history.stop_reason = reason
             break
+
+
+# ------------------------------------------------------ what it asks of learners
+
+
+@dataclass
+class Weak:
+    """A fitted weak learner.
+
+    Attributes
+    ----------
+    fitted : tree or estimator
+    leaf : (n,) leaf of each sample, valid until the next one is fitted; None where
+        each sample is its own
+    answers : (n_leaves,) votes, or (n_leaves, ...) shares or means
+    error : share of the weight fitted to that votes get wrong
+    output : (n_leaves, n_outputs) what is added to the scores
+    link, factor : how outputs follow from answers
+    """
+
+    fitted: Any
+    leaf: NDArray[np.int32] | None
+    answers: NDArray[Any]
+    error: float = np.nan
+    output: Any = None
+    link: Any = None
+    factor: float = 1.0
+
+    def vote(self, n_classes: int, move: float) -> None:
+        """Let votes add a move, rounded to the grid so that sums are exact."""
+        self.factor = math.trunc(move / GRID) * GRID
+        self.output = self.factor * coded(self.answers, n_classes)
+
+    def set_output(self, link: Any) -> float:
+        """Make outputs of the answers; the largest."""
+        self.link = link
+        self.output = link(self.answers)
+        if self.leaf is None:
+            return float(np.abs(self.output).max())
+        return put_on_grid(self.output, 1.0)
+
+    def scale(self, factor: float) -> None:
+        """Multiply the outputs."""
+        self.factor *= factor
+        if self.leaf is None:
+            self.output = factor * self.output
+        else:
+            put_on_grid(self.output, factor)
+
+    def on_rows(self, leaf: NDArray[np.int32] | None, answers: NDArray[Any]) -> Weak:
+        """The learner on other rows, by their leaves or their own answers."""
+        other = copy(self)
+        other.leaf = leaf
+        if leaf is None and self.link is not None:
+            other.output = self.factor * self.link(answers)
+        return other
+
+    def of_samples(self) -> FloatArray:
+        """The first output of each sample."""
+        values = self.output[:, 0]
+        return values if self.leaf is None else values[self.leaf]
+
+    @property
+    def move(self) -> float:
+        """What votes add per unit of their code, as the outputs have it."""
+        unit = coded(self.answers[:1], max(2, self.output.shape[1]))[0]
+        j = int(np.abs(unit).argmin())  # where it is 1 or -1
+        return float(self.output[0, j] / unit[j])
+
+    def missed(self, weight: FloatArray, codes: NDArray[np.integer]) -> float:
+        """Summed weight of the samples that votes get wrong."""
+        # By a sum: a product would start the threads of the linear algebra library.
+        return float((weight * (self.answers[self.leaf] != codes)).sum())
+
+    def keep(self) -> None:
+        """Make it outlive the learner's next fit."""
+        self.leaf = None if self.leaf is None else self.leaf.copy()
+
+
+@kernel
+def put_on_grid(values, factor):  # type: ignore[no-untyped-def]
+    """Multiply values, and round them towards 0 to the grid; the largest."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = np.trunc(factor * values[i, j] / GRID) * GRID
+            largest = max(largest, abs(values[i, j]))
+    return largest
+
+
+def coded(vote: NDArray[np.integer], n_classes: int) -> FloatArray:
+    """What votes add to the scores per unit of a move, a row for each."""
+    if n_classes == 2:
+        return np.asarray(2.0 * vote - 1.0)[:, None]
+    return np.where(np.arange(n_classes) == vote[:, None], n_classes - 1.0, -1.0)
+
+
+class Learner:
+    """Fits weak learners to weights; made once per fit, for each class or for all.
+
+    Attributes
+    ----------
+    coding : the codes of categories, which a later fit must share; or None
+    state : what the next learner depends on besides its weights; a warm start sets it
+    """
+
+    coding: Any = None
+    state: Any = None
+
+    def can_fit(self, weight: FloatArray) -> bool:
+        """Whether these weights leave something to fit to."""
+        return bool(weight.any())
+
+    def fit(self, weight: FloatArray, target: FloatArray | None = None) -> Weak:
+        """Fit to the samples of positive weight."""
+        raise NotImplementedError
+
+    def model(self, learners: list[Weak], counts: FloatArray) -> Any:
+        """A model of these; ``counts`` is 1, or 0 for one that stands in for none."""
+        raise NotImplementedError
+
+    def read(self, table: Table, X: Any) -> Any:
+        """Other rows, such as the validation data, prepared once."""
+        raise NotImplementedError
+
+    def on_rows(self, weak: Weak, rows: Any) -> Weak:
+        """A learner on such rows."""
+        raise NotImplementedError
+
+
+# --------------------------------------------------------- what it asks of steps
+
+
+class Step:
+    """Fits weak learners to the present weights, and moves the scores along them."""
+
+    def propose(self, learners: Any, state: Any, rows: Rows, *, paced: bool) -> Round:
+        """Fit to the samples in ``rows``."""
+        raise NotImplementedError
+
+    def take(self, state: Any, new: Round) -> None:
+        """Move the scores; let go of the samples, which would fill the memory."""
+        state.follow(new)
+        for weak in new.weak:
+            if weak is not None and weak.leaf is None:
+                weak.output = weak.output[:0].copy()
+                weak.answers = weak.answers[:0].copy()
+            elif weak is not None:
+                weak.leaf = NO_LEAF
+
+    def reason_without_edge(self, new: Round, n_kept: int) -> str:
+        """Why a round improves nothing, after so many that did."""
+        return NO_EDGE
+
+    def ends_after(self, state: Any, rounds: list[Round]) -> str | None:
+        """A reason to add no more to these rounds, or None."""
+        return None

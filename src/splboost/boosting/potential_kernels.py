@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import exp as exponential
+from splboost.boosting.line_search import gather
 
 FARTHEST = 26.0  # widths: exp(-26²) is near the smallest number there is
 
@@ -141,13 +142,6 @@ def weigh_and_rate(a, floor):
     return weight if a > floor else 0.0, tail if a >= 0 else 2 - tail
 
 
-@kernel
-def face(raw, is_own, fade, margin):
-    """Write the margins: faded scores as a sample's own label sees them."""
-    for i in range(raw.size):
-        margin[i] = fade * (raw[i] if is_own[i] else -raw[i])
-
-
 @kernel(fastmath={"reassoc"})
 def weigh_samples(margin, sample_weight, course, time, weight):
     """Write the weights of samples; the sum of their potentials."""
@@ -160,16 +154,6 @@ def weigh_samples(margin, sample_weight, course, time, weight):
         weight[i] = sample_weight[i] * w
         total += sample_weight[i] * rate
     return course.height * total
-
-
-@kernel
-def count_selected(weight):
-    """How many samples have a weight in any column."""
-    selected = np.zeros(weight.shape[1], dtype=np.bool_)
-    for k in range(weight.shape[0]):
-        for i in range(selected.size):
-            selected[i] |= weight[k, i] > 0
-    return selected.sum()
 
 
 @kernel(fastmath={"reassoc"})
@@ -410,25 +394,6 @@ def survey(margin, right, weight):
 
 
 @inner_kernel
-def gather(samples, lowest, highest, n_cells):
-    """Cells of samples of like margin and vote, at their means, and a cell's width."""
-    scale = n_cells / (highest - lowest) if highest > lowest else 0.0
-    weight, moment = np.zeros(2 * n_cells), np.zeros(2 * n_cells)
-    for i in range(samples.margin.size):
-        margin = min(max(samples.margin[i], lowest), highest)
-        cell = min(int((margin - lowest) * scale), n_cells - 1)
-        cell += n_cells * samples.right[i]
-        weight[cell] += samples.weight[i]
-        moment[cell] += samples.weight[i] * margin
-    right = np.zeros(2 * n_cells, dtype=np.bool_)
-    for cell in range(weight.size):
-        right[cell] = cell >= n_cells
-        moment[cell] /= weight[cell] if weight[cell] > 0 else 1.0
-    rest = samples.total, samples.lowest_right, samples.highest_wrong
-    return Points(moment, right, weight, *rest), (highest - lowest) / n_cells
-
-
-@inner_kernel
 def refine(samples, course, time, start, outcome, step, duration):
     """The move of the samples, by Newton's method from that of cells.
 
@@ -482,8 +447,10 @@ def solve(margin, right, weight, course, time, start):
     n_cells = 1 + int(min(widths * per_width, MOST_CELLS))
     outcome, step, duration = UNCLEAR, 0.0, 0.0
     if margin.size > FEW and n_cells >= CELLS_PER_WIDTH * widths:
-        cells, cell = gather(samples, lowest, highest, n_cells)
-        outcome, step, duration = search(cells, course, time, OF_CELLS, cell)
+        cells = gather(margin, right, weight, lowest, highest, n_cells)
+        points = Points(*cells, *samples[3:])
+        cell = (highest - lowest) / n_cells
+        outcome, step, duration = search(points, course, time, OF_CELLS, cell)
         outcome, step, duration = refine(
             samples, course, time, start, outcome, step, duration
         )

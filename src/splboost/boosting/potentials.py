@@ -18,19 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, erfcinv
 
-from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round
+from splboost.boosting.loop import GOAL_REACHED, NO_EDGE, STUCK, Round, Rows, Step, Weak
 from splboost.boosting.potential_kernels import (
     FARTHEST,
     Course,
-    count_selected,
-    face,
     place,
     share_missed,
     solve,
     weigh_samples,
 )
 from splboost.boosting.state import State
-from splboost.boosting.steps import Rows, Step, Votes, Weak, weights_to_fit
+from splboost.boosting.steps import Votes, weights_to_fit
 
 FloatArray = NDArray[np.float64]
 
@@ -280,8 +278,7 @@ class PotentialState(State):
     Attributes
     ----------
     score : (n_outputs, n) scores as if none had faded
-    times : list of arrays
-        How far each class has come, at the start and after every round.
+    time : how far each class has come
     endings : list of str
         Why each class has ended, UNDER_WAY if it has not.
     margin : (n_outputs, n) y F, faded, when last refreshed
@@ -307,7 +304,7 @@ class PotentialState(State):
         self.score = np.zeros((self.n_outputs, codes.size))
         self.margin = np.empty((self.n_outputs, codes.size))
         self.weight = np.empty((self.n_outputs, codes.size))
-        self.times = [np.zeros(self.n_outputs)]
+        self.time = np.zeros(self.n_outputs)
         self.endings = [UNDER_WAY] * self.n_outputs
         self.totals = [0.0] * self.n_outputs
         self.latent = 0.0
@@ -316,44 +313,35 @@ class PotentialState(State):
 
     @property
     def mark(self) -> Any:
-        return list(self.times), list(self.endings)
+        return self.time, list(self.endings)
 
     @mark.setter
     def mark(self, mark: Any) -> None:
-        self.times, self.endings = list(mark[0]), list(mark[1])
+        self.time, self.endings = mark[0], list(mark[1])
 
-    def follow(self, weak: list[Any], time: Any = None) -> None:
-        super().follow(weak, time)
-        self.times.append(time)
+    def follow(self, new: Round) -> None:
+        super().follow(new)
+        self.time, self.endings = new.time, new.endings
 
-    def rewind(self, n_rounds: int) -> None:
-        """Forget the times of later rounds."""
-        self.times = self.times[: n_rounds + 1]
+    def rewind(self, rounds: list[Round]) -> None:
+        self.time = rounds[-1].time
 
     one_class = False
-
-    @property
-    def time(self) -> FloatArray:
-        """How far each class has come."""
-        return self.times[-1]
 
     def refresh(self, *, paced: bool) -> None:
         """Set margins and weights at the present scores and times."""
         for k in range(self.n_outputs):
             margin, time = self.margin[k], self.time[k]
-            fade = self.potential.decay(time)
-            face(self.score[k], self.is_own[k], fade, margin)
+            margin[:] = np.where(self.is_own[k], self.score[k], -self.score[k])
+            margin *= self.potential.decay(time)
             self.totals[k] = self.potential.weigh(
                 margin, time, self.sample_weight, self.weight[k]
             )
         self.latent = sum(self.totals) / self.n_outputs
-        self.n_selected = count_selected(self.weight)
+        self.n_selected = int(np.count_nonzero(self.weight.any(axis=0)))
 
     def paces(self) -> FloatArray:
-        return np.ones(self.n_samples)
-
-    def potentials(self) -> FloatArray:
-        """Potential of every sample, for its own class."""
+        """In place of v the potential of every sample, for its own class."""
         own = np.zeros(self.n_samples, dtype=int) if self.n_outputs == 1 else self.codes
         score = self.score * decays(self.potential, self.time)[:, None]
         margins = np.where(self.is_own, score, -score)
@@ -377,11 +365,11 @@ class PotentialStep(Step):
     ) -> Round:
         """Fit to the present weights, and solve for the moves."""
         potential, endings = state.potential, list(state.endings)
-        n = len(learners.each)
+        n = len(learners)
         fitted: list[Weak | None] = [None] * n
         steps, time = np.zeros(n), state.time.copy()
         unused, error, has_edge = None, None, False
-        for k, learner in enumerate(learners.each):
+        for k, learner in enumerate(learners):
             if endings[k]:
                 continue
             weight = weights_to_fit(learner, state.weight[k], rows)
@@ -424,11 +412,6 @@ class PotentialStep(Step):
             time=time,
             endings=endings,
         )
-
-    def take(self, state: PotentialState, new: Round) -> None:
-        """Move scores and times."""
-        super().take(state, new)
-        state.endings = new.endings
 
     def reason_without_edge(self, new: Round, n_kept: int) -> str:
         return STUCK if STUCK in new.endings else NO_EDGE

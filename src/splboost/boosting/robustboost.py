@@ -16,7 +16,8 @@ from splboost._tools.user_warnings import warn
 from splboost._tools.wording import counted
 from splboost.boosting.classifier import BaseBoostedClassifier
 from splboost.boosting.docstring_parts import documented
-from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK
+from splboost.boosting.fitting import Fitting, Samples
+from splboost.boosting.loop import FINISHED, GOAL_REACHED, NO_EDGE, STUCK, VOTES
 from splboost.boosting.potentials import (
     NEARLY,
     BrownPotential,
@@ -26,9 +27,7 @@ from splboost.boosting.potentials import (
     decays,
 )
 from splboost.boosting.progress import Progress
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.state import level_ties
-from splboost.boosting.steps import VOTES
 from splboost.losses import LEAST_PROBABILITY
 
 FloatArray = NDArray[np.float64]
@@ -43,6 +42,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
         if name not in ("pace", "warm_rounds", "learning_rate")
     } | {"epsilon": [Interval(Real, 0, 1, closed="neither")]}
     _answers = VOTES
+    _sample_attribute = "sample_potential_"
     pace = None
     warm_rounds = 0
     learning_rate = 1.0
@@ -77,7 +77,7 @@ class BasePotentialBooster(BaseBoostedClassifier):
     def _potential(self) -> RobustPotential | BrownPotential:
         """The potential, its parameters checked."""
 
-    def _resolve_paces(self, samples: Samples) -> None:
+    def _resolve_paces(self, samples: Samples, *, warns: bool = False) -> None:
         if self.scoring == "loss":
             raise ValueError(
                 f'scoring="loss" says nothing of {type(self).__name__}, which keeps '
@@ -103,16 +103,14 @@ class BasePotentialBooster(BaseBoostedClassifier):
     def _make_step(self, weight: FloatArray) -> Any:
         return PotentialStep()
 
-    def _set_samples(self, state: Any, data: FitData) -> None:
-        times = np.array(state.times[1 : self.n_iter_ + 1])
-        if len(times) < self.n_iter_:  # the first learner is of no consequence
-            times = np.zeros((self.n_iter_, state.n_outputs))
-        self.times_ = times[:, 0] if state.n_outputs == 1 else times
-        self.sample_potential_ = data.spread(state.potentials())
+    def _set_rounds(self, fitting: Fitting, *given: Any, **more: Any) -> Any:
+        state = super()._set_rounds(fitting, *given, **more)
+        rounds = fitting.history.rounds[: self.n_iter_]
+        times = np.array([each.time for each in rounds])
+        self.times_ = times[:, 0] if times.shape[1] == 1 else times
+        return state
 
-    def _warn_of_results(
-        self, data: FitData, n_rounds: int, *, some_dropped: bool
-    ) -> None:
+    def _warn_of_results(self, fitting: Fitting) -> None:
         name = f"{type(self).__name__}(epsilon={self.epsilon!r})"
         rounds = counted(self.n_iter_, "round")
         # With more than two classes, of the one that has come least far.

@@ -15,18 +15,10 @@ from splboost._tools.maths import clip
 from splboost.boosting.classifier import BaseValueBooster
 from splboost.boosting.docstring_parts import documented
 from splboost.boosting.line_search import FlatStep, HalvingStep, VoteStep
+from splboost.boosting.loop import MEANS, SHARES, VOTES
 from splboost.boosting.progress import Progress
 from splboost.boosting.state import WorkingSet
-from splboost.boosting.steps import (
-    MEANS,
-    SHARES,
-    VOTES,
-    LogOdds,
-    Means,
-    ValueStep,
-    Votes,
-    effective_size,
-)
+from splboost.boosting.steps import LogOdds, Means, ValueStep, Votes, least_share
 from splboost.losses import (
     Savage,
     Savage2,
@@ -147,7 +139,7 @@ class SavageBoostClassifier(BaseValueBooster):
 
     def _make_step(self, weight: Any) -> Any:
         total = float(weight.sum())
-        link = LogOdds(self.learning_rate, 1 / max(effective_size(weight), 3))
+        link = LogOdds(self.learning_rate, least_share(weight))
         if self.line_search:
             return HalvingStep(link, total, learning_rate=self.learning_rate)
         return ValueStep(link, total)
@@ -204,6 +196,10 @@ class RBoostClassifier(BaseValueBooster):
         "variant": [StrOptions({"gentle", "fisher", "mm", "discrete"})],
         "z_max": [Interval(Real, 1, math.inf, closed="right")],
     }
+    _note_on_learners = (
+        " RBoostClassifier takes classifiers with variant='discrete' and regressors "
+        "with variant='fisher' or 'gentle' or 'mm'."
+    )
 
     def __init__(
         self,

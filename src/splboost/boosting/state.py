@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from splboost._tools.compiling import inner_kernel, jitable, kernel
 from splboost._tools.maths import MOST, clip, exp
 from splboost._tools.threads import run, share
+from splboost.boosting.loop import Round
 from splboost.losses import MarginLoss
 from splboost.pace import Pace
 from splboost.pace.by_class import ClassCurves
@@ -69,48 +70,6 @@ class Believed(NamedTuple):
 # ----------------------------------------------------------------------------- kernels
 
 
-def weigh(fit_of, loss_of, few, own, shift, limit):
-    """Write weight, target and loss of each sample, before any pace.
-
-    Weights are those of margins less the shift: times exp(shift), which is a common
-    factor, for the exponential loss; other losses have no shift.
-    """
-    score, codes, _, weight, _, loss, target = few
-    unshift = exp(clip(-shift, -MOST, MOST))
-    with_target = target.size > 0
-    for i in range(score.size):
-        is_own = codes[i] == own
-        m = (score[i] if is_own else -score[i]) - shift
-        m = clip(m, -MOST_MARGIN, MOST_MARGIN)
-        weight[i], z = fit_of(m, limit)
-        loss[i] = loss_of(m) * unshift
-        if with_target:
-            target[i] = z if is_own else -z
-
-
-def believe(weight_of, latent_of, few, pace, latent):
-    """Multiply weights by v and by those of the samples; write the latent losses.
-
-    ``pace`` has the ages and shapes of the two classes, and whether v counts. Returns
-    how many samples have v > 0, and how many of these are of class 1.
-    """
-    _, codes, sample_weight, weight, factor, loss, _ = few
-    ages, shapes, paced = pace
-    n_selected = n_upper = 0
-    for i in range(loss.size):
-        is_upper = codes[i] != 0
-        age = ages[1] if is_upper else ages[0]  # a table would not vectorise
-        shape = shapes[1] if is_upper else shapes[0]
-        v = weight_of(loss[i], age, shape)
-        v = v if paced else 1.0
-        latent[i] = sample_weight[i] * latent_of(loss[i], age, shape)
-        factor[i] = sample_weight[i] * v
-        weight[i] *= factor[i]
-        n_selected += factor[i] > 0
-        n_upper += (factor[i] > 0) & is_upper
-    return n_selected, n_upper
-
-
 @inner_kernel(fastmath={"reassoc"})
 def add_up(values, size):
     """Sum of the first values, several at a time."""
@@ -130,30 +89,47 @@ def refresher(
     """The kernel that weighs samples by these formulas.
 
     Samples are scores of one class, F; the class numbers; the users' weights; and work.
+    ``pace`` has the ages and shapes of the two classes, and whether v counts. Returns
+    how many samples have v > 0, how many of these are of class 1, and the latent loss.
+
+    Weights are those of margins less the shift: times exp(shift), which is a common
+    factor, for the exponential loss; other losses have no shift.
     """
-    jitable(weigh, believe, fit_of, loss_of, weight_of, latent_of)
+    jitable(fit_of, loss_of, weight_of, latent_of)
 
     @kernel
     def refresh(samples, first, last, own, shift, limit, pace):
-        score, codes, sample_weight, work = samples
-        with_target = work.shape[0] > TARGET
-        latent = np.empty(min(CHUNK, last - first))
         n_selected, n_upper, total = 0, 0, 0.0
+        latent = np.empty(min(CHUNK, last - first))
+        with_target = samples[3].shape[0] > TARGET
+        unshift = exp(clip(-shift, -MOST, MOST))
+        ages, shapes, paced = pace
         for start in range(first, last, CHUNK):
             end = min(start + CHUNK, last)
-            few = (
-                score[start:end],
-                codes[start:end],
-                sample_weight[start:end],
-                work[WEIGHT][start:end],
-                work[FACTOR][start:end],
-                work[LOSS][start:end],
-                work[TARGET][start:end] if with_target else latent[:0],
-            )
-            weigh(fit_of, loss_of, few, own, shift, limit)
-            found = believe(weight_of, latent_of, few, pace, latent)
-            n_selected += found[0]
-            n_upper += found[1]
+            score, codes = samples[0][start:end], samples[1][start:end]
+            sample_weight, work = samples[2][start:end], samples[3]
+            weight, factor = work[WEIGHT][start:end], work[FACTOR][start:end]
+            loss = work[LOSS][start:end]
+            target = work[TARGET][start:end] if with_target else latent[:0]
+            for i in range(end - start):
+                is_own = codes[i] == own
+                m = (score[i] if is_own else -score[i]) - shift
+                m = clip(m, -MOST_MARGIN, MOST_MARGIN)
+                weight[i], z = fit_of(m, limit)
+                loss[i] = loss_of(m) * unshift
+                if with_target:
+                    target[i] = z if is_own else -z
+            for i in range(end - start):
+                is_upper = codes[i] != 0
+                age = ages[1] if is_upper else ages[0]  # a table would not vectorise
+                shape = shapes[1] if is_upper else shapes[0]
+                v = weight_of(loss[i], age, shape)
+                v = v if paced else 1.0
+                latent[i] = sample_weight[i] * latent_of(loss[i], age, shape)
+                factor[i] = sample_weight[i] * v
+                weight[i] *= factor[i]
+                n_selected += factor[i] > 0
+                n_upper += (factor[i] > 0) & is_upper
             total += add_up(latent, end - start)
         return n_selected, n_upper, total
 
@@ -240,9 +216,12 @@ class State:
     one_class : whether these are all of one class
     latent : summed latent loss at the present scores
     time : of potentials that change with it; None for losses
+    scale_of_target : what targets are in units of
     """
 
     time: Any = None
+    scale_of_target = 1.0  # what targets are in units of
+    shift = _base = 0.0  # of the margins that weights are those of
 
     def __init__(
         self,
@@ -271,7 +250,6 @@ class State:
         self.factor = self.work[0, FACTOR]
         self.one_class = False
         self.latent = 0.0
-        self.shift = self._base = 0.0
         self._may_overflow = bool((sample_weight > LARGE_WEIGHT).any())
         # What kernels see where a sample has several scores: one, of class 1
         several = n if n_classes > 2 else 0
@@ -387,11 +365,21 @@ class State:
     def paces(self) -> FloatArray:
         """v of every sample at the present scores."""
         v = np.ones(self.n_samples)
-        if not self._curves.is_plain:
-            with np.errstate(all="ignore"):
-                for start in range(0, self.n_samples, CHUNK):
-                    rows = slice(start, start + CHUNK)
-                    codes = self.codes[rows]
+        if self._curves.is_plain:
+            return v
+        by_kernel = self._kernel is not None and self._has_paces
+        work = np.empty((self.work.shape[1], CHUNK))
+        for start in range(0, v.size, CHUNK):
+            rows = slice(start, min(start + CHUNK, v.size))
+            codes = self.codes[rows]
+            if by_kernel:
+                # Of samples that weigh 1 the factor is v.
+                samples = self.score[0, rows], codes, v[rows], work
+                pace, limit = (*self._pace, True), self.working_set.limit
+                self._kernel(samples, 0, codes.size, 1, 0.0, limit, pace)
+                v[rows] = work[FACTOR, : codes.size]
+            else:
+                with np.errstate(all="ignore"):
                     doubt = self.working_set.loss.doubt(self._seen(rows), codes)
                     v[rows] = self._curves.weight(doubt, codes)
         return v
@@ -412,27 +400,23 @@ class State:
 
     # -------------------------------------------------------------------- the scores
 
-    def follow(self, weak: list[Any], time: Any = None) -> None:
+    def follow(self, new: Round) -> None:
         """Move the scores along a round's learners, one for all columns or for each.
 
-        Adds to the score of each sample the output of its leaf, or its own.
+        Adds to the score of each sample the output of its leaf, or its own. Weights
+        become those of margins that have grown by the shift of the round: samples that
+        its learner got right then keep *the same* weight, and the tree engine finds
+        that only the others have changed.
         """
-        for k, own in enumerate(weak):
+        for k, own in enumerate(new.weak):
             if own is None:
                 continue
-            score = self.score if len(weak) == 1 else self.score[k : k + 1]
+            score = self.score if len(new.weak) == 1 else self.score[k : k + 1]
             if own.leaf is None:
                 score += own.output.T
             else:
                 add_outputs(score, own.leaf, own.output)
-
-    def advance(self, step: float) -> None:
-        """Let weights be those of margins that have grown by a step.
-
-        Samples that the round's learner got right then keep *the same* weight, and the
-        tree engine finds that only the others have changed.
-        """
-        self.shift += step
+        self.shift += new.shift
         if self.shift - self._base > MOST_SHIFT:
             margin = self._margin()[self.factor > 0]
             self.shift = self._base = float(margin.min()) if margin.size else 0.0
@@ -470,8 +454,8 @@ class State:
     def mark(self, mark: Any) -> None:
         self.shift, self._base = mark
 
-    def rewind(self, n_rounds: int) -> None:
-        """Forget what depends on later rounds, but for the scores."""
+    def rewind(self, rounds: list[Round]) -> None:
+        """Forget what depends on rounds later than these, but for the scores."""
 
 
 def check_memory(n_rows: int, n_classes: int, size: int) -> None:

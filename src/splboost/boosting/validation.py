@@ -1,4 +1,6 @@
-"""The score of samples that are not fitted to, and when to stop because of it.
+"""Samples that are not fitted to, their score, and when to stop because of it.
+
+They are given by the user, or held out of those that are fitted to.
 
 Each round's learners answer for them, so their scores are always those of the booster
 so far, and a round costs the same however many went before. What the scorers of
@@ -9,20 +11,142 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+import reprlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from splboost._data.labels import check_weights, encode_numbers, read_target
+from splboost._data.table import Table, read_table, refuse_rounded
 from splboost._tools.user_warnings import restate, warn
 from splboost.boosting.loop import Round
-from splboost.boosting.samples import Samples, labels_of
 
 FloatArray = NDArray[np.float64]
+
+GIVEN, HELD_OUT = "given", "held out"
+
+
+# ------------------------------------------------------------------------- the samples
+
+
+class ValidationArguments(NamedTuple):
+    """X_val, y_val and sample_weight_val as the user gave them."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+
+    def check(self) -> None:
+        """Refuse arguments of which one is missing."""
+        if self.X is not None and self.y is not None:
+            return
+        names = "X_val", "y_val", "sample_weight_val"
+        given = [k for k, v in zip(names, self, strict=True) if v is not None]
+        missing = "y_val" if "X_val" in given else "X_val"
+        raise ValueError(
+            f"{' and '.join(given)} given, but {missing} is None; validation data are "
+            "X_val and y_val together, or neither."
+        )
+
+
+def hold_out(
+    codes: NDArray[Any],
+    usable: NDArray[np.bool_],
+    classes: NDArray[Any] | None,
+    fraction: float,
+    seed: int,
+) -> NDArray[np.bool_]:
+    """Mask of rows drawn, from each class; at least one goes out, and one stays."""
+    rng = np.random.default_rng(seed)
+    held = np.zeros(codes.size, dtype=bool)
+    groups = [(usable, "there is")]
+    if classes is not None:
+        groups = [
+            (usable & (codes == k), f"class {label!r} has")
+            for k, label in enumerate(classes.tolist())
+        ]
+    for group, there_is in groups:
+        rows = np.flatnonzero(group)
+        if rows.size == 1:
+            leave_out = "" if classes is None else "leave the class out, "
+            raise ValueError(
+                f"validation_fraction={fraction}: {there_is} a single sample of "
+                "positive weight, which cannot be both fitted to and held out. Give "
+                f"X_val and y_val, {leave_out}or set n_iter_no_change=None."
+            )
+        if rows.size > 1:
+            n_held = min(max(round(fraction * rows.size), 1), rows.size - 1)
+            held[rng.permutation(rows)[:n_held]] = True
+    return held
+
+
+def read_given(
+    booster: Any,
+    samples: Any,
+    given: ValidationArguments,
+    of_class: FloatArray | None,
+) -> tuple[Table, Any, NDArray[Any], FloatArray]:
+    """Table, data, codes and weights of the user's validation data, checked.
+
+    ``of_class`` has the weight of each class, if there are any.
+    """
+    with _blaming("X_val", "it needs a row at least, and the columns of X"):
+        categorical = samples.table.is_categorical
+        table = read_table(
+            booster, given.X, categorical if categorical.any() else None, reset=False
+        )
+    with _blaming("sample_weight_val", "it needs a weight for each row of X_val"):
+        weight = check_weights(given.sample_weight, table.n_rows)
+    if not hasattr(booster, "classes_"):
+        with _blaming("y_val", "it needs a number for each row of X_val"):
+            y = encode_numbers(booster, given.y, table.n_rows)
+        return table, given.X, y, weight
+    with _blaming("y_val", "it needs a label for each row of X_val"):
+        y = read_target(given.y, booster, table.n_rows)
+        refuse_rounded(y, "y_val")
+    classes = booster.classes_.tolist()
+    position = {label: k for k, label in enumerate(classes)}
+    codes = np.array([position.get(label, -1) for label in y.tolist()])
+    unknown = np.flatnonzero((codes < 0) & (weight > 0))
+    if unknown.size:
+        labels = dict.fromkeys(y[unknown].tolist())
+        raise ValueError(
+            f"y_val contains {', '.join(map(repr, list(labels)[:5]))}, which y lacks; "
+            f"its classes are {reprlib.repr(classes)}. Leave such rows out of the "
+            "validation data."
+        )
+    if of_class is not None:
+        weight = weight * of_class[codes]
+        if not weight.any():
+            raise ValueError(
+                f"class_weight={booster.class_weight} leaves no weight to the labels "
+                "of y_val; give validation data of the other classes, too."
+            )
+    return table, given.X, codes.astype(samples.codes.dtype), weight
+
+
+@contextmanager
+def _blaming(argument: str, remedy: str) -> Iterator[None]:
+    """Name the argument in errors that speak of X, y or sample_weight."""
+    try:
+        yield
+    except (TypeError, ValueError) as why:
+        raise restate(why, f"{argument} will not do, {remedy}: {why}") from None
+
+
+def labels_of(booster: Any, samples: Any) -> NDArray[Any]:
+    """What the samples' y was."""
+    classes = getattr(booster, "classes_", None)
+    return samples.codes if classes is None else classes[samples.codes]
+
+
+# --------------------------------------------------------------------------- the score
 
 
 class Validation:
@@ -31,7 +155,7 @@ class Validation:
     Parameters
     ----------
     samples : Samples
-    learners : Learners
+    learners : list of Learner
     state : State
         That of the validation samples.
     scorer : None, "loss" or callable
@@ -45,13 +169,18 @@ class Validation:
     """
 
     def __init__(
-        self, samples: Samples, learners: Any, state: Any, scorer: Any, booster: Any
+        self,
+        samples: Any,
+        learners: list[Any],
+        state: Any,
+        scorer: Any,
+        booster: Any,
     ) -> None:
         self.samples = samples
         self.state = state
         self.history: list[float] = []
         self._learners = learners
-        self._rows = learners.each[0].read(samples.table, samples.X)
+        self._rows = learners[0].read(samples.table, samples.X)
         self._total = float(samples.weight.sum())
         self._scorer = scorer
         self._booster = booster
@@ -71,8 +200,11 @@ class Validation:
         ``make`` makes the fitted booster of the rounds so far.
         """
         if last.has_edge:
-            weak = self._learners.on_rows(last.weak, self._rows)
-            self.state.follow(weak, last.time)
+            weak = [
+                None if own is None else learner.on_rows(own, self._rows)
+                for own, learner in zip(last.weak, self._learners, strict=True)
+            ]
+            self.state.follow(replace(last, weak=weak, shift=0.0))
         self.history.append(self._judge(make))
         return self.history[-1]
 

@@ -16,8 +16,7 @@ from splboost._data.table import Table
 from splboost._tools.wording import counted
 from splboost.boosting.loop import MOST_SKIPPED, NO_EDGE, STUCK, Round
 from splboost.boosting.model import Model
-from splboost.boosting.samples import HELD_OUT
-from splboost.boosting.validation import EarlyStopping
+from splboost.boosting.validation import HELD_OUT, EarlyStopping
 
 REMEDY = "give the data of the fit before, or set warm_start=False to start anew."
 SET_BACK = "set it back, or set warm_start=False to start anew."
@@ -69,39 +68,32 @@ def kind_of(booster: Any, validation: str | None) -> list[Aspect]:
     if validation == HELD_OUT:
         fixed["validation_fraction"] = booster.validation_fraction
     scoring = None if validation is None else booster.scoring
-    it_was = "but in the fit before it was"
+    had, was = ("but in the fit before it " + verb for verb in ("had {}", "was {}"))
+    same_data = (
+        "give the same X_val, y_val and n_iter_no_change, or set warm_start=False to "
+        "start anew."
+    )
     return [
-        Aspect(
-            (n, names),
-            _features(n, names),
-            "X has {}, but in the fit before it had {}",
-            REMEDY,
-        ),
-        Aspect(
-            classes,
-            classes,
-            "y has the classes {}, but in the fit before it had {}",
-            REMEDY,
-        ),
+        Aspect((n, names), _features(n, names), f"X has {{}}, {had}", REMEDY),
+        Aspect(classes, classes, f"y has the classes {{}}, {had}", REMEDY),
         Aspect(
             learner,
-            learner.__name__,
-            f"estimator is a {{}}, {it_was} a {{}}",
+            f"a {learner.__name__}",
+            f"estimator is {{}}, {was}",
             SET_BACK,
         ),
         Aspect(
             validation,
             validation or "absent",
             "validation data are {}, but in the fit before they were {}",
-            "give the same X_val, y_val and n_iter_no_change, or set warm_start=False "
-            "to start anew.",
+            same_data,
         ),
-        Aspect(scoring, repr(scoring), f"scoring={{}}, {it_was} {{}}", SET_BACK),
+        Aspect(scoring, repr(scoring), f"scoring={{}}, {was}", SET_BACK),
         *(
             Aspect(
                 value,
                 repr(value),
-                f"{name}={{}}, {it_was} {{}}, on which all rounds depend",
+                f"{name}={{}}, {was}, on which all rounds depend",
                 SET_BACK,
             )
             for name, value in fixed.items()

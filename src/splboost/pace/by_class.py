@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from splboost._tools.user_warnings import restate
+from splboost._tools.user_warnings import restate, warn
 from splboost.pace.base import FloatArray, Formula, Link, Pace
 from splboost.pace.regularisers import (
     DEFAULT_PLATEAU,
@@ -58,7 +58,7 @@ def resolve_pace(pace: str | Pace | None) -> Pace | None:
             raise ValueError(f"pace={pace!r} is no known regulariser; pass {choices}.")
         return _NAMES[pace]()
     if isinstance(pace, Scaled):
-        _ = pace.resolved_age
+        pace._scales()
     elif isinstance(pace, type) and issubclass(pace, Pace):
         raise TypeError(f"pace={pace.__name__} is a class; pass {pace.__name__}().")
     elif callable(getattr(pace, "weight", None)) and not isinstance(pace, Pace):
@@ -88,6 +88,7 @@ def paces_of_classes(
     link: Link,
     *,
     default_plateau: float = DEFAULT_PLATEAU,
+    warns: bool = False,
 ) -> dict[Any, Pace | None]:
     """The regulariser of each class, from an argument ``pace=``.
 
@@ -98,6 +99,8 @@ def paces_of_classes(
     priors : mapping from each label to the share of its class in the training data
     link : loss, for what its values mean as probabilities
     default_plateau : of the exponential loss, where a pace names none
+    warns : whether to warn of a pace that favours samples less doubtful than undecided
+        ones
 
     Examples
     --------
@@ -120,7 +123,18 @@ def paces_of_classes(
         if own is not None:
             if id(own) not in in_units:
                 # A copy: what the user changes later does not change a fitted model.
-                in_units[id(own)] = clone(own).for_loss(k, link, default_plateau)
+                copy = clone(own).for_loss(k, link, default_plateau)
+                in_units[id(own)] = copy
+                undecided = link.doubt_at(1 / k, k) if warns else 0.0
+                if warns and copy.peak() <= undecided:
+                    warns = False
+                    warn(
+                        f"pace={copy!r} gives its greatest weight to samples with a "
+                        f"loss of {copy.peak():.3g}, but an undecided sample has "
+                        f"{undecided:.3g} already: the booster may lose samples before "
+                        "it has learned from them, and collapse. Choose a larger age "
+                        "or plateau."
+                    )
             paces[label] = in_units[id(own)].for_class(priors[label], k, link)
     return paces
 

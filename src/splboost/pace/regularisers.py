@@ -182,7 +182,7 @@ class Scaled(Pace):
 
     @property
     def is_off(self) -> bool:
-        return self.resolved_age == math.inf
+        return self._scales()[0] == math.inf
 
     @np.errstate(all="ignore")
     def weight(self, loss: ArrayLike) -> FloatArray:
@@ -230,9 +230,10 @@ class Scaled(Pace):
         """
         if not self.prior_corrected:
             return self
-        cut = self._cut(self.resolved_age)
+        age, plateau = self._scales()
+        cut = self._cut(age)
         if link.probability_at(cut, n_classes) == 0:  # a loss that has a limit below it
-            cut = self.resolved_plateau
+            cut = plateau
         p = n_classes * prior * link.probability_at(cut, n_classes)
         if p == 0:  # nothing is dropped, or there is nothing to drop
             return self
@@ -254,7 +255,7 @@ class Scaled(Pace):
     def curves(self) -> Curves:
         if type(self).weight is not Scaled.weight:  # of a subclass by the user
             return super().curves()
-        formula = Formula(*self._formulas, self.resolved_age, self._shape)
+        formula = Formula(*self._formulas, self._scales()[0], self._shape)
         return Curves(self.weight, self.latent, formula)
 
 
@@ -282,7 +283,7 @@ class Hard(Scaled):
         return -age * v
 
     def peak(self) -> float:
-        return self.resolved_age
+        return self._scales()[0]
 
 
 class Linear(Scaled):
@@ -310,7 +311,7 @@ class Linear(Scaled):
         return age * v * (0.5 * v - 1)
 
     def peak(self) -> float:
-        return 0.5 * self.resolved_age
+        return 0.5 * self._scales()[0]
 
 
 class Polynomial(Scaled):
@@ -361,7 +362,7 @@ class Polynomial(Scaled):
         return age * (v**self.t / self.t - v)
 
     def peak(self) -> float:
-        return self._plateau_at(self.resolved_age)
+        return self._scales()[1]
 
 
 class Mixture(Scaled):

@@ -23,9 +23,9 @@ from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import restate
 from splboost._tools.wording import counted
 from splboost.boosting.booster import BaseBooster, check_parameters, check_subsample
+from splboost.boosting.fitting import Samples
 from splboost.boosting.learners import is_own_tree
-from splboost.boosting.samples import Samples, labels_of
-from splboost.boosting.validation import find_scorer
+from splboost.boosting.validation import find_scorer, labels_of
 from splboost.pace import Hard, resolve_pace
 from splboost.pace.regularisers import Scaled
 from splboost.selection.bags import check_groups

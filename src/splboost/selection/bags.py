@@ -162,7 +162,8 @@ def _deal(
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
     """The number of each row's group."""
-    refuse_masked(groups, "groups")
+    if isinstance(groups, np.ma.MaskedArray):
+        refuse_masked(groups, "groups")
     given = np.asarray(groups)
     refuse_rounded(given, "groups")
     if given.shape != (n_rows,):

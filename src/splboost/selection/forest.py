@@ -25,7 +25,7 @@ from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once, warn
 from splboost._tools.wording import listed
 from splboost.boosting.booster import check_parameters
-from splboost.boosting.samples import Samples
+from splboost.boosting.fitting import Samples
 from splboost.selection.bags import check_groups
 from splboost.selection.belief import (
     Calibration,
@@ -48,6 +48,7 @@ from splboost.selection.pool import (
     make_members,
     scout,
 )
+from splboost.trees.binning import bin_table
 
 FloatArray = NDArray[np.float64]
 
@@ -97,7 +98,7 @@ class BaggedForest(ClassifierMixin, TableEstimator):
             groups = np.unique(groups, return_inverse=True)[1]
         samples = Samples(table, X, codes, weight).take(used)
         return TrainingRows(
-            samples.binned(n_threads),
+            bin_table(samples.table, samples.weight, n_threads=n_threads),
             samples.codes,
             self.classes_.size,
             samples.weight,

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from splboost._tools.compiling import kernel
 from splboost.boosting.adaboost import DISCRETE, DiscreteStep
-from splboost.boosting.learners import Learners, TreeLearner
+from splboost.boosting.learners import TreeLearner
 from splboost.boosting.logit import logit
-from splboost.boosting.loop import History, Schedule, boost
+from splboost.boosting.loop import MEANS, VOTES, History, Schedule, Step, boost
 from splboost.boosting.state import State
-from splboost.boosting.steps import MEANS, VOTES, Means, Step, ValueStep
+from splboost.boosting.steps import Means, ValueStep
 from splboost.losses import Exponential
 from splboost.pace import Hard, Pace
 from splboost.pace.by_class import paces_of_classes
@@ -138,7 +138,7 @@ class Votes(Member):
         state = TrustingState(rows.trusted, DISCRETE, rows.codes, k, bag, paces)
         floor = 1 / (4 * max(float(bag.sum()), 1.0))
         step = DiscreteStep(k, floor, stop_when_perfect=False)
-        return _boosted(Learners([learner]), state, step, rounds, VOTE_WARM)
+        return _boosted([learner], state, step, rounds, VOTE_WARM)
 
     def paces(self, rows: TrainingRows, bag: FloatArray) -> list[Pace | None]:
         """The pace of each class, corrected for rare ones."""
@@ -202,11 +202,11 @@ class Logits(Member):
         state.move_to(np.tile(start if k == 2 else k / (k - 1) * start, (bag.size, 1)))
         rate = LOGIT_RATE * (0.5 if k == 2 else 1.0)
         step = ValueStep(Means(rate), float(bag.sum()))
-        return _boosted(Learners([learner] * rows.n_outputs), state, step, rounds, 0)
+        return _boosted([learner] * rows.n_outputs, state, step, rounds, 0)
 
 
 def _boosted(
-    learners: Learners, state: State, step: Step, rounds: Sequence[int], n_warm: int
+    learners: list[Any], state: State, step: Step, rounds: Sequence[int], n_warm: int
 ) -> Stages:
     """Boost up to each of the rounds; nothing where the bag has one class only."""
     several = np.unique(state.codes[state.sample_weight > 0]).size > 1

@@ -20,10 +20,9 @@ from splboost._data.frames import make_frame
 from splboost._tools.threads import count_threads
 from splboost._tools.user_warnings import once
 from splboost.boosting import SPLBoostClassifier
-from splboost.boosting.fitting import Fitting, Mark
-from splboost.boosting.learners import is_binned, make_learners
+from splboost.boosting.fitting import FitData, Fitting, Mark, Samples
+from splboost.boosting.learners import is_binned, make_learners, set_states
 from splboost.boosting.loop import History, Schedule, boost
-from splboost.boosting.samples import FitData, Samples
 from splboost.boosting.validation import find_scorer
 from splboost.selection.arguments import (
     PLATEAUS,
@@ -34,6 +33,7 @@ from splboost.selection.arguments import (
     read_grid,
 )
 from splboost.selection.workers import Stop, work_through
+from splboost.trees.binning import bin_table
 
 FloatArray = NDArray[np.float64]
 
@@ -284,7 +284,7 @@ def spl_path(
         samples = booster._read_samples(X, y, sample_weight)
         samples, parts = divide_rows(booster, samples, X, cv, groups, rng)
         if is_binned(booster._weak_learner()):
-            samples.binned(n_threads)
+            samples.bins = bin_table(samples.table, samples.weight, n_threads=n_threads)
         seeds = rng.randint(2**31 - 1, size=(len(parts), len(chosen)))
         # Deeper trees take longest and mostly come last in the list: they are begun
         # first, so that no thread is left alone with one in the end.
@@ -368,7 +368,8 @@ class _OnePart:
     ) -> None:
         rng = np.random.RandomState(seed)
         self._learners = make_learners(booster, data.fitted, rng)
-        self._start, self._draws_seed = self._learners.state, rng.randint(2**31 - 1)
+        self._start = [learner.state for learner in self._learners]
+        self._draws_seed = rng.randint(2**31 - 1)
         self._data, self._scorer, self._stop = data, scorer, stop
 
     def fit(
@@ -377,7 +378,7 @@ class _OnePart:
         """Fit a booster up to so many rounds, from the end of a warm one if given."""
         learners, draws = self._learners, np.random.default_rng(self._draws_seed)
         fitting = Fitting(booster, self._data, learners, draws)
-        learners.state = self._start
+        set_states(learners, self._start)
         judge = copy(booster)
         if hasattr(booster, "paces_"):
             # What a pace leaves of a loss says how strict it is, not how good the
@@ -412,7 +413,7 @@ def _go_on(fitting: Fitting, warm: Fitting, mark: Mark) -> None:
     if mark.n_skipped == mark.n_done:  # the only one stands in for none
         rounds = []
     fitting.history = History(rounds, mark.n_done, mark.n_skipped)
-    fitting.learners.state = mark.learners
+    set_states(fitting.learners, mark.learners)
     fitting.draws.bit_generator.state = mark.draws
     fitting.state.move_to(warm.state.output())
     fitting.state.mark = mark.state

@@ -204,6 +204,17 @@ def test_equal_numbers_leave_the_model_as_it_is():
         assert value is before[name] or name in ("classes_", "n_features_in_"), name
 
 
+def test_equal_numbers_with_other_cells_are_refused():
+    X, y = data()
+    model = SPLBoostClassifier(n_estimators=10, warm_start=True).fit(X, y)
+    before = model.decision_function(X)
+    words = X.astype(object)
+    words[3, 1] = "word"
+    with pytest.raises(ValueError, match="word"):
+        model.fit(words, y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
 def test_smaller_numbers_are_refused():
     X, y = data()
     model = SPLBoostClassifier(n_estimators=10, warm_start=True).fit(X, y)

@@ -257,9 +257,6 @@ class BaseBooster(TableEstimator):
         if kind is not None and earlier is not None:
             earlier.check(kind, self.n_estimators)
             earlier = earlier.without_stopgap()
-            if earlier.is_at_end(self.n_estimators, self.subsample, stopping):
-                _warn_of_no_rounds(earlier.stop_reason, earlier.mark.n_done)
-                return None
             # Streams go on where they were; the user's own is left alone.
             rng, split_seed = np.random.RandomState(0), earlier.split_seed
         else:
@@ -269,9 +266,13 @@ class BaseBooster(TableEstimator):
         data = divide(self, samples, given, split_seed)
         if self.subsample < 1:
             check_subsample(self.subsample, data.fitted.codes.size)
-        self._resolve_paces(data.fitted, warns=True)
-
         learners = make_learners(self, data.fitted, rng)
+        # Only now are all columns known to be sound.
+        n_rounds, subsample = self.n_estimators, self.subsample
+        if earlier is not None and earlier.is_at_end(n_rounds, subsample, stopping):
+            _warn_of_no_rounds(earlier.stop_reason, earlier.mark.n_done)
+            return None
+        self._resolve_paces(data.fitted, warns=True)
         draws = np.random.default_rng(rng.randint(2**31 - 1))
         fitting = Fitting(
             self,

@@ -7,6 +7,7 @@ that the user has started is announced.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -20,6 +21,8 @@ from typing import Any
 
 from numba import njit
 from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
 from numba.experimental import structref
@@ -51,27 +54,60 @@ def kernel(
     folder that ``NUMBA_CACHE_DIR`` names. If none of these can be written to, each
     process compiles again.
 
-    A kernel that only kernels call is ``inner``: without an entry from Python and a
-    file of its own it takes a quarter less time to compile. A ``lean`` one makes and
-    returns no arrays, and calls none that does, so it needs no reference counts, which
-    take longer than the work on small arrays; versions of numba that cannot leave them
-    out compile an ordinary kernel.
+    A kernel that only kernels call is ``inner``: without an entry from Python, a file
+    and machine code of its own it takes half the time to compile. A ``lean`` one makes
+    and returns no arrays, and calls none that does, so it needs no reference counts,
+    which take longer than the work on small arrays; versions of numba that cannot leave
+    them out compile an ordinary kernel.
     """
     if function is None:
         return partial(kernel, inner=inner, lean=lean, **options)
     if lean and hasattr(CPUTargetOptions, "_nrt"):
         options["_nrt"] = False
-    compiler = partial(njit, nogil=True, error_model="numpy", **options)
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     if inner:
-        return compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+        options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+        return njit(**options)(function)
     try:
-        compiled = compiler(cache=True)(function)
+        compiled = njit(**options, cache=True)(function)
     except RuntimeError:  # numba has found no folder
         notice.remedy = NOT_STORED
-        return compiler()(function)
+        compiled = njit(**options)(function)
     if hasattr(compiled, "compile"):  # not where numba is turned off
         _take_turns(compiled)
     return compiled
+
+
+class InnerLibrary(JITCodeLibrary):
+    """The code of a kernel that only kernels call: it waits to be linked into theirs.
+
+    Numba would optimise it, and all that it calls, and make machine code of them at
+    each level of calls, though what calls it starts from the code before that.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Leave that to the kernel with an entry, which has all of the code."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0  # numba's word for a function that is not there
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Set nothing: what Python objects a kernel needs is the entry's."""
+
+
+class InnerCompiler(Compiler):
+    """Numba's compiler, but for where the code goes."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *args: Any) -> None:
+        library = InnerLibrary(target.codegen(), "inner")
+        super().__init__(typing, target, library, *args)
 
 
 inner_kernel = partial(kernel, inner=True)
@@ -87,8 +123,8 @@ def _take_turns(compiled: Any) -> None:
             return compile_now(signature)
 
     def load_in_turn(signature: Any, context: Any) -> Any:
-        stored = load(signature, context)
-        if stored is None and _turn.take(compiled._cache.cache_path):
+        stored, folder = load(signature, context), compiled._cache.cache_path
+        if stored is None and folder is not None and _turn.take(folder):
             stored = load(signature, context)
         return stored
 
@@ -112,11 +148,15 @@ class Turn:
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
+        collects = gc.isenabled()
+        gc.disable()  # of all that numba makes little is garbage: a seventh of the time
         self._depth += 1
         try:
             yield
         finally:
             self._depth -= 1
+            if collects:
+                gc.enable()
             if self._depth == 0 and self._file >= 0:
                 file, self._file = self._file, -1
                 with suppress(OSError):

@@ -29,6 +29,7 @@ from numba.experimental import structref
 from numba.extending import overload, register_jitable
 
 from splboost._tools import maths
+from splboost._tools.interrupts import uninterrupted
 
 try:
     import fcntl
@@ -244,3 +245,14 @@ class Reference(structref.StructRefProxy):
     """
 
     _numba_type_ = property(attrgetter("_type"))
+
+
+def as_reference(refer: Any, record: Any) -> Any:
+    """The record as kernels get it, from the kernel that makes a ``Reference`` of it.
+
+    Without compilation the record itself will do.
+    """
+    if not hasattr(refer, "py_func"):
+        return record
+    with uninterrupted():
+        return refer(record)

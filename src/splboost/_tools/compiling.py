@@ -80,17 +80,18 @@ def kernel(
 
 
 class InnerLibrary(JITCodeLibrary):
-    """The code of a kernel that only kernels call: it waits to be linked into theirs.
+    """The code of a kernel that only kernels call, which is linked into theirs.
 
-    Numba would optimise it, and all that it calls, and make machine code of them at
-    each level of calls, though what calls it starts from the code before that.
+    Numba would optimise it with all that it calls and make machine code of it, and so
+    again at each level of calls. All that runs is what is made for the last of them,
+    the kernel with an entry from Python: the others leave it to that.
     """
 
     def _optimize_final_module(self) -> None:
-        """Leave that to the kernel with an entry, which has all of the code."""
+        """Leave the code as it is."""
 
     def _finalize_final_module(self) -> None:
-        self._finalized = True
+        self._finalized = True  # without handing it to the engine that runs code
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0  # numba's word for a function that is not there
@@ -100,11 +101,11 @@ class InnerLibrary(JITCodeLibrary):
         return self
 
     def set_env(self, name: str, env: Any) -> None:
-        """Set nothing: what Python objects a kernel needs is the entry's."""
+        """Set no Python objects: only errors with values in their text would use any."""
 
 
 class InnerCompiler(Compiler):
-    """Numba's compiler, but for where the code goes."""
+    """Numba's compiler, but for the library that code goes to."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *args: Any) -> None:
         library = InnerLibrary(target.codegen(), "inner")
@@ -137,27 +138,36 @@ class Turn:
 
     It is held from the first kernel that is not stored until that is compiled, with all
     that it calls. Without such locks each process compiles, and so it does if it has
-    waited for long.
+    waited for long. While kernels are compiled, Python collects no garbage.
     """
 
     def __init__(self) -> None:
+        self._collects = False
         self.forget()
 
     def forget(self) -> None:
         """Start anew, as in a forked child, which compiles nothing yet."""
         self._depth, self._file = 0, -1
+        self._collect_again()
+
+    def _collect_again(self) -> None:
+        if self._collects:
+            gc.enable()
+            self._collects = False
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
-        collects = gc.isenabled()
-        gc.disable()  # of all that numba makes little is garbage: a seventh of the time
+        if self._depth == 0 and gc.isenabled():
+            # To search all that numba makes would take a seventh of the time.
+            self._collects = True
+            gc.disable()
         self._depth += 1
         try:
             yield
         finally:
             self._depth -= 1
-            if collects:
-                gc.enable()
+            if self._depth == 0:
+                self._collect_again()
             if self._depth == 0 and self._file >= 0:
                 file, self._file = self._file, -1
                 with suppress(OSError):

@@ -51,7 +51,7 @@ ROOT_SLOT, SCRATCH_SLOT, FIRST_FREE_SLOT = 0, 1, 3
 # weight, moment   of every row, in fixed point
 # rows             of the nodes, each from START to END; beside them row_weight,
 #                  row_moment and row_class; spare is for dividing them
-# hist, free       histograms (see split.py), and the slots that are free
+# hist, free       histograms (see histogram.py), and the slots that are free
 # node, number     see the columns above; total: sums of the node; bins: sets of bins
 # frontier         nodes that wait to be split
 # gain, found, left_set   what the search found, by planned node and feature

@@ -101,7 +101,7 @@ class InnerLibrary(JITCodeLibrary):
         return self
 
     def set_env(self, name: str, env: Any) -> None:
-        """Set no Python objects: only errors with values in their text would use any."""
+        """Set no Python objects: only errors with values in their text need them."""
 
 
 class InnerCompiler(Compiler):

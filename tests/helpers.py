@@ -13,7 +13,8 @@ from reference import goes_left
 from splboost._data.table import ArrayTable
 from splboost.trees.binning import bin_table
 from splboost.trees.ensemble import TreeEnsemble
-from splboost.trees.grower import TreeGrower, TreeOptions
+from splboost.trees.grower import TreeGrower
+from splboost.trees.workspace import TreeOptions
 
 NAN = np.nan
 N_CATEGORIES = 5

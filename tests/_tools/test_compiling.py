@@ -103,6 +103,13 @@ def test_compiling_is_announced_once_and_by_no_worker(tmp_path):
     assert run(of_worker, tmp_path / "other cache") == ("[1.0, 1.0]\n", "")
 
 
+@pytest.mark.parametrize("state", ["enable", "disable"])
+def test_compiling_leaves_the_garbage_collector_as_it_was(tmp_path, state):
+    script = f"import gc; gc.{state}(); use(); print(gc.isenabled())"
+    out, err = run(textwrap.dedent(USE_A_KERNEL) + script, tmp_path)
+    assert out == f"put_on_grid\n{state == 'enable'}\n", err
+
+
 def test_kernels_of_users_are_not_announced(tmp_path):
     script = "import numba, splboost.boosting; numba.njit(lambda x: x + 1)(1)"
     assert run(script, tmp_path) == ("", "")

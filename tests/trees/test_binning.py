@@ -14,7 +14,8 @@ from splboost.trees import binning
 from splboost.trees.binning import CATEGORICAL, EXACT, MAX_BINS, QUANTILE, bin_table
 from splboost.trees.ensemble import TreeEnsemble
 from splboost.trees.estimators import CARTClassifier
-from splboost.trees.grower import TreeGrower, TreeOptions
+from splboost.trees.grower import TreeGrower
+from splboost.trees.workspace import TreeOptions
 
 TINY = 5e-324  # the least positive float
 

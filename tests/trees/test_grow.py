@@ -29,7 +29,7 @@ from helpers import (
 from reference import apply_tree, fit_tree, predict_tree
 from splboost._data.table import ArrayTable
 from splboost.trees import grower as grower_module
-from splboost.trees import split
+from splboost.trees import split, workspace
 from splboost.trees.drawn import advance_drawn
 from splboost.trees.workspace import (
     BIN,
@@ -336,7 +336,7 @@ def make_fresh(grower, y):
         grower.binned,
         grower.work.y,
         grower.work.n_classes,
-        grower_module.TreeOptions(
+        workspace.TreeOptions(
             criterion="entropy" if grower.work.criterion else "gini",
             max_depth=grower.work.max_depth,
         ),
@@ -405,7 +405,7 @@ def test_histograms_running_out_do_not_matter(
     X, y = mixed_data(3000, n_classes)
     options = {"criterion": criterion, "categorical": CATEGORICAL, **options}
     roomy = make_grower(X, y, n_classes, **options)
-    monkeypatch.setattr(grower_module, "MAX_HISTOGRAM_BYTES", 0)
+    monkeypatch.setattr(workspace, "MAX_HISTOGRAM_BYTES", 0)
     cramped = make_grower(X, y, n_classes, **options)
     assert len(cramped.work.hist) == 3 < len(roomy.work.hist)
     weight, target = np.ones(len(y)), np.asarray(y, dtype=float)

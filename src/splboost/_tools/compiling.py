@@ -7,6 +7,7 @@ that the user has started is announced.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -20,12 +21,15 @@ from typing import Any
 
 from numba import njit
 from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
 from numba.experimental import structref
 from numba.extending import overload, register_jitable
 
 from splboost._tools import maths
+from splboost._tools.interrupts import uninterrupted
 
 try:
     import fcntl
@@ -51,27 +55,61 @@ def kernel(
     folder that ``NUMBA_CACHE_DIR`` names. If none of these can be written to, each
     process compiles again.
 
-    A kernel that only kernels call is ``inner``: without an entry from Python and a
-    file of its own it takes a quarter less time to compile. A ``lean`` one makes and
-    returns no arrays, and calls none that does, so it needs no reference counts, which
-    take longer than the work on small arrays; versions of numba that cannot leave them
-    out compile an ordinary kernel.
+    A kernel that only kernels call is ``inner``: without an entry from Python, a file
+    and machine code of its own it takes half the time to compile. A ``lean`` one makes
+    and returns no arrays, and calls none that does, so it needs no reference counts,
+    which take longer than the work on small arrays; versions of numba that cannot leave
+    them out compile an ordinary kernel.
     """
     if function is None:
         return partial(kernel, inner=inner, lean=lean, **options)
     if lean and hasattr(CPUTargetOptions, "_nrt"):
         options["_nrt"] = False
-    compiler = partial(njit, nogil=True, error_model="numpy", **options)
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     if inner:
-        return compiler(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+        options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+        return njit(**options)(function)
     try:
-        compiled = compiler(cache=True)(function)
+        compiled = njit(**options, cache=True)(function)
     except RuntimeError:  # numba has found no folder
         notice.remedy = NOT_STORED
-        return compiler()(function)
+        compiled = njit(**options)(function)
     if hasattr(compiled, "compile"):  # not where numba is turned off
         _take_turns(compiled)
     return compiled
+
+
+class InnerLibrary(JITCodeLibrary):
+    """The code of a kernel that only kernels call, which is linked into theirs.
+
+    Numba would optimise it with all that it calls and make machine code of it, and so
+    again at each level of calls. All that runs is what is made for the last of them,
+    the kernel with an entry from Python: the others leave it to that.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Leave the code as it is."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True  # without handing it to the engine that runs code
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0  # numba's word for a function that is not there
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Set no Python objects: only errors with values in their text need them."""
+
+
+class InnerCompiler(Compiler):
+    """Numba's compiler, but for the library that code goes to."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *args: Any) -> None:
+        library = InnerLibrary(target.codegen(), "inner")
+        super().__init__(typing, target, library, *args)
 
 
 inner_kernel = partial(kernel, inner=True)
@@ -87,8 +125,8 @@ def _take_turns(compiled: Any) -> None:
             return compile_now(signature)
 
     def load_in_turn(signature: Any, context: Any) -> Any:
-        stored = load(signature, context)
-        if stored is None and _turn.take(compiled._cache.cache_path):
+        stored, folder = load(signature, context), compiled._cache.cache_path
+        if stored is None and folder is not None and _turn.take(folder):
             stored = load(signature, context)
         return stored
 
@@ -100,23 +138,36 @@ class Turn:
 
     It is held from the first kernel that is not stored until that is compiled, with all
     that it calls. Without such locks each process compiles, and so it does if it has
-    waited for long.
+    waited for long. While kernels are compiled, Python collects no garbage.
     """
 
     def __init__(self) -> None:
+        self._collects = False
         self.forget()
 
     def forget(self) -> None:
         """Start anew, as in a forked child, which compiles nothing yet."""
         self._depth, self._file = 0, -1
+        self._collect_again()
+
+    def _collect_again(self) -> None:
+        if self._collects:
+            gc.enable()
+            self._collects = False
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
+        if self._depth == 0 and gc.isenabled():
+            # To search all that numba makes would take a seventh of the time.
+            self._collects = True
+            gc.disable()
         self._depth += 1
         try:
             yield
         finally:
             self._depth -= 1
+            if self._depth == 0:
+                self._collect_again()
             if self._depth == 0 and self._file >= 0:
                 file, self._file = self._file, -1
                 with suppress(OSError):
@@ -204,3 +255,14 @@ class Reference(structref.StructRefProxy):
     """
 
     _numba_type_ = property(attrgetter("_type"))
+
+
+def as_reference(refer: Any, record: Any) -> Any:
+    """The record as kernels get it, from the kernel that makes a ``Reference`` of it.
+
+    Without compilation the record itself will do.
+    """
+    if not hasattr(refer, "py_func"):
+        return record
+    with uninterrupted():
+        return refer(record)

@@ -30,7 +30,8 @@ from splboost.trees.binning import Binned
 from splboost.trees.drawn import random_below
 from splboost.trees.ensemble import GrownTree
 from splboost.trees.estimators import CARTClassifier, CARTRegressor
-from splboost.trees.grower import TreeGrower, TreeOptions
+from splboost.trees.grower import TreeGrower
+from splboost.trees.workspace import TreeOptions
 
 FloatArray = NDArray[np.float64]
 Trees = list[tuple[GrownTree, FloatArray]]  # with what each node adds to the scores

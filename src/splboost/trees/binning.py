@@ -319,7 +319,9 @@ def encode_cells(cells, features, bins, codes, first_row):
     edges, offset, n_bins, grid, scale = bins
     n = cells.shape[0]
     x, code = np.empty(n), np.empty(n, dtype=np.int64)
-    table = np.full(512, np.inf)  # so long that the search needs no bounds
+    table = np.empty(512)  # so long that the search needs no bounds
+    for b in range(256, 512):
+        table[b] = np.inf
     for k in range(features.size):
         f = features[k]
         if f < 0:

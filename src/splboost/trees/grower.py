@@ -16,17 +16,12 @@ best-first growth (``max_leaf_nodes``) takes the node whose split removes most i
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numba import types
-from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost._tools import threads
-from splboost._tools.compiling import Reference, inner_kernel, kernel
-from splboost._tools.interrupts import uninterrupted
+from splboost._tools.compiling import as_reference, inner_kernel, kernel
 from splboost.trees import workspace as at
 from splboost.trees.binning import Binned
 from splboost.trees.drawn import advance_drawn
@@ -41,24 +36,7 @@ from splboost.trees.nodes import (
 )
 from splboost.trees.small import SMALL_NODE, grow_small
 from splboost.trees.split import choose, search
-from splboost.trees.workspace import Work
-
-# Number of the criterion, and how many times the least squares of two classes it is
-CRITERIA = {"gini": (at.GINI, 2.0), "entropy": (at.ENTROPY, 1.0)}
-MAX_HISTOGRAM_BYTES = 1 << 28  # of all nodes together; the rest does without
-
-
-@dataclass(frozen=True)
-class TreeOptions:
-    """What kind of tree: the constructor arguments of the tree estimators, resolved."""
-
-    criterion: str = "gini"
-    max_depth: int | None = None
-    max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 1
-    min_weight_fraction_leaf: float = 0.0
-    max_features: int | None = None
-    random_cuts: bool = False
+from splboost.trees.workspace import TreeOptions, make_work, refer
 
 
 class TreeGrower:
@@ -106,10 +84,7 @@ class TreeGrower:
         self.work = make_work(binned, classes, n_classes, options, n_threads)
         self.work.seed[0] = 2 * seed + 1
         self.leaf = np.empty(n_rows, dtype=np.int32)
-        self.memory: Any = self.work  # without compilation the tuple will do
-        if hasattr(_refer, "py_func"):
-            with uninterrupted():
-                self.memory = _refer(self.work)
+        self.memory = as_reference(refer, self.work)
         self._advance = advance_stump if options.max_depth == 1 else advance
         if options.random_cuts or self.work.max_features < binned.n_bins.size:
             self._advance = advance_drawn
@@ -152,110 +127,6 @@ class TreeGrower:
             work.bins[: size if self._has_categories else 0].copy(),
             work.scale.item(),
         )
-
-
-def make_work(
-    binned: Binned,
-    y: NDArray[Any],
-    n_classes: int,
-    options: TreeOptions,
-    n_threads: int,
-) -> Work:
-    """Allocate what trees of this kind over this table need."""
-    d, n = binned.codes.shape
-    kind = _kind_of_tree(d, n, n_classes, options)
-    shift, regression = kind["shift"], n_classes == 0
-    n_cells = int(binned.offset[-1]) << shift
-    n_leaves, n_alive = _count_leaves(options, n)
-    n_alive = min(n_alive, MAX_HISTOGRAM_BYTES // (8 * n_cells + 1))
-    n_slots = max(at.FIRST_FREE_SLOT, n_alive)
-    drawn = options.random_cuts or kind["max_features"] < d
-    if options.max_depth == 1 or drawn:
-        n_slots = 1
-    divided = n if options.max_depth != 1 or drawn or kind["counter"] >= 0 else 0
-    n_nodes = 2 * n_leaves - 1
-    return Work(
-        codes=binned.codes,
-        n_bins=binned.n_bins,
-        kind=binned.kind,
-        offset=binned.offset,
-        points=binned.points,
-        y=y,
-        **kind,
-        threaded_work=threads.THREADED_WORK if n_threads > 1 else at.UNLIMITED,
-        weight=np.zeros(n, dtype=np.int64),
-        moment=np.zeros(n if regression else 0, dtype=np.int64),
-        rows=np.empty(divided, dtype=np.int32),
-        spare=np.empty(n, dtype=np.int32),
-        row_weight=np.empty(n, dtype=np.int64),
-        row_moment=np.empty(divided if regression else 0, dtype=np.int64),
-        row_class=np.empty(n, dtype=y.dtype),
-        hist=np.zeros((n_slots, n_cells), dtype=np.int64),
-        free=np.empty(max(n_slots - at.FIRST_FREE_SLOT, 0), dtype=np.int64),
-        node=np.empty((n_nodes, 9), dtype=np.int64),
-        number=np.empty((n_nodes, 3)),
-        total=np.zeros((n_nodes, 1 << shift), dtype=np.int64),
-        bins=np.zeros((n_nodes, at.SET_BYTES), dtype=np.uint8),
-        frontier=np.empty(n_leaves + 1, dtype=np.int64),
-        plan=np.empty((2, 3), dtype=np.int64),
-        progress=np.zeros(7, dtype=np.int64),
-        scale=np.zeros(1),
-        min_weight=np.zeros(1),
-        gain=np.zeros((2, d)),
-        found=np.zeros((2, d, 3), dtype=np.int64),
-        left_set=np.zeros((2, d, at.SET_BYTES), dtype=np.uint8),
-        sides=np.empty(256, dtype=np.uint8),
-        numbers=np.arange(257),
-        seed=np.ones(1, dtype=np.uint64),
-    )
-
-
-def _kind_of_tree(
-    d: int, n_rows: int, n_classes: int, options: TreeOptions
-) -> dict[str, Any]:
-    """The options as kernels have them."""
-    n_slots, counting = n_classes or 2, options.min_samples_leaf > 1
-    criterion, factor = CRITERIA.get(options.criterion, (at.LEAST_SQUARES, 1.0))
-    return {
-        "criterion": criterion,
-        "factor": factor,
-        "n_classes": n_slots,
-        "shift": int(np.ceil(np.log2(n_slots + counting))),
-        "counter": n_slots if counting else -1,
-        "max_depth": int(min(options.max_depth or n_rows, n_rows)),
-        "max_leaves": int(options.max_leaf_nodes or at.UNLIMITED),
-        "min_rows": int(options.min_samples_leaf),
-        "min_share": float(options.min_weight_fraction_leaf),
-        "max_features": int(min(options.max_features or d, d)),
-        "random_cuts": options.random_cuts,
-    }
-
-
-def _count_leaves(options: TreeOptions, n_rows: int) -> tuple[int, int]:
-    """Most leaves of a tree, and most histograms that are of use at a time."""
-    depth = n_rows if options.max_depth is None else min(options.max_depth, n_rows)
-    n_leaves = min(max(n_rows // options.min_samples_leaf, 1), 1 << min(depth, 60))
-    if options.max_leaf_nodes:  # best first: any leaf may still be split
-        n_leaves = min(n_leaves, options.max_leaf_nodes)
-        return n_leaves, n_leaves + 4
-    return n_leaves, min(depth, int(np.log2(n_rows + 1))) + 5  # the smaller child first
-
-
-@structref.register
-class WorkType(types.StructRef):
-    """What kernels know of ``Work``."""
-
-
-class WorkReference(Reference):
-    """``Work`` as kernels get it."""
-
-
-structref.define_proxy(WorkReference, WorkType, list(Work._fields))
-
-
-@kernel
-def _refer(work):
-    return WorkReference(*work)
 
 
 # ------------------------------------------------------------------------- the kernels

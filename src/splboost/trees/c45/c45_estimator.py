@@ -14,8 +14,8 @@ from splboost._data.table import Table
 from splboost._tools.user_warnings import warn
 from splboost.trees.c45.c45_grower import C45Grower, C45Options
 from splboost.trees.c45.multiway import MultiwayTrees
-from splboost.trees.estimators import BaseTreeClassifier
 from splboost.trees.outline import Outline, Wording
+from splboost.trees.tree_estimator import BaseTreeClassifier
 
 
 class C45Classifier(BaseTreeClassifier):

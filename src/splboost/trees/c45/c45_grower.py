@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from splboost._data.table import Table
-from splboost._tools.compiling import kernel, lean_kernel
+from splboost._tools.compiling import as_reference, kernel, lean_kernel
 from splboost.trees.c45 import c45_workspace as at
 from splboost.trees.c45.c45_grow import grow
 from splboost.trees.c45.c45_workspace import (
     Memory,
-    as_reference,
     make_nodes,
     make_scratch,
+    refer,
 )
 from splboost.trees.c45.gain import heaviest, sum_of
 from splboost.trees.c45.multiway import MultiwayTrees, Nodes, vote
@@ -64,9 +64,8 @@ class C45Grower:
         self._scratch = make_scratch(self._cells, self._codes, self._n_classes, room)
         self._tree = make_nodes(self._scratch.shares.size, self._n_classes)
         self._votes = np.empty(self._codes.size, dtype=np.int32)
-        self._memory = as_reference(
-            Memory(self._cells, self._scratch, self._tree, self._votes)
-        )
+        memory = Memory(self._cells, self._scratch, self._tree, self._votes)
+        self._memory = as_reference(refer, memory)
 
     def grow(
         self, weight: NDArray[np.float64], options: C45Options

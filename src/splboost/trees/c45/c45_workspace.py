@@ -6,7 +6,7 @@ Kernels import this module as ``at``: ``node[i, at.CHILD]`` is a node's first ch
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -14,7 +14,6 @@ from numba.experimental import structref
 from numpy.typing import NDArray
 
 from splboost._tools.compiling import Reference, kernel
-from splboost._tools.interrupts import uninterrupted
 from splboost.trees.c45.gain import STRETCH
 from splboost.trees.c45.multiway import Nodes
 from splboost.trees.c45.ranks import Cells
@@ -156,20 +155,13 @@ class MemoryType(types.StructRef):
 
 
 class MemoryReference(Reference):
-    """``Memory`` as kernels get it."""
+    """One pointer to a ``Memory``."""
 
 
 structref.define_proxy(MemoryReference, MemoryType, list(Memory._fields))
 
 
 @kernel
-def _refer(cells, scratch, tree, votes):
-    return MemoryReference(cells, scratch, tree, votes)
-
-
-def as_reference(memory: Memory) -> Any:
-    """Memory as kernels get it; without compilation the tuple will do."""
-    if not hasattr(_refer, "py_func"):
-        return memory
-    with uninterrupted():
-        return _refer(*memory)
+def refer(memory):
+    """``Memory`` as kernels get it."""
+    return MemoryReference(*memory)

@@ -66,6 +66,7 @@ def test_readme_names_every_example():
     assert listed == {script.name for script in EXAMPLES}
 
 
+# On fewer rows than in the example
 WITHOUT_FRAMES = """
 import runpy, sys
 from importlib.machinery import PathFinder
@@ -77,6 +78,11 @@ def find_spec(name, *args):
         return find(name, *args)
 
 PathFinder.find_spec = find_spec
+
+from splboost import datasets
+
+make_rows = datasets.make_ringnorm
+datasets.make_ringnorm = lambda n, **options: make_rows(120, **options)
 runpy.run_path(sys.argv.pop(), run_name="__main__")
 """
 

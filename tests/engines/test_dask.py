@@ -6,6 +6,7 @@ import pickle
 import re
 import signal
 import time
+from contextlib import contextmanager
 
 import dask.array as da
 import dask.dataframe as dd
@@ -49,27 +50,19 @@ def deadline():
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def start_cluster():
     """A client of two workers, which are started anew when they are lost."""
     options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
-    with (
-        LocalCluster(
-            n_workers=2,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-            **options,
-        ) as cluster,
-        Client(cluster) as found,
-    ):
+    options |= {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as found:
         yield found
 
 
-@pytest.fixture
-def processes(client):
-    """The processes of both workers; of them one may be lost."""
-    yield client.run(os.getpid)
-    client.wait_for_workers(2, timeout=SECONDS)
+@pytest.fixture(scope="module")
+def client():
+    with start_cluster() as found:
+        yield found
 
 
 def data():
@@ -407,27 +400,10 @@ def end(victim):
         os.kill(victim, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("at_round", [None, 20])
-def test_a_lost_worker_ends_the_fit_with_a_clear_error(client, processes, at_round):
-    """While training, and before it has begun, when others would wait for it."""
-    X, y, _ = data()
-    lost, *_ = processes
-    callbacks = [Fatal(processes[lost], at_round)]
-    model = DaskSPLXGBClassifier(n_estimators=100_000, callbacks=callbacks)
-    model.client = client
-    with pytest.raises(RuntimeError, match="XGBoost cannot go on") as at:
-        model.fit(*spread(client, X, y))
-    assert str(at.value).startswith(f"Lost workers during fit ({lost}), and")
-    assert not hasattr(model, "_Booster") and model.callbacks is callbacks
-    if at_round is not None:  # the others do not wait for the lost one
-        client.wait_for_workers(2, timeout=SECONDS)
-        model.set_params(n_estimators=20, callbacks=None).fit(*split(X, y))
-        assert len(model.latent_objective_) == 20
-
-
-def test_the_loss_of_an_idle_worker_is_none_of_the_fits(client, processes, tmp_path):
+def test_the_loss_of_an_idle_worker_is_none_of_the_fits(client, tmp_path):
     """Nor if tasks of the user are bound to it; the user's own error is raised."""
     X, y, _ = data()
+    processes = client.run(os.getpid)
     busy, idle = processes
     whole = [da.from_array(a, chunks=-1) for a in (X, y)]
     dX, dy = client.persist(whole, workers=[busy])
@@ -449,3 +425,34 @@ def test_the_loss_of_an_idle_worker_is_none_of_the_fits(client, processes, tmp_p
         model.fit(dX, dy, eval_set=[(dX, dy)], verbose=False)
     assert idle not in client.run(os.getpid)
     bound.cancel()
+    client.wait_for_workers(2, timeout=SECONDS)
+
+
+def fit_without_a_worker(client, at_round):
+    """The model whose fit loses a worker, when that arrives there or at a round."""
+    X, y, _ = data()
+    processes = client.run(os.getpid)
+    lost, *_ = processes
+    callbacks = [Fatal(processes[lost], at_round)]
+    model = DaskSPLXGBClassifier(n_estimators=100_000, callbacks=callbacks)
+    model.client = client
+    with pytest.raises(RuntimeError, match="XGBoost cannot go on") as at:
+        model.fit(*spread(client, X, y))
+    assert str(at.value).startswith(f"Lost workers during fit ({lost}), and")
+    assert not hasattr(model, "_Booster") and model.callbacks is callbacks
+    return model
+
+
+def test_a_lost_worker_ends_the_fit_with_a_clear_error(client):
+    """Nor does the other worker wait for it."""
+    model = fit_without_a_worker(client, at_round=20)
+    client.wait_for_workers(2, timeout=SECONDS)
+    X, y, _ = data()
+    model.set_params(n_estimators=20, callbacks=None).fit(*split(X, y))
+    assert len(model.latent_objective_) == 20
+
+
+def test_a_worker_that_is_lost_before_training_begins():
+    """The other one may wait for it from then on, so these are of this test alone."""
+    with start_cluster() as client:
+        fit_without_a_worker(client, at_round=None)

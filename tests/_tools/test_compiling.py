@@ -81,9 +81,10 @@ def test_without_a_folder_for_compiled_code():
 
 
 def test_compiling_is_announced_once_and_neither_by_workers_nor_for_users(tmp_path):
-    script = textwrap.dedent(USE_A_KERNEL) + "use(), use()"
+    again = "use(), use(); put_on_grid(np.ones((2, 1), np.float32), 1.0)"
+    script = textwrap.dedent(USE_A_KERNEL) + again
     out, err = run(script, tmp_path / "cache")
-    assert out == "put_on_grid\n"
+    assert out == "put_on_grid\n" * 2
     assert err == (
         "splboost: compiling, which takes up to a minute, once on this machine; python "
         "-m splboost.warmup does it beforehand.\n"
@@ -105,8 +106,10 @@ def test_compiling_is_announced_once_and_neither_by_workers_nor_for_users(tmp_pa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="each process compiles there")
 def test_of_processes_that_start_at_once_one_compiles(tmp_path):
-    script = textwrap.dedent(USE_A_KERNEL) + "input(); use()"
+    wait = "print('ready', flush=True); input(); use()"
+    script = textwrap.dedent(USE_A_KERNEL) + wait
     started = [start(script, tmp_path) for _ in range(2)]
+    assert [process.stdout.readline() for process in started] == ["ready\n"] * 2
     for process in started:
         process.stdin.write("\n")
         process.stdin.flush()

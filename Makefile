@@ -14,8 +14,8 @@ INSTALL = -m pip install -qq --disable-pip-version-check
 # Compiled kernels of an earlier state of the code must not reach the tests: numba
 # does not notice when a kernel that another file calls has changed.
 NUMBA_CACHE = $(CURDIR)/.numba_cache/test
-PYTEST = rm -rf $(NUMBA_CACHE) && NUMBA_CACHE_DIR=$(NUMBA_CACHE) \
-	$(1)/bin/python -m pytest --quiet -n $(WORKERS)
+PYTHON_OF = NUMBA_CACHE_DIR=$(NUMBA_CACHE) $(1)/bin/python
+PYTEST = $(PYTHON_OF) -m pytest --quiet -n $(WORKERS) --dist worksteal
 
 .PHONY: help demo test test-minimum fuzz torture bench lint clean
 .DEFAULT_GOAL := help
@@ -33,10 +33,15 @@ help:
 demo: .venv/installed
 	@$(BIN)/python examples/demo.py
 
-test: lint
-	@$(call PYTEST,.venv)
+# Kernels are compiled in another process while mypy runs.
+test: .venv/installed
+	@rm -rf $(NUMBA_CACHE)
+	@$(call PYTHON_OF,.venv) -m splboost.warmup >/dev/null 2>&1 & \
+		trap "kill $$! 2>/dev/null || true" EXIT INT TERM; \
+		$(MAKE) --no-print-directory lint && $(call PYTEST,.venv)
 
 test-minimum: .venv-minimum/installed
+	@rm -rf $(NUMBA_CACHE)
 	@$(call PYTEST,.venv-minimum)
 
 fuzz: .venv/installed

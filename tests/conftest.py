@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from review_page import Visit
+from review_page import SCREEN, Visit
 from splboost._tools.compiling import notice
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures need no screen
 # Threads of OpenMP wait busily for each other where there are fewer cores than threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A first call compiles, and slow machines are no failures.
-settings.register_profile("splboost", deadline=None)
+# A first call compiles, and slow machines are no failures. Every run has the same
+# cases; others are for make fuzz.
+settings.register_profile("splboost", deadline=None, derandomize=True)
 settings.load_profile("splboost")
 notice.is_due = False  # that kernels are compiled, whichever test is first
 
@@ -64,27 +65,44 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture
-def visit(browser, tmp_path):
-    """Opens a report in a fresh browser; afterwards nothing may have gone wrong."""
-    contexts, visits = [], []
+@pytest.fixture(scope="module")
+def page(browser):
+    """The tab that tests share: a new one takes four times as long as a new report."""
+    with browser.new_context(viewport=SCREEN) as context:
+        yield context.new_page()
 
-    def open_page(report, *, script=None, **options):
+
+@pytest.fixture
+def visit(browser, page, tmp_path):
+    """Opens a report, or the file of one; afterwards nothing may have gone wrong.
+
+    No two visits share what is stored. One that has options, or is to stay beside the
+    next, is made in a browser of its own.
+    """
+    visits, contexts = [], []
+
+    def open_page(report, *, script=None, alone=False, **options):
         from splboost.audit.page import write_page
 
-        path = tmp_path / "review.html"
-        write_page(report, path)
-        contexts.append(
-            browser.new_context(viewport={"width": 1440, "height": 900}, **options)
-        )
-        if script:
-            contexts[-1].add_init_script(script)
-        visits.append(Visit(contexts[-1], path))
+        path = report
+        if isinstance(report, dict):
+            path = tmp_path / "review.html"
+            # The digest of the report names what is stored
+            write_page({**report, "visit": f"{tmp_path} {len(visits)}"}, path)
+        tab = page
+        if script or alone or options:
+            contexts.append(browser.new_context(viewport=SCREEN, **options))
+            if script:
+                contexts[-1].add_init_script(script)
+            tab = contexts[-1].new_page()
+        visits.append(Visit(tab, path))
         return visits[-1]
 
     yield open_page
     for each in visits:
-        assert not each.faults
-        assert all(url.startswith(("file:", "blob:", "data:")) for url in each.requests)
+        each.leave()
     for context in contexts:
         context.close()
+    for each in visits:
+        assert not each.faults
+        assert all(url.startswith(("file:", "blob:", "data:")) for url in each.requests)

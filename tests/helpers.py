@@ -43,8 +43,9 @@ def pairwise(options, allowed=None):
         missing = set().union(*map(pairs, filter(allowed, cases)))
     while missing:
         best, covered = None, set()
+        first = sorted(missing, key=repr)[:200]
         for _ in range(60):
-            (a, x), (b, y) = draw.choice(sorted(missing, key=repr)[:200])
+            (a, x), (b, y) = draw.choice(first)
             case = {name: draw.choice(values) for name, values in options.items()}
             case |= {a: x, b: y}
             found = missing & pairs(case)

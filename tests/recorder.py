@@ -189,8 +189,12 @@ def summary(values):
 
 
 def boosters():
-    """All boosters, paces, learners, two and three classes."""
-    for name, learner, n_classes in itertools.product(BOOSTERS, LEARNERS, (2, 3)):
+    """All boosters, learners, two and three classes; all paces with stumps.
+
+    The other learners have two paces in turn: learners see weights alone.
+    """
+    turns = itertools.product(BOOSTERS, LEARNERS, (2, 3))
+    for turn, (name, learner, n_classes) in enumerate(turns):
         kind, answers, options = BOOSTERS[name]
         if answers not in LEARNERS[learner]:
             continue
@@ -198,7 +202,10 @@ def boosters():
             continue
         X, y = make_data(n_classes=n_classes, seed=1)
         y = y + 0.3 * X[:, 2] if name == "l2" else y
-        for pace in ["none"] if name in UNPACED else PACES:
+        paces = ["none"] if name in UNPACED else list(PACES)
+        if learner != "stump":
+            paces = sorted({paces[(turn + k) % len(paces)] for k in (0, 3)})
+        for pace in paces:
             if (name, pace) == ("l2", "corrected"):
                 continue
             paced = {} if name in UNPACED else {"pace": PACES[pace], "warm_rounds": 2}

@@ -185,24 +185,38 @@ CSV_FILES = {
 
 
 LONGEST = 120_000  # milliseconds to wait for the browser; machines may be busy
+SCREEN = {"width": 1440, "height": 900}
 
 
 class Visit:
     """A reviewer's tab: what they can do, and all that the page did unasked."""
 
-    def __init__(self, context, path):
-        self.page = context.new_page()
+    def __init__(self, page, path):
+        self.page = page
         self.faults = []
         self.requests = []
-        self.page.on("dialog", lambda dialog: self._note("dialog", dialog.message))
-        self.page.on("pageerror", lambda error: self._note("error", error))
-        self.page.on("console", lambda message: self._note("console", message.text))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.set_default_timeout(LONGEST)
-        self.page.goto(path.as_uri())
+        self._listeners = {
+            "dialog": lambda dialog: self._note("dialog", dialog.message),
+            "pageerror": lambda error: self._note("error", error),
+            "console": lambda message: self._note("console", message.text),
+            "request": lambda request: self.requests.append(request.url),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+        page.set_default_timeout(LONGEST)
+        page.set_viewport_size(SCREEN)
+        page.goto(path.as_uri())
 
     def _note(self, kind, what):
         self.faults.append(f"{kind}: {what}")
+
+    def leave(self):
+        """Hear no more of the tab, and close those that were opened beside it."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        for other in self.page.context.pages:
+            if other != self.page:
+                other.close()
 
     def press(self, keys):
         """Press keys, given as `n f k`."""

@@ -43,7 +43,7 @@ ESTIMATORS = [
     C45Classifier(),
     PaceSearchCV(SPLBoostClassifier(n_estimators=5), grid=[2.0, 3.0], cv=2),
     PaceSearchCV(L2BoostRegressor(n_estimators=60, learning_rate=0.5), cv=2),
-    SPLForestClassifier(n_bags=6, random_state=0),
+    SPLForestClassifier(n_bags=2, random_state=0),
     LabelAudit(quick=True, n_jobs=1, random_state=0),
 ]
 RANDOM_ROWS = "bags are drawn at random; there is a statistical test of this"

@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("typer", reason="needs the extra cli")
 from fuzz.commands import call, run, text_of
-from review_page import HOSTILE, Visit
+from review_page import HOSTILE
 from splboost import cli
 from splboost._tools.compiling import notice
 from splboost.audit.decisions import digest_row
@@ -794,7 +794,7 @@ def test_hostile_data_are_text(tmp_path):
 # --------------------------------------------------------------------------- end to end
 
 
-def test_review_from_file_to_corrected_file(browser, data, tmp_path):
+def test_review_from_file_to_corrected_file(visit, data, tmp_path):
     """Audit, review by keyboard, save, apply: the page and the command agree."""
 
     def write(rows):
@@ -809,8 +809,7 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path):
     assert "The page holds the whole file: give it only to those who may see" in said
     folder = tmp_path / "people-audit"
     suspects = table_in(folder / "suspects.csv")
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    tab = Visit(context, folder / "review.html")
+    tab = visit(folder / "review.html")
     assert "holds all of the data: give it only to" in tab.text("#private")
     assert tab.current() == int(suspects[0]["row"])
     tab.press("f f f k d")
@@ -822,8 +821,6 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path):
         decided[button] = (tmp_path / "cleaned.csv").read_bytes().decode()
     name, from_page = tab.save("save-clean")
     assert name == "people.cleaned.csv"
-    assert not tab.faults
-    context.close()
 
     for each in suspects[:3]:
         rows[int(each["row"])]["rich"] = f"<{each['new_label']}>"
@@ -835,12 +832,8 @@ def test_review_from_file_to_corrected_file(browser, data, tmp_path):
     said = audit(data, "--reviewed", tmp_path / "people.decisions.csv", "--id", "name")
     assert "149 labels, of which" in said
     assert "The page holds the suspects' rows: give it only to those who may" in said
-    context = browser.new_context()
-    page = Visit(context, folder / "review.html")
-    assert "holds rows of the data: give it only to those who may see" in page.text(
-        "#private"
-    )
-    context.close()
+    private = visit(folder / "review.html").text("#private")
+    assert "holds rows of the data: give it only to those who may see" in private
     again = {each["row"] for each in table_in(folder / "suspects.csv")}
     assert not again & {each["row"] for each in suspects[:5]}
 

@@ -532,7 +532,7 @@ def test_narrow_screen_shows_list_or_suspect(visit):
 
 
 def test_print_has_all_suspects(visit):
-    tab = visit(make_report(200, n_rows=1000))
+    tab = visit(make_report(200, n_rows=1000), alone=True)
     tab.page.set_viewport_size({"width": 794, "height": 1123})
     tab.page.click("#suspects tbody tr:not(.spacer) >> nth=1")
     tab.page.emulate_media(media="print", color_scheme="dark")

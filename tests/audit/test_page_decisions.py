@@ -86,6 +86,8 @@ def test_keys_move_undo_clear_and_help(visit):
     tab.page.keyboard.down("d")
     tab.page.keyboard.down("d")
     assert tab.text(".progress").startswith("1 of 30 reviewed")
+    for key in "nd":
+        tab.page.keyboard.up(key)
     tab.press("u")
     assert tab.text(".progress").startswith("0 of 30 reviewed")
     tab.press("?")
@@ -187,7 +189,7 @@ def test_saved_decisions_are_loaded_elsewhere(visit):
     first = visit(report)
     first.press("f k d")
     first.page.select_option("#other", index=2)
-    second = visit(report)
+    second = visit(report, alone=True)
     for button in ("save-csv", "save-json"):
         name, text = first.save(button)
         assert second.load(name, text) == "4 decisions loaded."
@@ -233,7 +235,7 @@ def test_no_saved_cell_is_a_formula_and_all_are_read_again(visit, tmp_path):
         for suspect in report["suspects"]
     ]
     assert [(each.row, each.given, each.label) for each in found] == sorted(expected)
-    assert visit(report).load(name, text) == "24 decisions loaded."
+    assert visit(report, alone=True).load(name, text) == "24 decisions loaded."
     name, text = page.save("save-json")
     (tmp_path / name).write_text(text)
     assert read_decisions([tmp_path / name]) == found

@@ -1,7 +1,12 @@
-"""On a Dask cluster of two worker processes."""
+"""On a Dask cluster of two worker processes, also when one of them is lost."""
 
+import logging
+import os
 import pickle
 import re
+import signal
+import time
+from contextlib import contextmanager
 
 import dask.array as da
 import dask.dataframe as dd
@@ -10,10 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from distributed import Client, LocalCluster
 from lightgbm import DaskLGBMClassifier, LGBMClassifier
 from scipy.special import softmax
 
-from dask_cluster import N, data, split, spread
+import engine_models
 from splboost import SPLForestClassifier
 from splboost.engines import (
     DaskSPLXGBClassifier,
@@ -22,10 +28,67 @@ from splboost.engines import (
 )
 from splboost.pace import Hard
 
+N = 1200
+SECONDS = 150  # after which a test is taken to hang
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.usefixtures("deadline"),
 ]
+
+
+@pytest.fixture
+def deadline():
+    """Ends a test that hangs."""
+
+    def give_up(*_):
+        raise TimeoutError(f"No end after {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def start_cluster():
+    """A client of two workers, which are started anew when they are lost."""
+    options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
+    options |= {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def client():
+    with start_cluster() as found:
+        yield found
+
+
+def data():
+    """Columns of few values, so that bins are the same however rows are divided."""
+    X, y, flipped = engine_models.data(N)
+    return np.round(4 * X) / 4, y, flipped
+
+
+def split(*arrays):
+    return [da.from_array(a, chunks=(N // 2, *a.shape[1:])) for a in arrays]
+
+
+def spread(client, *arrays):
+    """Arrays with one half on each worker."""
+    workers = sorted(client.run(os.getpid))
+    assert len(workers) == 2
+    halves = [slice(N // 2), slice(N // 2, N)]
+    return [
+        da.concatenate(
+            [
+                client.persist(da.from_array(a[half], chunks=-1), workers=[worker])
+                for half, worker in zip(halves, workers, strict=True)
+            ]
+        )
+        for a in arrays
+    ]
 
 
 def settings(**given):
@@ -309,3 +372,87 @@ def test_scores_to_start_from(client, kind, shape):
     one = SPLXGBClassifier(**given, n_jobs=1).fit(X, y, base_margin=start)
     np.testing.assert_array_equal(many.sample_pace_.compute(), one.sample_pace_)
     np.testing.assert_allclose(many.latent_objective_, one.latent_objective_, rtol=1e-5)
+
+
+# ------------------------------------------------------------------- lost workers
+
+
+class Fatal(xgboost.callback.TrainingCallback):
+    """Ends a process when it arrives there, or at the end of a round."""
+
+    def __init__(self, victim, at_round=None):
+        super().__init__()
+        self.victim, self.at_round = victim, at_round
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        if self.at_round is None:
+            end(self.victim)
+
+    def after_iteration(self, model, epoch, evals_log):
+        if epoch == self.at_round:
+            end(self.victim)
+
+
+def end(victim):
+    """Ends this process, if it is the one."""
+    if os.getpid() == victim:
+        os.kill(victim, signal.SIGKILL)
+
+
+def test_the_loss_of_an_idle_worker_is_none_of_the_fits(client, tmp_path):
+    """Nor if tasks of the user are bound to it; the user's own error is raised."""
+    X, y, _ = data()
+    processes = client.run(os.getpid)
+    busy, idle = processes
+    whole = [da.from_array(a, chunks=-1) for a in (X, y)]
+    dX, dy = client.persist(whole, workers=[busy])
+    bound = client.submit(time.sleep, 600, workers=[idle], pure=False)
+    ended, victim = tmp_path / "ended", processes[idle]
+
+    def metric(y_true, y_pred):
+        time.sleep(0.01)
+        if not ended.exists():
+            os.kill(victim, signal.SIGKILL)
+            ended.touch()
+        elif time.time() > ended.stat().st_mtime + 4:
+            raise ValueError("an error of the user")
+        return 0.0
+
+    model = DaskSPLXGBClassifier(n_estimators=100_000, eval_metric=metric)
+    model.client = client
+    with pytest.raises(ValueError, match="an error of the user"):
+        model.fit(dX, dy, eval_set=[(dX, dy)], verbose=False)
+    assert idle not in client.run(os.getpid)
+    bound.cancel()
+    client.wait_for_workers(2, timeout=SECONDS)
+
+
+def fit_without_a_worker(client, at_round):
+    """The model whose fit loses a worker, when that arrives there or at a round."""
+    X, y, _ = data()
+    processes = client.run(os.getpid)
+    lost, *_ = processes
+    callbacks = [Fatal(processes[lost], at_round)]
+    model = DaskSPLXGBClassifier(n_estimators=100_000, callbacks=callbacks)
+    model.client = client
+    with pytest.raises(RuntimeError, match="XGBoost cannot go on") as at:
+        model.fit(*spread(client, X, y))
+    assert str(at.value).startswith(f"Lost workers during fit ({lost}), and")
+    assert not hasattr(model, "_Booster") and model.callbacks is callbacks
+    return model
+
+
+def test_a_lost_worker_ends_the_fit_with_a_clear_error(client):
+    """Nor does the other worker wait for it."""
+    model = fit_without_a_worker(client, at_round=20)
+    client.wait_for_workers(2, timeout=SECONDS)
+    X, y, _ = data()
+    model.set_params(n_estimators=20, callbacks=None).fit(*split(X, y))
+    assert len(model.latent_objective_) == 20
+
+
+def test_a_worker_that_is_lost_before_training_begins():
+    """The other one may wait for it from then on, so these are of this test alone."""
+    with start_cluster() as client:
+        fit_without_a_worker(client, at_round=None)

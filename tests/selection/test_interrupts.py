@@ -215,7 +215,7 @@ def test_no_booster_is_at_work_after_an_error():
     assert SlowTree.at_work == 0
 
 
-INTERRUPT_A_FOREST = """
+INTERRUPT_FORESTS = """
     import os, signal, threading, time
     import numpy as np
     from splboost import SPLForestClassifier
@@ -231,42 +231,41 @@ INTERRUPT_A_FOREST = """
     def interrupted(*arguments):
         global n_calls
         n_calls += 1
-        if n_calls == CALL:
+        if n_calls == call:
             os.kill(os.getpid(), signal.SIGINT)
         return run(*arguments)
 
-    pool._run = interrupted
-    clf = SPLForestClassifier(n_bags=3, n_jobs=N_JOBS, random_state=0)
-    before = threading.active_count()
-    try:
-        clf.fit(X, y)
-    except KeyboardInterrupt as why:
-        print(f"said: {why}")
-    print(f"fitted: {hasattr(clf, 'classes_')}")
-    start = time.process_time()
-    time.sleep(0.5)
-    print(f"work: {time.process_time() - start:.3f}")
-    print(f"threads: {threading.active_count() - before}")
-    pool._run = run
-    print(f"again: {clf.fit(X, y).score(X, y)}")
+    for call, n_jobs in (4, 1), (n_bags + 4, 2):
+        pool._run, n_calls = interrupted, 0
+        clf = SPLForestClassifier(n_bags=3, n_jobs=n_jobs, random_state=0)
+        before = threading.active_count()
+        try:
+            clf.fit(X, y)
+        except KeyboardInterrupt as why:
+            print(f"said: {why}")
+        print(f"fitted: {hasattr(clf, 'classes_')}")
+        start = time.process_time()
+        time.sleep(0.5)
+        print(f"work: {time.process_time() - start:.3f}")
+        print(f"threads: {threading.active_count() - before}")
+        pool._run = run
+        print(f"again: {clf.fit(X, y).score(X, y)}", end="\\n\\n")
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
-@pytest.mark.parametrize(
-    ("call", "unit", "n_jobs"),
-    [("4", "bags", 1), ("n_bags + 4", "fits", 2)],
-)
-def test_a_forest_is_interrupted(call, unit, n_jobs):
-    program = textwrap.dedent(INTERRUPT_A_FOREST).replace("N_JOBS", str(n_jobs))
-    program = program.replace("CALL", call)
+def test_forests_are_interrupted():
+    """While bags are fitted, and while the boosters chosen are fitted again."""
+    program = textwrap.dedent(INTERRUPT_FORESTS)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert not said_besides_compiling(done.stderr)
-    said = dict(line.split(":") for line in done.stdout.splitlines())
-    assert re.search(rf"interrupted after \d+ of \d+ {unit}", said["said"])
-    assert said["fitted"].strip() == "False"
-    assert float(said["work"]) < 0.3
-    assert int(said["threads"]) <= 0
-    assert float(said["again"]) > 0.7
+    parts = done.stdout.strip().split("\n\n")
+    for part, unit in zip(parts, ("bags", "fits"), strict=True):
+        said = dict(line.split(":") for line in part.splitlines())
+        assert re.search(rf"interrupted after \d+ of \d+ {unit}", said["said"])
+        assert said["fitted"].strip() == "False"
+        assert float(said["work"]) < 0.3
+        assert int(said["threads"]) <= 0
+        assert float(said["again"]) > 0.7

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from splboost._data.coding import Coding, feature_blocks, float_matrix
 from splboost._data.table import ArrayTable, Table
-from splboost._tools.compiling import inner_kernel, kernel
+from splboost._tools.compiling import lean_kernel
 from splboost._tools.threads import run, share
 from splboost.trees.split import TIE
 from splboost.trees.workspace import (
@@ -296,7 +296,8 @@ def leaves_of_grown(
     return leaf
 
 
-@inner_kernel
+# Lean: to count references for every row would take as long as the way down a tree.
+@lean_kernel(inner=True)
 def goes_right(x, threshold, missing_left, which_set, sets):
     """1 if a value goes to the second child, else 0."""
     if np.isnan(x):
@@ -307,7 +308,7 @@ def goes_right(x, threshold, missing_left, which_set, sets):
     return 0 if x <= threshold else 1
 
 
-@inner_kernel
+@lean_kernel(inner=True)
 def leaf_of(x, root, trees):
     """The node in which a row ends, from the root of a tree."""
     _, feature, child, threshold, missing_left, which_set, sets = trees
@@ -323,7 +324,7 @@ def leaf_of(x, root, trees):
     return node
 
 
-@kernel
+@lean_kernel
 def add_outputs(X, trees, output, score):
     """score[i] += output[leaf of row i], over all trees."""
     start = trees[0]
@@ -335,7 +336,7 @@ def add_outputs(X, trees, output, score):
                     score[i, k] += output[node, k]
 
 
-@kernel
+@lean_kernel
 def find_leaves(X, trees, leaves):
     """leaves[i, t] = node of tree t in which row i ends."""
     start = trees[0]
@@ -344,7 +345,7 @@ def find_leaves(X, trees, leaves):
             leaves[i, t] = leaf_of(X[i], start[t], trees)
 
 
-@kernel
+@lean_kernel
 def find_leaf(X, node, number, bins, leaf):
     """leaf[i] = node of a tree, as the grower leaves it, in which row i ends."""
     for i in range(X.shape[0]):

@@ -412,6 +412,20 @@ def test_most_cells_missing():
         assert tree.get_depth() > 2
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_pruning_where_cases_were_copied_to_many_branches(seed):
+    """Growing writes copies over cases that it is done with; pruning needs them all."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(4, size=(200, 3)), rng.normal(size=200)])
+    X = X.astype(float)
+    y = (X[:, 0] + X[:, 1] + X[:, 3] + rng.normal(size=200) > 3).astype(int)
+    X[:, 1:][rng.random((200, 3)) < 0.3] = NAN
+    options = {"min_cases": 1.0, "mdl": False, "confidence": 0.5}
+    reference = fit_c45(X, y, n_classes=2, categorical=(0, 1, 2), **options)
+    tree = C45Classifier(categorical_features=[0, 1, 2], **options).fit(X, y)
+    assert_same(list_nodes(tree.tree_), list_reference(reference))
+
+
 def test_a_deep_tree():
     x = np.arange(6000.0)[:, None]
     y = (x[:, 0] % 3 == 0).astype(int)

@@ -28,15 +28,14 @@ from splboost.trees.c45.ranks import ROW
 def plant(cells, scratch):
     """Begin a tree with a root of the rows of positive weight."""
     node, mass, lists, now = scratch.node, scratch.mass, scratch.lists, scratch.now
-    y, two, size = scratch.y, mass.shape[1] == 2, np.int64(0)
+    y, two = scratch.y, mass.shape[1] == 2
     mass[0, :] = 0.0
     for row in range(y.size):
         w = scratch.weight[row]
         scratch.pull[row] = -w if two and y[row] == 0 else w
-        lists[0, size], scratch.case_weight[size] = row, w
         mass[0, y[row]] += w
         scratch.branch[row] = w > 0
-        size += scratch.branch[row]
+    size = list_cases(scratch)
     whole = size == y.size and not cells.any_missing
     if not whole:
         for k in range(1, lists.shape[0]):
@@ -54,9 +53,20 @@ def plant(cells, scratch):
     node[root, at.DEPTH], node[root, at.CLASS] = 0, heaviest(mass[root])
     now[at.BEGUN], now[at.N_NODES], now[at.N_OPEN], now[at.WHOLE] = 1, 1, 0, whole
     now[at.FREE] = 0
-    now[at.SIZE] = size
     if may_split(scratch, root):
         push(scratch, root, 1.0, (root, size, size, size))
+
+
+@lean_kernel(inner=True)
+def list_cases(scratch):
+    """Put all rows of positive weight on list 0; how many they are."""
+    size = np.int64(0)
+    for row in range(scratch.y.size):
+        w = scratch.weight[row]
+        scratch.lists[0, size], scratch.case_weight[size] = row, w
+        size += w > 0
+    scratch.now[at.SIZE] = size
+    return size
 
 
 @lean_kernel(inner=True)

@@ -21,6 +21,7 @@ from splboost.trees.c45 import c45_workspace as at
 from splboost.trees.c45.c45_grow import (
     divide,
     keep_weights,
+    list_cases,
     open_node,
     part_cases,
     push,
@@ -83,6 +84,8 @@ def prune(memory):
     now[at.WORK] = at.CELLS
     if not now[at.BEGUN]:
         now[at.BEGUN], now[at.N_OPEN], now[at.N_FRAMES] = 1, 0, 0
+        # Growing has written over cases of branches that it was done with.
+        list_cases(scratch)
         enter(scratch, np.int64(0), np.int64(0), now[at.SIZE])
     has_room = True
     while has_room and now[at.WORK] > 0 and now[at.N_FRAMES] > 0:

@@ -1,7 +1,7 @@
 """L2Boost, paced on request: a regression, with the state of its residuals.
 
 Scores are kept in a unit of their own, a power of two near the spread of y, so that
-values on the grid (``steps.GRID``) are as exact for targets of any size.
+values on the grid (``loop.GRID``) are as exact for targets of any size.
 """
 
 from __future__ import annotations

@@ -361,7 +361,7 @@ class PacedFit:
         self._start = np.log(share) if k > 2 else np.log(share[1:2] / share[0])
         self._start *= self._adds_start
         n = np.bincount(codes, minlength=2)
-        factors = np.array([1.0, float(self._params.get("scale_pos_weight", 1.0))])
+        factors = np.array([1.0, float(self._params.get("scale_pos_weight") or 1.0)])
         if n.all() and any(value for _, value in _named(self._params, "is_unbalance")):
             factors = n.max() / n
         if k <= 2 and (factors != 1).any():

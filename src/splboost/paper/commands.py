@@ -89,13 +89,15 @@ def main(
         names = ", ".join(filter(None, DO))
         raise typer.BadParameter(f"{action!r} is none of {names}.")
     do, heeded = DO[action]
-    for name in set(context.params) - heeded - {"action"}:
+    for name in context.params:
+        if name in heeded or name == "action":
+            continue
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             what = "A file" if name == "file" else f"--{name}"
             alone = f"splboost paper {action or ''}".strip()
             raise typer.BadParameter(
-                f"{what} would go unheeded by {alone}; leave it out."
+                f"{what} has no effect with {alone}; leave it out."
             )
     options.protocol = make_protocol(preset, sets, noise, repeats, depths)
     options.path = store or folder / STORE
